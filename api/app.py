@@ -14,6 +14,7 @@ from api.account.sessions import SessionRoutes
 from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
+from api.auth.scopes import check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.cors import add_cors_headers, make_options_response
 from api.error_handlers import register_error_handlers
@@ -97,6 +98,8 @@ def _before_request(ports: Ports) -> Response | None:
     # Before routing errors: without a key, a request under /v2 does not even get a 404.
     if request.path == "/v2" or request.path.startswith("/v2/"):
         g.principal = authenticate(request.headers, ports, method=request.method)
+        if request.url_rule is not None:
+            check_scope(request.url_rule.rule, g.principal.state)
         is_preview = request.path.rstrip("/") == PREVIEW_PATH
         g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
         check_rate(g.rate_status)

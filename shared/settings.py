@@ -132,8 +132,8 @@ class Settings(FetcherSettings):
     )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
-    keeper_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
-    hooks_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    maintenance_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    webhooks_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     traces: bool = False
     account_metrics: Annotated[int, Field(ge=0, le=10_000)] = 100
     blob_quota_gb: Annotated[int, Field(ge=0)] = 0

@@ -100,11 +100,11 @@ class SliceWorker:
             pass
 
     def keep(self) -> None:
-        """Run each duty of the maintenance process once, in a fixed order."""
-        if not hasattr(self, "_duties"):
-            self._duties = batch_tasks(self.batch_context.flow)
-        for duty in self._duties:
-            duty.run_once()
+        """Run each task of the maintenance process once, in a fixed order."""
+        if not hasattr(self, "_tasks"):
+            self._tasks = batch_tasks(self.batch_context.flow)
+        for task in self._tasks:
+            task.run_once()
 
     def events(self) -> list[dict[str, Any]]:
         """Return the usage events so far."""

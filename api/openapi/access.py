@@ -25,6 +25,7 @@ from api.openapi.model import (
     RequestBody,
     json_content,
 )
+from shared.scopes import Scope, list_scopes
 
 KEY_ID: Final = Parameter(
     "key_id",
@@ -47,10 +48,18 @@ _FROM_STUDIO: Final = Parameter(
     "Marks requests of the Studio's page. Sec-Fetch-Site or Origin must be those of the page, too.",
     is_required=True,
 )
+_SCOPES: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "string", "enum": list_scopes(Scope)},
+    "minItems": 1,
+    "uniqueItems": True,
+    "description": "What the key may be used for.",
+}
 _KEY: Final[dict[str, Schema]] = {
     "id": string("Id of the key."),
     "display": string("Its first 7 and last 4 characters."),
     "name": string("Name given at its creation."),
+    "scopes": _SCOPES,
     "user": ref("UserRef"),
     "created_at": date_time("When it was created."),
     "expires_at": date_time("When it expires; absent if never."),
@@ -65,6 +74,7 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "id": string("Id of the account."),
             "user": ref("UserRef"),
             "key_id": string("Id of the key of the request."),
+            "scopes": _SCOPES,
             "plan": string("The plan.", enum=["free", "paid"]),
             "has_workspace": boolean(
                 "Whether the account has a workspace for slugs, images and fonts."
@@ -107,8 +117,12 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "expires_at": string(
                 "When the key expires, an ISO 8601 timestamp in the future.", format="date-time"
             ),
+            "scopes": _SCOPES
+            | {
+                "description": "What it may be used for; default is the scopes of the request's key."
+            },
         },
-        optional=("name", "expires_at"),
+        optional=("name", "expires_at", "scopes"),
     ),
     "Session": object_schema(
         {
@@ -137,7 +151,7 @@ ACCESS_OPERATIONS: Final = (
     ),
     Operation(
         "post", "/v2/keys", "createKey", "Account", "Create a key",
-        "The key belongs to the account's user. An account has at most 100 keys that are neither revoked nor "
+        "The key belongs to the account's user. Its scopes are at most those of the request's key, else 403. An account has at most 100 keys that are neither revoked nor "
         "expired; more are 409.",
         {201: OperationResponse("The key with its secret, which is returned only here.", json_content("KeyWithSecret"))},
         body=RequestBody(json_content("KeyRequest"), "Optional name and expiry.", is_required=False),

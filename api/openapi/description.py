@@ -9,6 +9,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
+from api.auth.scopes import find_scopes
 from api.openapi.access import ACCESS_OPERATIONS, ACCESS_SCHEMAS
 from api.openapi.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
 from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS
@@ -19,6 +20,7 @@ from api.openapi.previews import PREVIEW_OPERATIONS, PREVIEW_SCHEMAS
 from api.openapi.schemas import SCHEMAS
 from api.openapi.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS, describe_events
 from shared.errors import ErrorCode
+from shared.scopes import ALL_SCOPES, list_scopes
 
 _ALL_OPERATIONS: Final = (
     *OPERATIONS,
@@ -55,7 +57,7 @@ _GROUPS: Final = (
 _COMMON_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),
     401: (ErrorCode.KEY_REVOKED, ErrorCode.KEY_EXPIRED),
-    403: (ErrorCode.ACCOUNT_DISABLED, ErrorCode.EMAIL_NOT_VERIFIED),
+    403: (ErrorCode.KEY_SCOPE, ErrorCode.ACCOUNT_DISABLED, ErrorCode.EMAIL_NOT_VERIFIED),
     414: (),
     429: (ErrorCode.RATE_LIMITED,),
     500: (),
@@ -79,7 +81,8 @@ _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
 _DESCRIPTION: Final = """\
 Renders PDFs from XML documents, Markdown, JSON and CSV, and stores templates, images and fonts for them.
 
-Every path under `/v2` requires an API key, as `Authorization: Bearer <key>` or `x-api-key: <key>`. Every error
+Every path under `/v2` requires an API key, as `Authorization: Bearer <key>` or `x-api-key: <key>`. A key has one or
+more of the scopes `render`, `templates` and `account`; a call that requires another is 403 `ERR_KEY_SCOPE`. Every error
 is JSON: `statusCode`, `message`, `timestamp`, and `data.code` for known errors. Only a request whose header
 section is too long or is not HTTP gets a short HTML page. Unknown query parameters and fields are rejected, not
 ignored.
@@ -111,7 +114,6 @@ def describe() -> Mapping[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Pressroom", "version": "2.0.0", "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}, {"key": []}],
         "tags": [{"name": name} for name in _GROUPS],
         "paths": paths,
         "webhooks": describe_events(),
@@ -149,9 +151,17 @@ def _write_operation(operation: Operation, failures: _SharedErrors) -> dict[str,
     }
     if operation.body is not None:
         written["requestBody"] = _write_body(operation.body)
-    if not operation.needs_key:
-        written["security"] = []
+    written["security"] = _write_security(operation)
     return written
+
+
+def _write_security(operation: Operation) -> list[dict[str, list[str]]]:
+    """Return the alternatives of scheme and scope; OpenAPI 3.1 (4.8.30) lets schemes list roles."""
+    if not operation.needs_key:
+        return []
+    scopes = find_scopes(operation.path)
+    alternatives = [[]] if scopes == ALL_SCOPES else [[name] for name in list_scopes(scopes)]
+    return [{scheme: names} for names in alternatives for scheme in ("bearer", "key")]
 
 
 def _write_parameter(parameter: Parameter, place: str) -> dict[str, Any]:

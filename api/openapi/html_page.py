@@ -133,9 +133,20 @@ def _write_operation(method: str, path: str, operation: Mapping[str, Any]) -> st
         f'<section id="{operation["operationId"]}"><h3>{escape(operation["summary"])}</h3>'
         f'<p class="call {method}"><b>{method}</b> {escape(path)}</p>'
         f"{_write_text(operation['description'])}<pre>{escape(_write_call(method, path, operation))}</pre>"
+        f"{_write_scopes(operation)}"
         f"{_write_table('Parameters', parameters)}{_write_body(body) if body else ''}"
         f"{_write_table('Responses', responses)}</section>"
     )
+
+
+def _write_scopes(operation: Mapping[str, Any]) -> str:
+    names = dict.fromkeys(
+        name for scheme in operation["security"] for names in scheme.values() for name in names
+    )
+    if not names:
+        return ""
+    listed = " or ".join(f"<code>{escape(name)}</code>" for name in names)
+    return f'<p class="soft">Scope of the key: {listed}</p>'
 
 
 def _write_event(methods: Mapping[str, Any]) -> str:
@@ -168,7 +179,7 @@ def _write_call(method: str, path: str, operation: Mapping[str, Any]) -> str:
     required = [each["name"] for each in operation["parameters"] if each["required"]]
     query = "&".join(f"{name}={{{name}}}" for name in required if f"{{{name}}}" not in path)
     parts = ["curl"] if method == "get" else [f"curl -X {method.upper()}"]
-    if operation.get("security") != []:
+    if operation["security"]:
         parts.append('-H "Authorization: Bearer $PRESSROOM_KEY"')
     if body := operation.get("requestBody"):
         parts.append(f"-H 'Content-Type: {next(reversed(body['content']))}' --data-binary @FILE")

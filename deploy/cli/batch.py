@@ -68,7 +68,7 @@ def run_batch(arguments: argparse.Namespace) -> int:
     task = _Task.parse(arguments, url)
     farm = Pressroom(url, key)
     try:
-        batch = _run(task, farm, _Progress(sys.stderr.isatty()))
+        batch = _run(task, farm, Progress(sys.stderr.isatty()))
     except KeyboardInterrupt:
         print("\ninterrupted; repeat the command to resume", file=sys.stderr)
         return INTERRUPTED
@@ -157,7 +157,7 @@ class _Task:
         self.state_path.unlink(missing_ok=True)
 
 
-def _run(task: _Task, farm: Pressroom, progress: _Progress) -> Batch:
+def _run(task: _Task, farm: Pressroom, progress: Progress) -> Batch:
     batch = _resume_or_submit(task, farm)
     progress.show(batch)
     batch = farm.wait_batch(batch.id, progress=progress.show, every_seconds=progress.every_seconds)
@@ -189,7 +189,7 @@ def _resume_or_submit(task: _Task, farm: Pressroom) -> Batch:
     return batch
 
 
-def _fetch(task: _Task, farm: Pressroom, batch: Batch, progress: _Progress) -> None:
+def _fetch(task: _Task, farm: Pressroom, batch: Batch, progress: Progress) -> None:
     if not task.is_folder:
         farm.save_result(batch.id, task.output, progress=progress.show_bytes)
         progress.end()
@@ -250,7 +250,7 @@ def _print_errors(batch: Batch, farm: Pressroom) -> None:
         print(f"document {item.index + 1}: {message}", file=sys.stderr)
 
 
-class _Progress:
+class Progress:
     """Prints the progress: a bar on a terminal, a line every 10 seconds elsewhere."""
 
     def __init__(self, is_terminal: bool, now: Callable[[], float] = time.monotonic) -> None:

@@ -13,7 +13,7 @@ def add_commands(commands: Commands) -> None:
     group = commands.add_parser(
         "einvoice", help="check received electronic invoices", allow_abbrev=False
     )
-    actions = group.add_subparsers(required=True, metavar="ACTION")
+    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     checking = actions.add_parser(
         "check",
         help="check a Factur-X, ZUGFeRD or XRechnung file by the rules of EN 16931",

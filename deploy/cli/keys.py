@@ -12,6 +12,7 @@ from deploy.cli.output import Commands, add_json_option, print_result, write_tab
 from shared.clock import timestamp
 from shared.db import accounts
 from shared.db.session import Session
+from shared.scopes import ALL_SCOPES, Scope, list_scopes, parse_scopes
 
 
 def add_commands(commands: Commands) -> None:
@@ -25,6 +26,13 @@ def add_commands(commands: Commands) -> None:
         type=_parse_timestamp,
         metavar="TS",
         help="ISO 8601 timestamp with offset, or a UTC date",
+    )
+    create.add_argument(
+        "--scopes",
+        type=_parse_scopes,
+        default=ALL_SCOPES,
+        metavar="LIST",
+        help=f"what it may be used for, of {','.join(Scope)}; default is all",
     )
     create.set_defaults(run=run_create)
     revoke = actions.add_parser("revoke", help="revoke a key permanently", allow_abbrev=False)
@@ -43,7 +51,10 @@ def run_create(arguments: argparse.Namespace) -> int:
     with open_farm(arguments.data) as farm:
         made = farm.change(
             lambda session: accounts.create_key(
-                session, arguments.account_id, expires_at=arguments.expires_at
+                session,
+                arguments.account_id,
+                expires_at=arguments.expires_at,
+                scopes=arguments.scopes,
             )
         )
     print_result(asdict(made), as_json=arguments.json)
@@ -74,8 +85,17 @@ def run_list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_result({"keys": keys}, as_json=True)
         return 0
-    rows = [[key["key_id"], key["key"], key["state"], key["user"]["email"]] for key in keys]
-    print(write_table(["id", "key", "state", "user"], rows))
+    rows = [
+        [
+            key["key_id"],
+            key["key"],
+            ",".join(key["scopes"]),
+            key["state"],
+            key["user"]["email"],
+        ]
+        for key in keys
+    ]
+    print(write_table(["id", "key", "scopes", "state", "user"], rows))
     return 0
 
 
@@ -90,6 +110,7 @@ def _write_key(key: accounts.KeyInfo) -> dict[str, Any]:
         "key_id": key.key_id,
         "key": key.display,
         "name": key.name,
+        "scopes": list_scopes(key.scopes),
         "user": asdict(key.user),
     }
     return shown | written | {"state": _state(key)}
@@ -99,6 +120,13 @@ def _state(key: accounts.KeyInfo) -> str:
     if key.revoked_at:
         return f"revoked {timestamp(key.revoked_at)}"
     return f"expires {timestamp(key.expires_at)}" if key.expires_at else "valid"
+
+
+def _parse_scopes(text: str) -> frozenset[Scope]:
+    try:
+        return parse_scopes(text.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _parse_timestamp(text: str) -> datetime:

@@ -32,7 +32,7 @@ _MODULES: Final = {
     "demo": "demo",
 }
 # Exceptions that are printed as one line, by their module.
-_EXPECTED_ERRORS: Final = {
+EXPECTED_ERRORS: Final = {
     "deploy.cli.output": "CommandFailed",
     "deploy.embedded.demo.client": "DemoFailed",
     "deploy.embedded.data_folder": "FolderInUse",
@@ -78,7 +78,7 @@ def _is_expected_error(failure: Exception) -> bool:
     """Return whether a failure needs no traceback. It cannot be of a module that was not loaded."""
     return any(
         module in sys.modules and isinstance(failure, getattr(sys.modules[module], name))
-        for module, name in _EXPECTED_ERRORS.items()
+        for module, name in EXPECTED_ERRORS.items()
     )
 
 

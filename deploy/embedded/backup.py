@@ -122,7 +122,7 @@ def _write(folder: DataFolder, file: IO[bytes], *, beside: Path) -> Manifest:
         # it, so each record of the copy has its blob.
         packed = _pack_blobs(archive, folder.blobs, frozenset())
         copy = Path(scratch) / _DATABASE
-        _copy_database(folder.database, copy)
+        copy_database(folder.database, copy)
         packed |= _pack_blobs(archive, folder.blobs, packed)
         with copy.open("rb") as database:
             _pack(archive, _DATABASE, database)
@@ -136,7 +136,8 @@ def _write(folder: DataFolder, file: IO[bytes], *, beside: Path) -> Manifest:
     return manifest
 
 
-def _copy_database(source: Path, copy: Path) -> None:
+def copy_database(source: Path, copy: Path) -> None:
+    """Copy a database that may be in use, to one file without a write-ahead log."""
     with (
         closing(sqlite3.connect(source, timeout=_SQLITE_BUSY_SECONDS)) as live,
         closing(sqlite3.connect(copy)) as target,

@@ -20,6 +20,7 @@ from shared.db.tables import accounts, api_keys, users, workspaces
 from shared.db.user_refs import UserRef
 from shared.identifiers import digest_api_key, display_api_key, new_api_key, new_id
 from shared.redis_state.key_state import KeyState
+from shared.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
 
 PLANS: Final = ("free", "paid")
 MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser represents exactly
@@ -71,6 +72,7 @@ class KeyInfo:
     key_id: str
     display: str
     name: str | None
+    scopes: frozenset[Scope]
     user: UserRef
     created_at: datetime
     expires_at: datetime | None
@@ -131,6 +133,7 @@ def create_key(
     *,
     expires_at: datetime | None = None,
     name: str | None = None,
+    scopes: frozenset[Scope] = ALL_SCOPES,
 ) -> CreatedKey:
     """Create another key for the account's user; `expires_at` is aware, None means never.
 
@@ -154,6 +157,7 @@ def create_key(
             digest=digest_api_key(api_key),
             display=display_api_key(api_key),
             name=name,
+            scopes=encode_scopes(scopes),
             created_at=now(),
             expires_at=expires_at,
         )
@@ -211,6 +215,7 @@ def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
             key_id=row.id,
             display=row.display,
             name=row.name,
+            scopes=decode_scopes(row.scopes),
             user=UserRef(row.user_id, row.user_name, row.user_email),
             created_at=row.created_at,
             expires_at=row.expires_at,
@@ -298,6 +303,7 @@ def find_key_state(session: Session, key_digest: str) -> KeyState | None:
                 api_keys.c.id.label("key_id"),
                 api_keys.c.expires_at,
                 api_keys.c.revoked_at,
+                api_keys.c.scopes,
                 users.c.id.label("user_id"),
                 users.c.name.label("user_name"),
                 users.c.email.label("user_email"),
@@ -331,6 +337,7 @@ def _key_state(row: dict[str, Any]) -> KeyState:
         rate_limit=row["rate_limit"],
         key_revoked=row["revoked_at"] is not None,
         key_expires_at=row["expires_at"],
+        scopes=decode_scopes(row["scopes"]),
         account_disabled=row["is_disabled"],
         email_verified=row["is_email_verified"],
     )

@@ -112,6 +112,8 @@ api_keys: Final = Table(
     Column("digest", String(64), nullable=False, unique=True),
     Column("display", String(16), nullable=False),
     Column("name", Text),
+    # Names separated by spaces (shared.scopes).
+    Column("scopes", String(64), nullable=False, server_default="render templates account"),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),
     Column("revoked_at", Instant),

@@ -45,6 +45,11 @@ class AdmissionCache:
         self._drop = register(redis, "drop_keys", package=_PACKAGE)
         self._seed = register(redis, "seed_usage", package=_PACKAGE)
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether changes by other processes are received, which caching in this process needs."""
+        return self._recent.is_listening
+
     def find(self, key_digest: str) -> Admission | None:
         """Return the cached state for the SHA-256 of a key, or None.
 
@@ -58,11 +63,11 @@ class AdmissionCache:
         begun = self._recent.begin()
         with reachable():
             found = self._find(keys=[_state_key(key_digest)], args=list(_period_starts(today)))
-        self._observer.count_cache_request(Cache.KEYS, is_hit=found is not None)
-        if found is None:
+        text, counters = cast("tuple[bytes | None, list[bytes | None]]", found or (None, []))
+        state = None if text is None else KeyState.decode(text)
+        self._observer.count_cache_request(Cache.KEYS, is_hit=state is not None)
+        if state is None:
             return None
-        text, counters = cast("tuple[bytes, list[bytes | None]]", found)
-        state = KeyState.decode(text)
         period = find_period(today, renewal_day=state.renewal_day)
         if begun is not None and not state.is_capped:
             kept = Admission(state, period, None)

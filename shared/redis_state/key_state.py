@@ -10,6 +10,7 @@ from typing import Any, Literal
 from shared.jobs import Allowance
 from shared.metering import Totals
 from shared.periods import Period
+from shared.scopes import Scope, decode_scopes, encode_scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class KeyState:
     rate_limit: str | None
     key_revoked: bool
     key_expires_at: datetime | None
+    scopes: frozenset[Scope]
     account_disabled: bool
     email_verified: bool
 
@@ -51,14 +53,21 @@ class KeyState:
         """Write the state as JSON."""
         raw = asdict(self)
         raw["key_expires_at"] = self.key_expires_at and self.key_expires_at.isoformat()
+        raw["scopes"] = encode_scopes(self.scopes)
         return json.dumps(raw, separators=(",", ":"))
 
     @classmethod
-    def decode(cls, text: str | bytes) -> KeyState:
-        """Read a state from its JSON."""
+    def decode(cls, text: str | bytes) -> KeyState | None:
+        """Read a state from its JSON, None if a version without scopes wrote it."""
         raw: dict[str, Any] = json.loads(text)
-        expires_at = raw.pop("key_expires_at")
-        return cls(**raw, key_expires_at=datetime.fromisoformat(expires_at) if expires_at else None)
+        expires_at, scopes = raw.pop("key_expires_at"), raw.pop("scopes", None)
+        if scopes is None:
+            return None
+        return cls(
+            **raw,
+            key_expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
+            scopes=decode_scopes(scopes),
+        )
 
 
 @dataclass(frozen=True, slots=True)

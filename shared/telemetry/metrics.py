@@ -298,12 +298,12 @@ OLDEST_BATCH_SECONDS: Final = _gauge(
     "shard",
 )
 MAINTENANCE_REPAIRS: Final = _counter(
-    "keeper_repairs", Exporter.MAINTENANCE, "Repairs and cleanups by the maintenance process, by task.",
-    "duty",
+    "maintenance_repairs", Exporter.MAINTENANCE, "Repairs and cleanups by the maintenance process, by task.",
+    "task",
 )  # fmt: skip
 MAINTENANCE_FAILURES: Final = _counter(
-    "keeper_failures", Exporter.MAINTENANCE, "Failed rounds of a maintenance task, for example in an outage.",
-    "duty",
+    "maintenance_failures", Exporter.MAINTENANCE, "Failed rounds of a maintenance task, for example in an outage.",
+    "task",
 )  # fmt: skip
 
 # --- webhooks -----------------------------------------------------------------------------------

@@ -151,7 +151,8 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
         json.loads(run("usage-days"))["days"][0]["apiCalls"] == 1
     )  # of the batch; the stream is not read here
     assert json.loads(run("account"))["id"] == account.account_id
-    key = json.loads(run("key-create", "Shop"))
+    key = json.loads(run("key-create", "Shop", "render"))
+    assert key["scopes"] == ["render"]
     assert [each["id"] for each in json.loads(run("key-list"))["keys"]] == [
         account.key_id,
         key["id"],

@@ -84,7 +84,7 @@ def add_waiting(caller, worker) -> str:
 
 
 def test_running_and_queued_jobs_are_distinguished(caller, settings, monkeypatch):
-    monkeypatch.setattr(listing, "_READ_AT_ONCE", 2)
+    monkeypatch.setattr(listing, "RECORDS_PER_READ", 2)
     added = sorted((add_job(caller) for _ in range(7)), reverse=True)
     running = [added[1], added[6]]
     for job_id in running:
@@ -102,8 +102,8 @@ def start(settings, job_id) -> None:
 
 
 def test_a_page_of_running_jobs_reads_a_bounded_number_and_continues(caller, settings, monkeypatch):
-    monkeypatch.setattr(listing, "_READ_AT_ONCE", 2)
-    monkeypatch.setattr(listing, "_MOST_READ", 4)
+    monkeypatch.setattr(listing, "RECORDS_PER_READ", 2)
+    monkeypatch.setattr(listing, "MAX_RECORDS_READ", 4)
     added = sorted((add_job(caller) for _ in range(7)), reverse=True)
     start(settings, added[6])
     pages = list(walk(caller, "/v2/jobs?status=running&limit=3"))

@@ -125,14 +125,14 @@ def test_the_copy_is_of_one_moment_while_the_farm_writes(folder, tmp_path):
 def test_a_blob_that_comes_with_its_record_during_the_backup_is_in_it(
     folder, store, tmp_path, monkeypatch
 ):
-    copy = backup._copy_database
+    copy = backup.copy_database
 
     def meanwhile(source, target):
         store.put_stream("images/a/0002", io.BytesIO(b"two"))
         add_account(folder, "late@example.org")
         copy(source, target)
 
-    monkeypatch.setattr(backup, "_copy_database", meanwhile)
+    monkeypatch.setattr(backup, "copy_database", meanwhile)
     assert make_backup(folder, tmp_path / "b.tgz").blobs == 3
     there = open_folder(tmp_path / "there")
     restore_backup(tmp_path / "b.tgz", there)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from deploy.cli.batch import _Progress, unpack
+from deploy.cli.batch import Progress, unpack
 from deploy.cli.main import main
 from deploy.cli.output import CommandFailed
 from pressroom_client import Batch
@@ -78,7 +78,7 @@ def test_an_archive_cannot_write_elsewhere(tmp_path, name) -> None:
 
 def test_a_terminal_has_a_bar_with_rate_and_time_left(capsys) -> None:
     clock = iter([0.0, 0.0, 10.0])
-    progress = _Progress(is_terminal=True, now=lambda: next(clock))
+    progress = Progress(is_terminal=True, now=lambda: next(clock))
     progress.show(replace(BATCH, succeeded=0, failed=0))
     progress.show(BATCH)
     progress.end()
@@ -93,7 +93,7 @@ def test_a_terminal_has_a_bar_with_rate_and_time_left(capsys) -> None:
 
 def test_elsewhere_it_is_a_line_now_and_then(capsys) -> None:
     seconds = [0.0]
-    progress = _Progress(is_terminal=False, now=lambda: seconds[0])
+    progress = Progress(is_terminal=False, now=lambda: seconds[0])
     for second in range(30):
         seconds[0] = float(second)
         progress.show(BATCH)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from deploy.cli.main import _EXPECTED_ERRORS, build_parser, main
-from tests.commands import subcommands_of
+from deploy.cli.main import EXPECTED_ERRORS, build_parser, main
+from tests.commands import list_commands, read_help
 
 
-@pytest.mark.parametrize("name", subcommands_of(build_parser()))
-def test_a_command_that_is_named_has_the_same_arguments_as_among_all(name):
-    alone = subcommands_of(build_parser(name))[name]
-    assert alone.format_help() == subcommands_of(build_parser())[name].format_help()
+@pytest.mark.parametrize("name", list_commands(build_parser().format_help()))
+def test_a_command_that_is_named_has_the_same_arguments_as_among_all(name, capsys):
+    alone = read_help(build_parser(name), name, capsys)
+    assert alone == read_help(build_parser(), name, capsys)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_expected_error_is_printed_in_one_line(tmp_path):
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
 
 
-@pytest.mark.parametrize(("module", "name"), _EXPECTED_ERRORS.items())
+@pytest.mark.parametrize(("module", "name"), EXPECTED_ERRORS.items())
 def test_the_expected_errors_exist_in_their_modules(module, name):
     assert issubclass(getattr(import_module(module), name), Exception)
 

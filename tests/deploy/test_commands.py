@@ -93,6 +93,9 @@ def test_keys_are_created_listed_and_revoked(run, made):
     assert first["state"].startswith("revoked ")
     assert other["state"] == "expires 2027-01-31T12:00:00.000Z"
     assert made["api_key"] not in json.dumps(first)
+    assert other["scopes"] == ["render", "templates", "account"]
+    run("key", "create", made["account_id"], "--scopes", "account,render")
+    assert run("key", "list", made["account_id"])["keys"][2]["scopes"] == ["render", "account"]
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,7 @@ def test_a_failed_command_prints_its_error_to_stderr(run, arguments, told):
         ("account", "create"),
         ("account", "create", "--email", "a@b.c", "--plan", "gold"),
         ("key", "create", "acc_1", "--expires-at", "tomorrow"),
+        ("key", "create", "acc_1", "--scopes", "render,all"),
         ("up", "--port", "70000"),
         ("up", "--workers", "0"),
         ("account", "set", "acc_1", "--enabled", "--disabled"),

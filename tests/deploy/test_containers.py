@@ -187,8 +187,8 @@ def test_the_ports_of_image_health_checks_and_prometheus_agree():
         "worker": image["PRESSROOM_WORKER_METRICS_PORT"],
         "batch": image["PRESSROOM_WORKER_METRICS_PORT"],
         "counter": image["PRESSROOM_COUNTER_METRICS_PORT"],
-        "maintenance": image["PRESSROOM_KEEPER_METRICS_PORT"],
-        "webhooks": image["PRESSROOM_HOOKS_METRICS_PORT"],
+        "maintenance": image["PRESSROOM_MAINTENANCE_METRICS_PORT"],
+        "webhooks": image["PRESSROOM_WEBHOOKS_METRICS_PORT"],
         "fetcher": image["PRESSROOM_FETCHER_METRICS_PORT"],
     }
     config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
@@ -212,7 +212,7 @@ def port_asked():
     return image_settings()["PRESSROOM_FETCHER_BIND"].rpartition(":")[2]
 
 
-def test_only_the_fetcher_and_hooks_have_a_way_out_and_the_fetcher_no_secret():
+def test_only_the_fetcher_and_webhooks_have_a_way_out_and_the_fetcher_no_secret():
     networks = compose()["networks"]
     assert networks["entrance"] == networks["inside"] == {"internal": True}
     leading_out = {name for name, each in networks.items() if not each.get("internal")}

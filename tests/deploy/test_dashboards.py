@@ -57,7 +57,7 @@ def test_every_metric_is_shown_or_alerted_on():
     }
     assert unseen <= {
         "usage_events",
-        "keeper_repairs",
+        "maintenance_repairs",
         "validations",
         "inspections",
         "previews",

@@ -113,7 +113,7 @@ def test_a_stopping_pod_has_time_to_finish_running_renders(name):
 def test_probes_and_services_use_the_port_that_the_process_has(name):
     container = container_of(DEPLOYMENTS[name])
     port = container["ports"][0]
-    variables = {"batch": "WORKER", "maintenance": "KEEPER", "webhooks": "HOOKS"}
+    variables = {"batch": "WORKER", "maintenance": "MAINTENANCE", "webhooks": "WEBHOOKS"}
     named = variables.get(name, name.upper())
     expected = 8000 if name == "front" else int(image_settings()[f"PRESSROOM_{named}_METRICS_PORT"])
     assert port["containerPort"] == expected
@@ -192,7 +192,7 @@ def test_only_documented_ports_are_open():
     }
 
 
-def test_only_the_fetcher_and_hooks_reach_the_internet():
+def test_only_the_fetcher_and_webhooks_reach_the_internet():
     chosen = policies()["goes-out"]["podSelector"]["matchLabels"]
     reach = {
         name

@@ -88,10 +88,20 @@ def test_the_reaper_kills_the_grandchildren_of_a_killed_supervisor(started):
     with parent:
         pids = [int(parent.stdout.readline()) for _ in range(2)]
         started.extend(pids)
-        time.sleep(0.2)
         assert all(is_alive(pid) for pid in pids)
         parent.kill()
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+def find_reapers():
+    """Return the process ids of the reapers that this process started."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and b"reaper.py" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
 
 
 def test_a_reaper_that_died_is_restarted_with_its_groups(started):
@@ -99,10 +109,11 @@ def test_a_reaper_that_died_is_restarted_with_its_groups(started):
     part = subprocess.Popen(["sleep", "60"], start_new_session=True)
     started.append(part.pid)
     reaper.add(part.pid)
-    first = reaper._process
-    first.kill()
-    first.wait()
+    [first] = find_reapers()
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: not is_alive(first))
     reaper.restart()
+    assert find_reapers() != [first]
     reaper.close()
     assert part.wait(timeout=5) == -signal.SIGKILL
 

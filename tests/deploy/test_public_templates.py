@@ -32,9 +32,18 @@ MUCH = 200
 
 EMPTY = {
     "service-certificate": {"participants": [], "signatories": []},
+    "service-contract": {"parties": [], "terms": [], "clauses": [], "annexes": []},
+    "service-form": {"sections": [], "declarations": [], "intro": ""},
     "service-invoice": {"lines": [], "due": None},
     "service-labels": {"labels": []},
     "service-letter": {"paragraphs": [], "to": {"lines": []}, "from": {"lines": []}},
+    "service-payslip": {
+        "facts": [],
+        "earnings": [],
+        "deductions": [],
+        "employer_costs": [],
+        "leave": {"entitled": 0},
+    },
     "service-qr-bill": {"lines": [], "due": None},
     "service-report": {"chapters": [], "figures": [], "summary": ""},
     "service-statement": {"transactions": []},
@@ -45,6 +54,27 @@ FULL = {
         "issuer": {"name": LONG},
         "signatories": [{"name": LONG, "role": LONG}] * 3,
         "participants": [{"name": LONG, "remark": LONG, "code": f"C-{n}"} for n in range(MUCH)],
+    },
+    "service-contract": {
+        "title": LONG,
+        "parties": [{"name": LONG, "called": LONG, "lines": [LONG] * 3, "signatory": LONG, "role": LONG}] * 5,
+        "terms": [{"label": LONG, "value": LONG}] * 9,
+        "clauses": [{"title": LONG, "paragraphs": [LONG * 3] * 2} for _ in range(MUCH)],
+        "annexes": [LONG] * 5,
+    },
+    "service-form": {
+        "title": LONG,
+        "sections": [
+            {
+                "title": LONG,
+                "fields": [
+                    [{"name": f"a{n}", "label": LONG, "value": "a"}, {"name": f"b{n}", "label": LONG, "type": "lines", "hint": LONG}],
+                    {"name": f"c{n}", "label": LONG, "type": "checkbox", "value": True},
+                ],
+            }
+            for n in range(MUCH)
+        ],
+        "declarations": [{"name": f"d{n}", "text": LONG * 2, "value": False} for n in range(9)],
     },
     "service-invoice": {
         "seller": {"name": LONG, "lines": [LONG] * 3},
@@ -67,6 +97,13 @@ FULL = {
         "subject": LONG,
         "paragraphs": [LONG] * MUCH,
         "enclosures": [LONG] * 4,
+    },
+    "service-payslip": {
+        "employer": {"name": LONG, "lines": [LONG] * 3},
+        "employee": {"name": LONG, "lines": [LONG] * 3, "number": "1", "role": LONG},
+        "facts": [{"label": LONG, "value": LONG}] * 3,
+        "earnings": [{"text": LONG, "qty": n, "unit": "days", "rate": 98765.43} for n in range(MUCH)],
+        "deductions": [{"text": LONG, "base": 98765.43, "rate": 0.5, "amount": 98765.43, "year": 1} for n in range(MUCH)],
     },
     "service-qr-bill": {
         "heading": LONG,
@@ -229,6 +266,44 @@ def test_an_invoice_speaks_the_language_of_its_buyer(lang):
     )
     assert [word for word in english if word in shown] == []
     assert text_of(send("service-invoice", {**data, "heading": "Storno"})).count("Storno") == 1
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("template", ["service-contract", "service-form", "service-payslip"])
+def test_a_template_has_words_of_its_own_in_each_language(template, lang):
+    shown = text_of(send(template, {"lang": lang}))
+    english = ("Payslip", "Earnings", "Net pay", "Leave", "Place and date", "between", "Page 1 of")
+    assert [word for word in english if word in shown] == []
+
+
+def test_a_payslip_adds_up():
+    data = {
+        "earnings": [{"text": "a", "amount": 2000}, {"text": "b", "qty": 3, "rate": 11.115}],
+        "deductions": [{"text": "c", "amount": 33.35}],
+    }
+    shown = text_of(send("service-payslip", data))
+    assert "2,033.35" in shown  # 33.345 is rounded half up
+    assert "£2,000.00" in shown
+
+
+def test_the_clauses_of_a_contract_are_numbered_and_the_last_stands_with_the_signatures():
+    clauses = [{"title": f"Clause {n}", "paragraphs": ["Text. " * 40] * 2} for n in range(1, 10)]
+    with pypdfium2.PdfDocument(send("service-contract", {"clauses": clauses}).pdf) as document:
+        pages = [page.get_textpage().get_text_range() for page in document]
+    assert "Contents" in pages[0]
+    assert "9.2" in pages[-1]
+    assert "Place and date" in pages[-1]
+    written = b"## Rights\n\nAs in [clause](#duties).\n\n## Duties\n\nNone."
+    shown = draw("service-contract", Payload(PayloadKind.MARKDOWN, written, flow="clauses"))
+    assert "Duties" in text_of(shown)
+
+
+def test_a_form_has_a_field_for_each_of_its_data_and_boxes_only_on_paper():
+    with pikepdf.open(io.BytesIO(send("service-form", {}).pdf)) as pdf:
+        names = {str(field.T) for field in pdf.Root.AcroForm.Fields}
+    assert names >= {"surname", "born", "country", "address", "fee", "iban", "rules", "signature"}
+    with pikepdf.open(io.BytesIO(send("service-form", {"interactive": False}).pdf)) as pdf:
+        assert "/AcroForm" not in pdf.Root
 
 
 def test_an_invoice_adds_up_with_each_rate_rounded_once():

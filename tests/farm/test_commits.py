@@ -9,13 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs import Allowance, JobOutcome, Lane, OutcomeStatus
 from shared.metering import UsageEvent
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
+from shared.queue.connection import connect
 from shared.queue.farm_totals import read_totals
 from shared.queue.names import FRESH_TOTALS
 from shared.queue.replies import Replies
+from tests.faults.gate import ReplyLosingGate
 
 
 @pytest.fixture
@@ -50,22 +52,18 @@ def test_the_second_commit_of_a_job_changes_nothing(front, commits):
     assert front.redis.llen(f"job:{job.id}:reply") == 1
 
 
-def test_a_commit_whose_answer_was_lost_counts_once(front, commits, monkeypatch):
+def test_a_commit_whose_reply_was_lost_counts_once(front, commits, redis_server, request):
+    commits.commit(before := front.job(), succeeded(before))  # the server has the script then
+    gate = ReplyLosingGate(redis_server.port, trigger=b"EVALSHA")
+    request.addfinalizer(gate.close)
+    behind = connect(f"redis://127.0.0.1:{gate.port}/0")
+    request.addfinalizer(behind.close)
     job = front.job()
     outcome = succeeded(job)
-    run, attempts = commits._run_commit, []
-
-    def lose_the_first(keys, args):
-        attempts.append(run(keys, args))
-        if len(attempts) == 1:
-            raise Unavailable("queue")
-        return attempts[-1]
-
-    monkeypatch.setattr(commits, "_run_commit", lose_the_first)
-    assert commits.commit(job, outcome) == outcome
-    assert attempts == [[b"committed"], [b"committed"]]
-    assert front.used() == (3, 1)
-    assert front.events() == 1
+    assert Commits(behind).commit(job, outcome) == outcome
+    assert gate.has_lost_a_reply
+    assert front.used() == (6, 2)
+    assert front.events() == 2
 
 
 def test_a_commit_on_a_connection_that_broke_is_made(front, commits):

@@ -46,7 +46,7 @@ def add_jobs(database, front):
 
 
 @pytest.fixture
-def duty(database, front):
+def task(database, front):
     since = ENDED_AT - timedelta(days=1)
     admissions = AdmissionCache(front.redis)
     return ReconcileUsage("jobs", list_unmetered_jobs, database, admissions, _looked_until=since)
@@ -57,21 +57,21 @@ def count_rows(database):
         return session.scalar(select(func.count()).select_from(usage_ledger))
 
 
-def test_a_round_is_bounded_and_the_next_continues(database, duty, add_jobs, monkeypatch):
-    monkeypatch.setattr(reconciliation, "_AT_ONCE", 4)
+def test_a_round_is_bounded_and_the_next_continues(database, task, add_jobs, monkeypatch):
+    monkeypatch.setattr(reconciliation, "ROWS_PER_TRANSACTION", 4)
     add_jobs(6, finished_at=ENDED_AT)
     add_jobs(3, finished_at=ENDED_AT + timedelta(seconds=1))
-    monkeypatch.setattr(reconciliation, "_ROUND_SECONDS", 0.0)
-    assert [duty.run_once() for _ in range(4)] == [4, 4, 1, 0]
+    monkeypatch.setattr(reconciliation, "ROUND_SECONDS", 0.0)
+    assert [task.run_once() for _ in range(4)] == [4, 4, 1, 0]
     assert count_rows(database) == 9
     add_jobs(1, finished_at=ENDED_AT + timedelta(seconds=2))
-    assert duty.run_once() == 0  # it has looked until a minute ago
+    assert task.run_once() == 0  # it has looked until a minute ago
 
 
-def test_all_is_recorded_in_one_round_where_there_is_time(database, duty, add_jobs, monkeypatch):
-    monkeypatch.setattr(reconciliation, "_AT_ONCE", 4)
+def test_all_is_recorded_in_one_round_where_there_is_time(database, task, add_jobs, monkeypatch):
+    monkeypatch.setattr(reconciliation, "ROWS_PER_TRANSACTION", 4)
     add_jobs(11, finished_at=ENDED_AT)
-    assert [duty.run_once(), duty.run_once()] == [11, 0]
+    assert [task.run_once(), task.run_once()] == [11, 0]
     with database.snapshot() as session:
         assert find_totals(session, "acc_1", PERIOD).production == Usage(22, 11)
 

@@ -361,11 +361,11 @@ def test_recorded_ends_are_not_run_again_after_a_flush(farm, front, start_worker
 
 def test_maintenance_believes_a_loss_at_the_second_look_only(farm, front):
     job = farm.accept(lane=Lane.INTERACTIVE)
-    duty = RequeueLostJobs(farm.flow, front.broker)
+    task = RequeueLostJobs(farm.flow, front.broker)
     set_queued(farm, job, seconds_ago=1)
-    assert [duty.run_once() for _ in range(3)] == [0, 0, 0]  # too young
+    assert [task.run_once() for _ in range(3)] == [0, 0, 0]  # too young
     set_queued(farm, job, seconds_ago=20)
-    assert [duty.run_once() for _ in range(3)] == [0, 1, 0]
+    assert [task.run_once() for _ in range(3)] == [0, 1, 0]
     assert front.redis.llen(INTERACTIVE) == 1
 
 
@@ -374,14 +374,14 @@ def test_a_job_behind_others_or_in_a_workers_hands_is_not_forgotten(farm, front)
     for job in (first, second):
         front.broker.queue_recorded({job.encode(): job})
         set_queued(farm, job, seconds_ago=1)
-    duty = RequeueLostJobs(farm.flow, front.broker)
-    assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
+    task = RequeueLostJobs(farm.flow, front.broker)
+    assert [task.run_once() for _ in range(3)] == [0, 0, 0]
     set_queued(farm, first, seconds_ago=20)
     front.redis.rpop(INTERACTIVE)
     report_worker(front.redis, WorkerReport("here:1", (INTERACTIVE,), 1, 1), [first.id])
-    assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
+    assert [task.run_once() for _ in range(3)] == [0, 0, 0]
     front.redis.delete(HELD_TASKS)
-    assert [duty.run_once() for _ in range(3)] == [0, 1, 0]
+    assert [task.run_once() for _ in range(3)] == [0, 1, 0]
 
 
 def set_queued(farm: Farm, job: RenderJob, *, seconds_ago: float) -> None:
@@ -434,10 +434,10 @@ def test_reconciliation_counts_unmetered_jobs_once(farm, front, start_worker):
     job = farm.send("pages 4")
     wait_until(lambda: farm.has_ended(job))
     front.redis.hset(usage_key("acc_1", PERIOD), "seeded", 1)
-    duty = reconciliation(farm)
-    assert duty.run_once() == 0  # the counter may still come to it
-    duty = reconciliation(farm, reconcile_after=timedelta(0))
-    assert [duty.run_once() for _ in range(2)] == [1, 0]
+    task = reconciliation(farm)
+    assert task.run_once() == 0  # the counter may still come to it
+    task = reconciliation(farm, reconcile_after=timedelta(0))
+    assert [task.run_once() for _ in range(2)] == [1, 0]
     assert farm.ledger() == {job.id: 4}
     with farm.database.snapshot() as session:
         assert find_totals(session, "acc_1", PERIOD).production.pages == 4
@@ -445,17 +445,17 @@ def test_reconciliation_counts_unmetered_jobs_once(farm, front, start_worker):
 
 
 def test_counters_are_compared_with_the_ledger_for_a_while_after_redis_lost_them(farm, front):
-    duty = RecountUsage(farm.states, AdmissionCache(front.redis))
+    task = RecountUsage(farm.states, AdmissionCache(front.redis))
     keys = [usage_key(f"acc_{number}", PERIOD) for number in range(3)]
     front.redis.xadd("usage:dead", {"event": "x"})
     farm.states.begin_epoch()
     for key in keys:
         front.redis.hset(key, mapping={"production:pages": 5, "seeded": 1})
-    assert [duty.run_once() for _ in range(2)] == [3, 0]
+    assert [task.run_once() for _ in range(2)] == [3, 0]
     assert front.redis.hgetall(keys[0]) == {b"production:pages": b"5"}
     front.redis.hset(keys[0], "seeded", 1)
     front.redis.set("farm:epoch", time.time() - 3600)
-    assert duty.run_once() == 0
+    assert task.run_once() == 0
 
 
 def reconciliation(farm: Farm, **options: timedelta) -> ReconcileUsage:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
-from contextlib import suppress
 
 import pytest
 
 from shared.errors import Unavailable
 from shared.queue.names import INTERACTIVE
 from tests.farm.conftest import Front
-from tests.faults.gate import Gate
+from tests.faults.gate import ReplyLosingGate
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
@@ -59,57 +57,12 @@ def test_a_dead_redis_is_reported_within_five_seconds(front, own_redis):
         assert time.monotonic() - begun < 5
 
 
-class LosingGate:
-    """A way to Redis that loses the answer to the first message, and is closed for a while then."""
-
-    def __init__(self, port):
-        self._upstream = port
-        self._gate = None
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        self._open = []
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        with suppress(OSError):
-            while True:
-                near = self._listener.accept()[0]
-                far = socket.create_connection(("127.0.0.1", self._upstream))
-                self._open += [near, far]
-                threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
-
-    def _carry(self, near, far):
-        with suppress(OSError):
-            while data := near.recv(65536):
-                far.sendall(data)
-                answer = far.recv(65536)
-                if b"LPUSH" in data:
-                    self._lose()
-                    return
-                near.sendall(answer)
-
-    def _lose(self):
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for end in self._open:
-            end.close()
-        time.sleep(0.5)
-        self._gate = Gate(self._upstream)
-        self._gate._listener.close()
-        self._gate.port = self.port
-        self._gate.reopen()
-
-    def close(self):
-        if self._gate is not None:
-            self._gate.close()
-
-
 def test_a_job_whose_queueing_was_not_confirmed_is_waited_for(
     front, start_worker, own_redis, request
 ):
     start_worker()
     front.render()
-    gate = LosingGate(own_redis.port)
+    gate = ReplyLosingGate(own_redis.port, trigger=b"LPUSH")
     request.addfinalizer(gate.close)
     behind = Front(f"redis://127.0.0.1:{gate.port}/0", front.blob_url)
     assert behind.wait(behind.send("pages 3")).pages == 3

@@ -283,8 +283,8 @@ def test_a_claim_stays_that_any_redis_has_on_its_list(redis_url, store):
 
 
 def test_a_walk_takes_some_keys_in_a_round_and_a_round_removes_some(database, store, monkeypatch):
-    monkeypatch.setattr(orphan_removal, "_LOOKED_AT_ONCE", 3)
-    monkeypatch.setattr(orphan_removal, "_REMOVED_AT_ONCE", 2)
+    monkeypatch.setattr(orphan_removal, "KEYS_PER_ROUND", 3)
+    monkeypatch.setattr(orphan_removal, "REMOVALS_PER_ROUND", 2)
     put(store, *(f"jobs/job_{number}/body" for number in range(7)))
     sweep = RemoveOrphanedBlobs(OrphanedJobBlobs(database, store), store, wait_seconds=0)
     assert [sweep.run_once() for _ in range(7)] == [0, 0, 2, 2, 2, 1, 0]
@@ -307,7 +307,7 @@ def test_an_interrupted_walk_restarts(database, store):
 
 
 def test_maintenance_sweeps_every_kind(database, store, redis_url):
-    names = [duty.name for duty in orphan_tasks(database, store, ())]
+    names = [task.name for task in orphan_tasks(database, store, ())]
     assert len(set(names)) == len(names)
     assert {"images_swept", "job_bytes_swept", "batch_bytes_swept", "claims_swept"} <= set(names)
     assert RemoveTemporaryFiles(store).run_once() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from shared.periods import find_period
 from shared.queue.connection import connect
 from shared.redis_state.admission import AdmissionCache
 from shared.redis_state.key_state import KeyState
+from shared.scopes import Scope
 
 DIGEST = "a" * 64
 STATE = KeyState(
@@ -32,6 +34,7 @@ STATE = KeyState(
     renewal_day=31,
     rate_limit=None,
     key_revoked=False,
+    scopes=frozenset({Scope.RENDER}),
     key_expires_at=datetime(2027, 1, 1, tzinfo=UTC),
     account_disabled=False,
     email_verified=True,
@@ -53,6 +56,14 @@ def test_a_state_comes_back_as_it_was_put(cache):
     assert found.state == STATE
     assert found.period.key == period()
     assert found.used is None
+
+
+def test_a_state_without_scopes_is_read_from_the_database_again(cache, redis):
+    cache.put(DIGEST, STATE)
+    key = f"key:{DIGEST}"
+    old = {name: value for name, value in json.loads(STATE.encode()).items() if name != "scopes"}
+    redis.hset(key, "state", json.dumps(old))
+    assert cache.find(DIGEST) is None
 
 
 def test_an_unknown_key_is_not_found(cache):

@@ -256,11 +256,11 @@ def test_maintenance_puts_accounts_in_line_whose_renders_an_earlier_release_acce
         accept(account, 3)
     with database.session() as session:
         session.execute(batch_turns.delete().where(batch_turns.c.account_id != "acc_b"))
-    duty = RepairRotation(database)
-    assert (duty.run_once(), duty.run_once()) == (2, 0)
+    task = RepairRotation(database)
+    assert (task.run_once(), task.run_once()) == (2, 0)
     with database.session() as session:
         session.execute(update(jobs).values(status=JobStatus.CANCELLED))
-    assert (duty.run_once(), duty.run_once()) == (3, 0)
+    assert (task.run_once(), task.run_once()) == (3, 0)
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batch_turns)) == 0
 

@@ -83,17 +83,17 @@ def test_maintenance_removes_nothing_by_default(database, record):
     ],
 )
 def test_whole_months_and_recorded_entries_are_retained(database, today, months, kept_days, before):
-    duty = PruneLedger(database, months, timedelta(days=kept_days))
+    task = PruneLedger(database, months, timedelta(days=kept_days))
     at = datetime(today.year, today.month, today.day, tzinfo=UTC)
-    assert duty.find_cutoff(at).date() == before
+    assert task.find_cutoff(at).date() == before
 
 
 def test_maintenance_removes_entries_past_the_retained_months(database, record, monkeypatch):
-    monkeypatch.setattr(ledger, "_AT_ONCE", 2)
+    monkeypatch.setattr(ledger, "ROWS_PER_TRANSACTION", 2)
     record(*MONTHS)
     monkeypatch.setattr(ledger, "now", lambda: datetime(2026, 11, 23, tzinfo=UTC))
-    duty = PruneLedger(database, 3, timedelta(days=7))
-    assert (duty.run_once(), duty.run_once()) == (7, 0)
+    task = PruneLedger(database, 3, timedelta(days=7))
+    assert (task.run_once(), task.run_once()) == (7, 0)
     assert [row.occurred_at for row in read_ledger(database)] == MONTHS[7:]
 
 

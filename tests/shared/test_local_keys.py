@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
+import socket
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -24,7 +24,7 @@ def cache(redis):
     cache = AdmissionCache(redis)
     cache.put(DIGEST, PAID)
     cache.find(DIGEST)
-    wait_until(lambda: cache._recent.is_listening)
+    wait_until(lambda: cache.is_listening)
     return cache
 
 
@@ -47,9 +47,7 @@ def test_a_state_is_read_once_in_a_moment(cache, redis):
     found = [cache.find(DIGEST) for _ in range(5)]
     assert {each.state for each in found} == {PAID}
     assert count_reads(redis) == before
-    time.sleep(FRESH_SECONDS)
-    cache.find(DIGEST)
-    assert count_reads(redis) == before + 1
+    wait_until(lambda: cache.find(DIGEST) and count_reads(redis) == before + 1)
 
 
 def test_usage_of_an_account_is_never_cached(cache, redis):
@@ -90,41 +88,50 @@ def test_a_change_of_ones_own_needs_no_word(cache):
     assert cache.find(DIGEST) is None
 
 
-def test_a_state_read_before_a_change_is_not_cached_after_it(cache):
-    recent = cache._recent
-    before = cache.find(DIGEST)
-    begun = recent.begin()
-    recent._entries.take({"type": "message", "data": b"key:" + b"b" * 64})
-    recent.forget()
-    recent.keep(DIGEST, before, today=before.period.start, begun=begun)
-    assert recent.find(DIGEST, today=before.period.start) is None
+@pytest.fixture
+def local(cache, redis):
+    """Return a cache of this process that is subscribed, and what it is to keep."""
+    local = LocalKeyCache(redis, prefix="key:")
+    wait_until(local.begin)
+    return local, cache.find(DIGEST)
 
 
-def test_cached_states_are_dropped_with_the_subscription(cache, redis):
-    cache.find(DIGEST)
-    version = cache._recent._entries.version
+def test_a_state_read_before_a_change_is_not_cached_after_it(local, elsewhere):
+    local, state = local
+    begun = local.begin()
+    elsewhere.drop(["b" * 64])  # another key
+    wait_until(lambda: local.begin() != begun)
+    local.keep(DIGEST, state, today=state.period.start, begun=begun)
+    assert local.find(DIGEST, today=state.period.start) is None
+
+
+def test_cached_states_are_dropped_with_the_subscription(local, redis):
+    local, state = local
+    begun = local.begin()
+    local.keep(DIGEST, state, today=state.period.start, begun=begun)
     redis.client_kill_filter(_type="pubsub")
-    wait_until(lambda: cache._recent._entries.version != version)  # forgotten, and subscribed again
-    wait_until(lambda: cache._recent.is_listening)
-    before = count_reads(redis)
-    cache.find(DIGEST)
-    cache.find(DIGEST)
-    assert count_reads(redis) == before + 1
+    wait_until(lambda: local.begin() not in {None, begun})  # forgotten, and subscribed again
+    assert local.find(DIGEST, today=state.period.start) is None
+    local.keep(DIGEST, state, today=state.period.start, begun=local.begin())
+    assert local.find(DIGEST, today=state.period.start) == state
 
 
-def test_nothing_is_cached_while_the_server_is_unavailable(redis_url):
-    recent = LocalKeyCache(connect("redis://127.0.0.1:1/0"), prefix="key:")
-    assert recent.begin() is None
-    time.sleep(SOON)
-    assert recent.begin() is None
+def test_nothing_is_cached_while_the_server_is_unavailable():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        local = LocalKeyCache(
+            connect(f"redis://127.0.0.1:{server.getsockname()[1]}/0"), prefix="key:"
+        )
+        assert local.begin() is None
+        server.accept()[0].close()  # the listener has connected, and lost its connection
+        assert local.begin() is None
 
 
 @pytest.mark.long
 def test_the_listener_thread_ends_with_its_cache(redis):
+    before = set(threading.enumerate())
     cache = AdmissionCache(redis)
     cache.find(DIGEST)
-    listener = cache._recent._listener
-    assert listener in threading.enumerate()
+    [listener] = set(threading.enumerate()) - before
     del cache
     gc.collect()
     listener.join(5)

@@ -201,9 +201,9 @@ def test_maintenance_puts_accounts_in_line_that_an_earlier_release_did_not(accep
         session.execute(delete(batch_turns))
     with database.snapshot() as session:
         assert not needs_slices(session, window=4, at=NOON)
-    duty = RepairRotation(database)
-    assert duty.run_once() == 1
-    assert duty.run_once() == 0
+    task = RepairRotation(database)
+    assert task.run_once() == 1
+    assert task.run_once() == 0
     with database.session() as session:
         assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [batch]
 
@@ -213,8 +213,8 @@ def test_maintenance_takes_accounts_out_of_line_whose_batches_have_ended(accept,
     accept("b")
     with database.session() as session:
         cancel_batch(session, batch, at=NOON)
-    duty = RepairRotation(database)
-    assert (duty.run_once(), duty.run_once()) == (1, 0)
+    task = RepairRotation(database)
+    assert (task.run_once(), task.run_once()) == (1, 0)
     assert accounts_in_line(database) == ["acc_b"]
 
 

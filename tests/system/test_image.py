@@ -95,7 +95,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
         asked = urllib.request.Request(f"http://127.0.0.1:{port}/v2/pdf", HELLO, headers)
         with urllib.request.urlopen(asked, timeout=70) as answer:
             assert answer.read().startswith(b"%PDF")
-        for part in ("WORKER", "COUNTER", "KEEPER", "HOOKS", "FETCHER"):
+        for part in ("WORKER", "COUNTER", "MAINTENANCE", "WEBHOOKS", "FETCHER"):
             at = environment[f"PRESSROOM_{part}_METRICS_PORT"]
             assert b"pressroom_build_info" in await_answer(f"http://127.0.0.1:{at}/metrics")
     finally:

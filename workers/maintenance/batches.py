@@ -23,9 +23,9 @@ from shared.queue.slices import Assembly, BatchWork
 from shared.telemetry.log import get_logger
 from workers.maintenance.task import MaintenanceTask
 
-_AT_ONCE: Final = 500
+ROWS_PER_TRANSACTION: Final = 500
 _BATCHES_AT_ONCE: Final = 20
-_ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
+ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
 
 log: Final = get_logger(__name__)
 
@@ -63,7 +63,9 @@ class RepairRotation:
             if not needs_rotation_repair(session):
                 return 0
         with self.database.session() as session:
-            return add_missing_accounts(session) + remove_idle_accounts(session, limit=_AT_ONCE)
+            return add_missing_accounts(session) + remove_idle_accounts(
+                session, limit=ROWS_PER_TRANSACTION
+            )
 
 
 class FinishBatches:
@@ -101,7 +103,9 @@ class RequeueLostSlices:
         """Run one round; see `MaintenanceTask.run_once`."""
         slots = self._flow.slots
         with self._flow.database.snapshot() as session:
-            work: list[BatchWork] = [*list_in_flight(session, limit=_AT_ONCE, slots=slots)]
+            work: list[BatchWork] = [
+                *list_in_flight(session, limit=ROWS_PER_TRANSACTION, slots=slots)
+            ]
             complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=slots)
         work += [Assembly(batch.id) for batch in complete if batch.output is BatchOutput.MERGED]
         missing = frozenset(self._flow.queue.find_lost(work))
@@ -126,9 +130,9 @@ class ExpireBatches:
         self._record_retention = record_retention
 
     def run_once(self) -> int:
-        """Run one round of up to `_ROUND_SECONDS`; see `MaintenanceTask.run_once`."""
+        """Run one round of up to `ROUND_SECONDS`; see `MaintenanceTask.run_once`."""
         begun, count = ticks(), 0
-        while ticks() - begun < _ROUND_SECONDS:
+        while ticks() - begun < ROUND_SECONDS:
             with self._flow.database.snapshot() as session:
                 due = list_due_batches(
                     session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots

@@ -28,8 +28,8 @@ from shared.telemetry.log import get_logger
 
 # Younger jobs may still be queued by their front.
 FORGOTTEN_AFTER: Final = timedelta(seconds=3)
-_AT_ONCE: Final = 500
-_ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
+ROWS_PER_TRANSACTION: Final = 500
+ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
 
 log: Final = get_logger(__name__)
 
@@ -63,7 +63,7 @@ class RequeueLostJobs:
                 session,
                 Lane.INTERACTIVE,
                 before=before,
-                limit=_AT_ONCE,
+                limit=ROWS_PER_TRANSACTION,
                 slots=self.flow.slots,
             )
         missing = [job for job in found if job.id not in seen.held_tasks]
@@ -92,13 +92,15 @@ class ExpireJobs:
         """Process due jobs, longest due first."""
         begun = ticks()
         count = 0
-        while ticks() - begun < _ROUND_SECONDS:
+        while ticks() - begun < ROUND_SECONDS:
             with self.flow.database.snapshot() as session:
-                due = list_due_jobs(session, at=now(), limit=_AT_ONCE, slots=self.flow.slots)
+                due = list_due_jobs(
+                    session, at=now(), limit=ROWS_PER_TRANSACTION, slots=self.flow.slots
+                )
             for job in due:
                 self._expire(job)
             count += len(due)
-            if len(due) < _AT_ONCE:
+            if len(due) < ROWS_PER_TRANSACTION:
                 break
         return count
 
@@ -127,4 +129,4 @@ class RemoveExpiredKeys:
     def run_once(self) -> int:
         """Delete expired keys."""
         with self.database.session() as session:
-            return remove_expired_keys(session, at=now(), limit=_AT_ONCE)
+            return remove_expired_keys(session, at=now(), limit=ROWS_PER_TRANSACTION)

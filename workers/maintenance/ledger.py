@@ -13,8 +13,8 @@ from shared.telemetry.log import get_logger
 
 # A recorded job that is missing from the ledger would be recorded there again.
 _AFTER_RECORDS: Final = timedelta(days=7)
-_AT_ONCE: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second
-_ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
+ROWS_PER_TRANSACTION: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second
+ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
 _MONTHS_A_YEAR: Final = 12
 
 log: Final = get_logger(__name__)
@@ -35,15 +35,15 @@ class PruneLedger:
     record_retention: timedelta
 
     def run_once(self) -> int:
-        """Delete old rows, some thousand in each unit of work, for up to `_ROUND_SECONDS`."""
+        """Delete old rows, some thousand in each unit of work, for up to `ROUND_SECONDS`."""
         if not self.months:
             return 0
         before, begun, count = self.find_cutoff(now()), ticks(), 0
-        while ticks() - begun < _ROUND_SECONDS:
+        while ticks() - begun < ROUND_SECONDS:
             with self.database.session() as session:
-                removed = prune_ledger(session, before=before, limit=_AT_ONCE)
+                removed = prune_ledger(session, before=before, limit=ROWS_PER_TRANSACTION)
             count += removed
-            if removed < _AT_ONCE:
+            if removed < ROWS_PER_TRANSACTION:
                 break
         if count:
             log.info("old ledger rows deleted", before=before.isoformat(), rows=count)

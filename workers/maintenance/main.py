@@ -47,7 +47,9 @@ def _make(settings: Settings) -> Sequence[MaintenanceRunner]:
     clock = FarmClock.of_shards(settings.shards, kind="maintenance")
     runners, metrics = make_runners(settings, read_skews=lambda: clock.skews)
     clock.start()
-    start_probe(settings.keeper_metrics_port, metrics.registry, address=settings.metrics_address)
+    start_probe(
+        settings.maintenance_metrics_port, metrics.registry, address=settings.metrics_address
+    )
     return runners
 
 

@@ -19,10 +19,10 @@ from workers.maintenance.task import MaintenanceTask
 # Longer than the longest render (one hour) and the time to live of a pin: jobs and caches may refer to
 # content after its last template was changed, and a run may still store or commit its blobs.
 ORPHAN_AGE_SECONDS: Final = 2 * 3600.0
-_AT_ONCE: Final = 500
+ROWS_PER_TRANSACTION: Final = 500
 _WALK_EVERY_SECONDS: Final = 3600.0
-_LOOKED_AT_ONCE: Final = 2_000
-_REMOVED_AT_ONCE: Final = 100  # each may take an object store 20 ms
+KEYS_PER_ROUND: Final = 2_000
+REMOVALS_PER_ROUND: Final = 100  # each may take an object store 20 ms
 _MOST_SEEN: Final = 100_000  # orphans beyond this limit wait for the next walk
 
 
@@ -55,7 +55,9 @@ class RemoveOrphanedContents:
         """Run one round; see `MaintenanceTask.run_once`."""
         stored_before = now() - timedelta(seconds=self._wait_seconds)
         with self._database.snapshot() as session:
-            seen = find_orphaned_contents(session, stored_before=stored_before, limit=_AT_ONCE)
+            seen = find_orphaned_contents(
+                session, stored_before=stored_before, limit=ROWS_PER_TRANSACTION
+            )
         removed = 0
         for sha256 in self._ages.select_old(list(seen)):
             with self._database.session() as session:
@@ -90,7 +92,7 @@ class RemoveOrphanedBlobs:
         except BaseException:
             self._walk, self._walks_at = None, 0.0  # restart from the first key
             raise
-        due, self._due = self._due[:_REMOVED_AT_ONCE], self._due[_REMOVED_AT_ONCE:]
+        due, self._due = self._due[:REMOVALS_PER_ROUND], self._due[REMOVALS_PER_ROUND:]
         return sum(self._orphans.remove(key) for key in due)
 
     def _continue_walk(self) -> None:
@@ -98,10 +100,10 @@ class RemoveOrphanedBlobs:
             if ticks() < self._walks_at:
                 return
             self._walk, self._walks_at = self._start_walk(), ticks() + _WALK_EVERY_SECONDS
-        keys = list(islice(self._walk, _LOOKED_AT_ONCE))
+        keys = list(islice(self._walk, KEYS_PER_ROUND))
         if keys and len(self._seen) < _MOST_SEEN:
             self._seen += self._orphans.find_orphans(keys)
-        if len(keys) < _LOOKED_AT_ONCE:
+        if len(keys) < KEYS_PER_ROUND:
             self._walk = None
             self._due = self._ages.select_old(self._seen)
 

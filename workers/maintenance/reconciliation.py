@@ -22,8 +22,8 @@ RECONCILE_AFTER: Final = timedelta(seconds=60)
 LOOKBACK: Final = timedelta(days=2)
 # Until lost events are recorded, plus one more round.
 RECOUNT_SECONDS: Final = RECONCILE_AFTER.total_seconds() + 60.0
-_AT_ONCE: Final = 500
-_ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
+ROWS_PER_TRANSACTION: Final = 500
+ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
 _INSTANT: Final = timedelta(microseconds=1)
 
 log: Final = get_logger(__name__)
@@ -56,7 +56,7 @@ class ReconcileUsage:
 
     def run_once(self) -> int:
         """Check the renders that ended since the last round and are older than `reconcile_after`, for up to
-        `_ROUND_SECONDS`.
+        `ROUND_SECONDS`.
         """
         until, begun = now() - self.reconcile_after, ticks()
         count = 0
@@ -64,14 +64,16 @@ class ReconcileUsage:
             count += self._record(events)
             # Other renders may have ended at the same instant as the last one.
             self._looked_until = events[-1].occurred_at - _INSTANT
-            if ticks() - begun > _ROUND_SECONDS:
+            if ticks() - begun > ROUND_SECONDS:
                 return count
         self._looked_until = until
         return count
 
     def _find(self, until: datetime) -> list[UsageEvent]:
         with self.database.snapshot() as session:
-            return self.find(session, after=self._looked_until, until=until, limit=_AT_ONCE)
+            return self.find(
+                session, after=self._looked_until, until=until, limit=ROWS_PER_TRANSACTION
+            )
 
     def _record(self, events: list[UsageEvent]) -> int:
         with self.database.session() as session:

@@ -23,7 +23,7 @@ def _make(settings: Settings) -> WebhookDeliverer:
     database = open_database(settings.database_url, connections=settings.database_connections)
     secrets = settings.secret_cipher
     metrics = WebhookMetrics(count_pending=lambda: _count_pending(database))
-    start_probe(settings.hooks_metrics_port, metrics.registry, address=settings.metrics_address)
+    start_probe(settings.webhooks_metrics_port, metrics.registry, address=settings.metrics_address)
     return WebhookDeliverer(
         database,
         Outbound(allow_private=settings.outbound_allow_private),

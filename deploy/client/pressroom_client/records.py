@@ -356,6 +356,7 @@ class Key:
     display: str
     created_at: str
     is_own: bool
+    scopes: Sequence[str] = ()
     user: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
     expires_at: str | None = None

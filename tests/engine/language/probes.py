@@ -739,6 +739,23 @@ _QUOTED: Final = {
     "toc": "<h3>“one</h3><toc @/>",
     "index": '<p>zero <mark term="“one"/></p><index @/>',
 }
+_FLOATING: Final = (
+    '<document lang="en"><style element="h1"/><page size="A6" margin="10mm"><area columns="2"/></page><flow>'
+    "<h1>One</h1><p>a</p><figure @><p>b</p><p>c</p></figure>"
+    + "<p>d</p>"
+    * 40
+    + "<h1>Two</h1><p>e</p>"
+    "</flow></document>"
+)
+OWN.setdefault("figure", {}).update(
+    {
+        "float": Probe("bottom", other="here", host=_FLOATING),
+        "span": Probe("columns", base='float="bottom"', host=_FLOATING),
+        "float-within": Probe(
+            "flow", base='float="page"', host=_FLOATING.replace("<p>d</p>" * 40, "")
+        ),
+    }
+)
 OWN["footnote"]["widows"] = Probe(
     "9", host=f"<p>zero<footnote @>{'word ' * 150}</footnote></p>", is_near_foot=True
 )

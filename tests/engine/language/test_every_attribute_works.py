@@ -32,6 +32,7 @@ from workers.engine.pipeline import (
     lay_out_document,
     prepare_template,
     render,
+    validate,
 )
 from workers.engine.ports import Payload
 from workers.engine.syntax.vocabulary import ELEMENTS
@@ -55,6 +56,18 @@ def test_every_probe_is_of_a_declared_attribute():
     assert PROBES.keys() <= declared
     for tag, probes in OWN.items():
         assert probes.keys() <= ELEMENTS[tag].attributes.keys(), tag
+
+
+@pytest.mark.parametrize("tag", HOSTS)
+def test_attributes_of_other_elements_are_findings_not_crashes(tag: str):
+    declared = {name for spec in ELEMENTS.values() for name in spec.attributes}
+    given = {name for name, _ in GIVEN.findall(HOSTS[tag])}
+    foreign = sorted(declared - given - ELEMENTS[tag].attributes.keys())
+    for value in ("a", "{{ 1 }}"):
+        written = "".join(f' {name}="{value}"' for name in foreign)
+        source = _write(HOSTS[tag].replace(" @", written, 1), "", "")
+        findings = validate(prepare_template(source.encode(), LINKED), None, options=OPTIONS)
+        assert findings.errors
 
 
 def judge(tag: str, name: str) -> str:

@@ -25,7 +25,7 @@ def added_to(
 
 @pytest.mark.parametrize("short", [0x1FFFE, 0], ids=["short places", "long places"])
 def test_a_composite_encloses_its_parts_where_they_stand(monkeypatch, short):
-    monkeypatch.setattr(composites, "_SHORT", short)
+    monkeypatch.setattr(composites, "MAX_SHORT_OFFSET", short)
     font, glyph = added_to(FACE, parts=((X, 0, 0), (HAT, 500, -100)))
     x, hat = FACE.hb_font.get_glyph_extents(X), FACE.hb_font.get_glyph_extents(HAT)
     joined = font.get_glyph_extents(glyph)

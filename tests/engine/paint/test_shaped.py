@@ -63,19 +63,19 @@ def test_an_evicted_cluster_cache_changes_no_document(monkeypatch):
     before = rendered(content)
     [(face, _)] = split_by_face((), 400, False, "น้ำ", "th")
     face.clear_caches()
-    monkeypatch.setattr(shaped, "_MAX_CACHED_CODES", 1)
+    monkeypatch.setattr(shaped, "MAX_CACHED_CODES", 1)
     assert rendered(content) == before
     face.clear_caches()  # the small one too
 
 
 def test_a_full_font_is_followed_by_another(monkeypatch):
-    monkeypatch.setattr(shaped, "_MAX_CODES", 3)
+    monkeypatch.setattr(shaped, "MAX_CODES", 3)
     pdf = rendered("".join(f"<p>{letter}&#x301;</p>" for letter in "abcdefgh"))
     assert len(fonts_of(pdf)) == 3
 
 
 def test_more_clusters_than_a_font_has_glyphs_are_empty_boxes(monkeypatch):
-    monkeypatch.setattr(shaped, "_LAST_CODE", 2)
+    monkeypatch.setattr(shaped, "LAST_CODE", 2)
     assert rendered("<p>a&#x301;b&#x301;c&#x301;d&#x301;</p>").startswith(b"%PDF")
 
 

@@ -90,7 +90,9 @@ def test_the_pools_hold_against_kedas_schema_and_a_wrong_one_does_not(schemas, p
     assert check_scaled(schemas, scaled) != 0
 
 
-def test_pools_that_scale_have_no_number_and_nothing_but_the_fetcher_and_hooks_goes_out(production):
+def test_pools_that_scale_have_no_number_and_nothing_but_the_fetcher_and_webhooks_goes_out(
+    production,
+):
     found = {each["metadata"]["name"]: each for each in production if each["kind"] == "Deployment"}
     for name in ("worker", "batch", "front"):
         assert "replicas" not in found[name]["spec"]

@@ -323,6 +323,9 @@ class PageCanvas:
         if not self.is_artifact:
             self.page.anchors.append(Anchor(name, x, y))
 
+    def add_float(self, node: AnyBlock) -> None:
+        """Record the anchor of a figure that floats, which dry runs look for."""
+
     def report(self, problem: LayoutProblem) -> None:
         """Report a problem on this page, unless an earlier page reported the same one.
 
@@ -364,6 +367,8 @@ class LayoutContext:
     line_cache: dict[Paragraph, Any] = field(default_factory=dict)
     glyph_styles: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # shared by all lines
     has_page_families: bool = False
+    places_floats: bool = False  # figures that float are taken out of the flow
+    section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
     area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
     is_in_columns: bool = False
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others

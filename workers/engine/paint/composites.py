@@ -14,7 +14,7 @@ Component = tuple[int, int, int]  # a glyph ID, and its offset
 _WORDS, _OFFSETS, _MORE = 0x0001, 0x0002, 0x0020  # flags of a component
 _HEAD, _COMPONENT, _METRIC = Struct(">5h"), Struct(">HHhh"), Struct(">Hh")
 _MIN_COORDINATE, _MAX_COORDINATE = -0x8000, 0x7FFF
-_SHORT: Final = 0x1FFFE  # the greatest short offset of loca, which counts words
+MAX_SHORT_OFFSET: Final = 0x1FFFE  # the greatest short offset of loca, which counts words
 _MAXP: Final = ">I14H"  # version 1.0
 _MAX_POINTS, _MAX_CONTOURS = 3, 4  # fields of maxp with limits of composites
 _MAX_ELEMENTS, _MAX_DEPTH = 13, 14
@@ -67,7 +67,7 @@ def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[byt
         places = [2 * place for place in unpack_from(f">{count + 1}H", tables[b"loca"])]
     # A composite has an even length, as short offsets require.
     places += accumulate(map(len, glyphs), initial=places.pop())
-    if places[-1] <= _SHORT:
+    if places[-1] <= MAX_SHORT_OFFSET:
         head[50:52] = b"\0\0"
         tables[b"loca"] = pack(f">{len(places)}H", *[place >> 1 for place in places])
     else:

@@ -30,9 +30,9 @@ from workers.engine.paint.objects import COMPRESSION, WrittenObject
 # A code has two bytes, and a font 65,535 glyphs including those of its face. A run is written in
 # one font, so another font starts well before the limit; clusters beyond it are drawn as empty
 # boxes.
-_MAX_CODES: Final = 30_000
-_LAST_CODE: Final = 45_000
-_MAX_CACHED_CODES: Final = 4_000  # cached for each face
+MAX_CODES: Final = 30_000
+LAST_CODE: Final = 45_000
+MAX_CACHED_CODES: Final = 4_000  # cached for each face
 _MAX_SUBSETS: Final = 16  # cached for each face
 
 
@@ -67,11 +67,11 @@ class ShapedFont:
     @property
     def is_full(self) -> bool:
         """Whether another run might need more codes than are left."""
-        return len(self._codes) >= _MAX_CODES
+        return len(self._codes) >= MAX_CODES
 
     def write(self, clusters: Sequence[Cluster]) -> bytes:
         """Return the operator that shows clusters from left to right."""
-        if len(self._kept) >= _MAX_CODES:
+        if len(self._kept) >= MAX_CODES:
             self._kept.clear()
             self._known.clear()
         known = self._known
@@ -90,11 +90,11 @@ class ShapedFont:
         """Return the code of a cluster, with an adjustment if its advance differs from the glyph's."""
         key = (cluster.glyphs, cluster.text)
         found = self._codes.get(key)
-        if found is None and len(self._codes) >= _LAST_CODE:
+        if found is None and len(self._codes) >= LAST_CODE:
             return b"0000"
         if found is None:
             code = b"%04X" % (len(self._codes) + 1)
-            code_entry = self.face.with_cache(_make_code, max_entries=_MAX_CACHED_CODES)(*key)
+            code_entry = self.face.with_cache(_make_code, max_entries=MAX_CACHED_CODES)(*key)
             found = self._codes[key] = (code, code_entry)
         written, code_entry = found
         if code_entry.advance != cluster.advance:

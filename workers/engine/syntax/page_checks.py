@@ -24,6 +24,7 @@ _BREAKS: Final = (
     "page",
     "counter-reset",
 )
+_FLOAT: Final = ("float", "span", "float-within")
 _NEW_PAGE: Final = ("page", "counter-reset")
 # Page breaks take effect inside these elements only.
 _IN_FLOW: Final = frozenset(("flow", "div", "blockquote", "ul", "ol", "li", "group"))
@@ -64,8 +65,33 @@ def _check_inside(
             _check_without_effect(element, _page_breaks(element, _NEW_PAGE), where, findings)
         if element.tag == "box":
             _check_flow_box(element, findings)
+        if element.tag == "figure":
+            _check_float(element, parent, findings, in_flow=in_flow)
         is_in_flow = in_flow and element.tag in _IN_FLOW and not _is_positioned(element)
         _check_inside(element, families, findings, in_flow=is_in_flow)
+
+
+def _check_float(figure: Element, parent: Element, findings: Findings, *, in_flow: bool) -> None:
+    """Report a float where figures stand in the text, and attributes that depend on it."""
+    if not in_flow:
+        where = f"`{parent.tag}`, where figures stand in the text"
+        _check_without_effect(figure, _FLOAT, where, findings)
+    elif figure.attributes.get("float", "here") == "here":
+        _check_without_effect(figure, _FLOAT[1:], "a figure that does not float", findings)
+    else:
+        breaks = _page_breaks(figure, ("break-before", "break-after", *_NEW_PAGE))
+        _check_without_effect(figure, breaks, "a figure that floats", findings)
+        if _has_columns(parent) and figure.attributes.get("span", "column") == "column":
+            findings.error(
+                "float-span",
+                f"A `figure` in the columns of a `{parent.tag}` floats only across them; write "
+                'span="columns", or give the columns to the `area`',
+                figure.location,
+            )
+
+
+def _has_columns(element: Element) -> bool:
+    return element.tag == "div" and element.attributes.get("columns", "1") != "1"
 
 
 def _check_names(parent: Element, findings: Findings) -> None:

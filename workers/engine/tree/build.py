@@ -230,6 +230,7 @@ class CompiledTemplate:
                 RunningValues(state.references.running_values) if self._features.running else None
             ),
             has_form_fields=state.form_fields.has_interactive,
+            has_floats=self._features.has_floats,
         )
 
     def _set_lets(self, scope: Scope) -> None:

@@ -159,6 +159,7 @@ class Document:
     is_accessible: bool = False  # is to conform to PDF/UA-1
     running_values: RunningValues | None = None  # None where no element sets any
     has_form_fields: bool = False  # that are interactive
+    has_floats: bool = False
 
     @property
     def is_strict(self) -> bool:

@@ -208,6 +208,22 @@ class Position:
     is_over: bool = False
 
 
+class FloatTo(StrEnum):
+    """Where a figure floats to: an edge of its area, or an area of its own."""
+
+    TOP = "top"
+    BOTTOM = "bottom"
+    PAGE = "page"
+
+
+class Floating(NamedTuple):
+    """The float of a figure: `spans_columns` of its area, `stays_in_section` before the next one."""
+
+    to: FloatTo
+    spans_columns: bool = False
+    stays_in_section: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
     """Columns of equal width, `gap` points apart with `rule` between them (CSS Multi-column 1).
@@ -226,7 +242,8 @@ class ColumnLayout:
 class Container:
     """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow.
 
-    An `is_box` contains the positioned boxes inside it; `columns` is None for a single column.
+    An `is_box` contains the positioned boxes inside it; `columns` is None for a single column,
+    `floating` for a box that stands in the flow.
     """
 
     source: Source
@@ -237,6 +254,7 @@ class Container:
     id: str | None = None
     is_box: bool = False
     columns: ColumnLayout | None = None
+    floating: Floating | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,11 @@
 
 import type { SourceEntry } from "./api";
 
+/** What a key may be used for, in the order of the page. */
+export const SCOPES = ["render", "templates", "account"] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
 export interface User {
   id: string;
   name: string;
@@ -12,6 +17,7 @@ export interface Account {
   id: string;
   user: User;
   key_id: string;
+  scopes: Scope[];
   plan: "free" | "paid";
   has_workspace: boolean;
   rate_limit?: { requests: number; window_seconds: number };
@@ -42,6 +48,7 @@ export interface Key {
   id: string;
   display: string;
   name?: string;
+  scopes: Scope[];
   user: User;
   created_at: string;
   expires_at?: string;

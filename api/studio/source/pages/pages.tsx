@@ -6,6 +6,7 @@ import { t } from "../lib/messages";
 import { linkTo } from "../lib/router";
 import type { Account } from "../lib/types";
 import { Empty, Loading, Notice } from "../ui/parts";
+import { homeOf } from "../ui/shell";
 import { TemplatePage } from "./template";
 import { Templates } from "./templates";
 
@@ -25,7 +26,7 @@ const BATCHES = later(async () => (await import("./batches")).Batches);
 const ACCOUNT = later(async () => (await import("./account")).AccountPage);
 
 export function Page(props: PageProps) {
-  switch (props.route[0] ?? "templates") {
+  switch (props.route[0] ?? homeOf(props.account)) {
     case "templates":
       if (props.route[1] === undefined) return <Templates {...props} />;
       if (props.route[2] === "edit") return <EDITOR key={props.route[1]} {...props} />;

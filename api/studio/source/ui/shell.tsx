@@ -4,16 +4,26 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Key, t } from "../lib/messages";
 import { linkTo } from "../lib/router";
-import type { Account } from "../lib/types";
+import type { Account, Scope } from "../lib/types";
 
-const PLACES: readonly { path: string; label: Key }[] = [
-  { path: "templates", label: "nav.templates" },
-  { path: "images", label: "nav.images" },
-  { path: "fonts", label: "nav.fonts" },
-  { path: "jobs", label: "nav.jobs" },
-  { path: "batches", label: "nav.batches" },
+const PLACES: readonly { path: string; label: Key; scope?: Scope }[] = [
+  { path: "templates", label: "nav.templates", scope: "templates" },
+  { path: "images", label: "nav.images", scope: "templates" },
+  { path: "fonts", label: "nav.fonts", scope: "templates" },
+  { path: "jobs", label: "nav.jobs", scope: "render" },
+  { path: "batches", label: "nav.batches", scope: "render" },
   { path: "account", label: "nav.account" },
 ];
+
+/** Return the places that the key of the session may see. */
+function placesOf(account: Account) {
+  return PLACES.filter((place) => !place.scope || account.scopes.includes(place.scope));
+}
+
+/** Return the place that is shown at the start. */
+export function homeOf(account: Account): string {
+  return placesOf(account)[0]?.path ?? "account";
+}
 
 export function Shell({
   account,
@@ -26,7 +36,7 @@ export function Shell({
   onSignOut: () => void;
   children: ComponentChildren;
 }) {
-  const here = route[0] ?? "templates";
+  const here = route[0] ?? homeOf(account);
   const main = useRef<HTMLElement>(null);
   const address = route.join("/");
   const first = useRef(true);
@@ -42,11 +52,11 @@ export function Shell({
         {t("nav.skip")}
       </a>
       <header class="bar">
-        <a class="brand" href={linkTo("templates")}>
+        <a class="brand" href={linkTo(homeOf(account))}>
           Pressroom <span>Studio</span>
         </a>
         <nav aria-label={t("nav.label")}>
-          {PLACES.map(({ path, label }) => (
+          {placesOf(account).map(({ path, label }) => (
             <a key={path} href={linkTo(path)} aria-current={here === path ? "page" : undefined}>
               {t(label)}
             </a>

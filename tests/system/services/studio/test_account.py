@@ -39,18 +39,40 @@ def test_a_new_key_is_shown_once(page: Page, account):
     page.get_by_role("button", name="New key").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("Shop")
+    for scope in ("Templates", "Account"):
+        dialog.get_by_role("checkbox", name=re.compile(f"^{scope}")).uncheck()
     dialog.get_by_role("button", name="Create the key").click()
     key = page.locator(".secret code").inner_text()
     assert re.fullmatch("pr_[0-9A-Za-z]{40}", key)
     headers = {"Authorization": f"Bearer {key}"}
     assert account.request("GET", "/v2/authcheck", headers=headers).status == 200
     page.reload()
-    expect(page.get_by_role("row", name="Shop")).to_be_visible()
+    expect(page.get_by_role("row", name="Shop")).to_contain_text("Rendering")
+    expect(page.get_by_role("row", name="Shop")).not_to_contain_text("Account")
+    assert account.request("GET", "/v2/keys", headers=headers).status == 403
     expect(page.locator("body")).not_to_contain_text(key)
     page.get_by_role("button", name="Revoke: Shop").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("row", name="Shop")).to_contain_text("Revoked")
     assert account.request("GET", "/v2/authcheck", headers=headers).status == 401
+
+
+def test_a_key_of_few_scopes_sees_what_it_may(open_page, address, account):
+    made = account.request(
+        "POST",
+        "/v2/keys",
+        b'{"scopes": ["render"]}',
+        headers={"Content-Type": "application/json"},
+    )
+    page = open_page()
+    page.goto(address)
+    page.get_by_label("API key").fill(made.json["key"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    names = page.get_by_role("navigation").get_by_role("link").all_inner_texts()
+    assert names == ["Jobs", "Batches", "Account"]
+    page.get_by_role("link", name="Account").click()
+    expect(page.get_by_text("it lacks the scope account")).to_be_visible()
 
 
 def test_a_webhook_is_added_rotated_and_deleted(page: Page, account):

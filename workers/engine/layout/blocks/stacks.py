@@ -19,7 +19,18 @@ from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import BoxFragment
-from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
+from workers.engine.layout.blocks.breaks import (
+    avoids_break_after,
+    avoids_break_before,
+    breaking_children,
+    forced_break_after,
+    forced_break_before,
+    page_family_at_end,
+    page_family_at_start,
+    stacked_children,
+)
+from workers.engine.layout.blocks.floating import is_out_of_flow, make_out_of_flow
+from workers.engine.layout.blocks.positioning import is_positioned
 from workers.engine.layout.blocks.row_fragment import RowFragment
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import (
@@ -37,9 +48,6 @@ from workers.engine.tree.nodes import (
     Block,
     Break,
     Container,
-    ListBlock,
-    ListItem,
-    Note,
     Paragraph,
     Row,
     Source,
@@ -47,8 +55,8 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles.computed import BoxStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
+FLOAT_BREAK: Final = "float"  # before a heading that waiting figures must not pass
 _ON_SAME_PAGE: Final = frozenset(("", BreakTo.COLUMN.value, "area"))
-_FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
 
 
 class StackResume(NamedTuple):
@@ -158,7 +166,7 @@ def top_margin(block: AnyBlock, width: float) -> float:
     if type(block) is Row:
         is_open = collapses_child_margins(block.style.box)
         return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
-    children = _stacked(block)
+    children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, top_margin(children[0], width))
     return own
@@ -195,7 +203,7 @@ def _ends_in_row(block: AnyBlock) -> bool:
         return False
     if type(block) is Row:
         return True
-    children = _stacked(block)
+    children = stacked_children(block)
     return bool(children) and _ends_in_row(children[-1])
 
 
@@ -203,7 +211,7 @@ def _bottom_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
-    children = _stacked(block)
+    children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, _bottom_margin(children[-1], width))
     return own
@@ -229,86 +237,6 @@ def collapses_child_margins(box: BoxStyle) -> bool:
     )
 
 
-def forced_break_before(block: AnyBlock) -> str:
-    """Return the break that a block forces before itself, empty for none."""
-    if isinstance(block, Break):
-        return "" if block.need is not None else block.to
-    breaks = block.style.breaks
-    if breaks.counter_reset is not None and breaks.before is not BreakTo.LEFT:
-        return BreakTo.RIGHT.value if breaks.before is BreakTo.RIGHT else BreakTo.PAGE.value
-    if breaks.before in _FORCING:
-        return breaks.before.value
-    children = _children(block)
-    return forced_break_before(children[0]) if children else ""
-
-
-def page_family_at_start(block: AnyBlock) -> str | None:
-    """Return the page family of a block's first content, None for that of the flow."""
-    if isinstance(block, Break):
-        return None
-    children = _children(block)
-    return page_family_at_start(children[0]) if children else block.style.breaks.page
-
-
-def page_family_at_end(block: AnyBlock) -> str | None:
-    """Return the page family of a block's last content, None for that of the flow."""
-    if isinstance(block, Break):
-        return None
-    children = _children(block)
-    return page_family_at_end(children[-1]) if children else block.style.breaks.page
-
-
-def _forced_break_after(block: AnyBlock) -> str:
-    if isinstance(block, Break):
-        return ""
-    after = block.style.breaks.after
-    if after in _FORCING:
-        return after.value
-    children = _children(block)
-    return _forced_break_after(children[-1]) if children else ""
-
-
-def _avoids_after(block: AnyBlock) -> bool:
-    if isinstance(block, Break):
-        return False
-    if block.style.breaks.after is BreakTo.AVOID:
-        return True
-    children = _children(block)
-    return bool(children) and _avoids_after(children[-1])
-
-
-def _avoids_before(block: AnyBlock) -> bool:
-    if isinstance(block, Break):
-        return False
-    if block.style.breaks.before is BreakTo.AVOID:
-        return True
-    children = _children(block)
-    return bool(children) and _avoids_before(children[0])
-
-
-def _children(block: AnyBlock) -> Sequence[AnyBlock]:
-    """Return the children whose breaks propagate to a block (CSS Fragmentation 3, 3.1)."""
-    if type(block) is Container and block.columns is not None and block.columns.count > 1:
-        return ()  # a break inside is a column break
-    if type(block) is Note:
-        return ()  # where notes are collected, they are on the surrounding pages
-    return _stacked(block)
-
-
-def _stacked(block: AnyBlock) -> Sequence[AnyBlock]:
-    """Return the in-flow children of a block that is a stack."""
-    if isinstance(block, Container):
-        children = block.children
-        if children and (is_positioned(children[0]) or is_positioned(children[-1])):
-            return [child for child in children if not is_positioned(child)]
-        return children
-    if isinstance(block, ListItem | Note):
-        return block.children
-    if isinstance(block, ListBlock):
-        return block.items
-    return ()
-
-
 def _number(placed: PlacedFragment) -> int:
     return placed.number
 
@@ -324,7 +252,7 @@ def _has_auto_top_margin(block: AnyBlock) -> bool:
 def _first_words(block: AnyBlock) -> str:
     if isinstance(block, Paragraph):
         return cut_excerpt(plain_text(block.inlines))
-    return next((words for child in _children(block) if (words := _first_words(child))), "")
+    return next((words for child in breaking_children(block) if (words := _first_words(child))), "")
 
 
 class _StackLayout:
@@ -346,23 +274,25 @@ class _StackLayout:
         self.is_resumed = resume is not None
         self.collapses_top = collapses_top
         self.placed: list[PlacedFragment] = []
-        self.positioned: list[PlacedFragment] = []  # positioned blocks
+        self.positioned: list[PlacedFragment] = []  # blocks out of the flow
         self.y = 0.0
         self.last_bottom_margin = 0.0  # of the last placed block
 
     def fill(self) -> StackFragment | None:
         for index in range(self.start.child, len(self.blocks)):
             block = self.blocks[index]
-            if is_positioned(block):
-                positioned = make_positioned(self.context, block)
+            aside = make_out_of_flow(self.context, block) if is_out_of_flow(block) else None
+            if aside is not None:
                 self.positioned.append(
-                    PlacedFragment(index, self.y, positioned, block, has_auto_margin=False)
+                    PlacedFragment(index, self.y, aside, block, has_auto_margin=False)
                 )
                 continue
             forced = self._forced_before(index)
             if forced:
                 after = index + 1 if isinstance(block, Break) else index
                 return self._make_fragment(StackResume(after, None, True), forced)
+            if self.context.section_ends and self._ends_section(index):
+                return self._end_section(index)
             if isinstance(block, Break):
                 if self._needs_more(block):
                     return self._make_fragment(StackResume(index + 1, None, False))
@@ -417,9 +347,9 @@ class _StackLayout:
             return ""
         block = self.blocks[index]
         before = self.blocks[index - 1]
-        if self.positioned and is_positioned(before):
+        if self.positioned and is_out_of_flow(before):
             before = self.placed[-1].block
-        forced = _forced_break_after(before) or forced_break_before(block)
+        forced = forced_break_after(before) or forced_break_before(block)
         if forced in _ON_SAME_PAGE and self._changes_family(before, block):
             return "page"
         return forced
@@ -456,15 +386,43 @@ class _StackLayout:
             self.positioned.pop()
         return self._make_fragment(StackResume(end, None, False))
 
+    def _ends_section(self, index: int) -> bool:
+        """Return whether a block starts with a heading that waiting figures must not pass."""
+        if index == self.start.child and self.start.inner is not None:
+            return False
+        block, ends = self.blocks[index], self.context.section_ends
+        while block not in ends:
+            children = stacked_children(block)
+            if not children:
+                return False
+            block = children[0]
+        return True
+
+    def _end_section(self, index: int) -> StackFragment:
+        """End the stack before the heading of the next section, with what stays with it."""
+        end, first = index, self.start.child
+        while end > first and self._avoids_break_at(end):
+            end -= 1
+        if end == first:
+            end = index
+        for placed in (self.placed, self.positioned):
+            while placed and placed[-1].number >= end:
+                placed.pop()
+        return self._make_fragment(StackResume(end, None, True), FLOAT_BREAK)
+
     def _avoids_break_at(self, index: int) -> bool:
-        """Return whether a break before a block is avoided; a positioned block stays with the block
-        above.
+        """Return whether a break before a block is avoided; a block out of the flow stays with the
+        block above.
         """
         above = index - 1
-        while above > self.start.child and is_positioned(self.blocks[above]):
+        while above > self.start.child and is_out_of_flow(self.blocks[above]):
             above -= 1
         block = self.blocks[index]
-        return is_positioned(block) or _avoids_after(self.blocks[above]) or _avoids_before(block)
+        return (
+            is_out_of_flow(block)
+            or avoids_break_after(self.blocks[above])
+            or avoids_break_before(block)
+        )
 
     def _make_fragment(self, resume: StackResume | None, forced: str = "") -> StackFragment:
         height = self.y

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.columns import lay_out_columns
-from workers.engine.layout.blocks.positioning import is_positioned
+from workers.engine.layout.blocks.floating import is_out_of_flow
 from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Region, Resume
 from workers.engine.tree.nodes import Block, Break, Container
@@ -44,7 +44,7 @@ def measure_break(_context: LayoutContext, _node: Break) -> tuple[float, float]:
 
 
 def _widest(context: LayoutContext, children: Sequence[Block]) -> tuple[float, float]:
-    measured = [context.measure(child) for child in children if not is_positioned(child)]
+    measured = [context.measure(child) for child in children if not is_out_of_flow(child)]
     return (
         max((low for low, _ in measured), default=0.0),
         max((high for _, high in measured), default=0.0),

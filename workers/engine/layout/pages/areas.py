@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workers.engine.layout.blocks.boxes import lay_out_box
-from workers.engine.layout.blocks.columns import fill_columns
+from workers.engine.layout.blocks.columns import FillFunction, fill_columns
 from workers.engine.layout.blocks.stacks import StackResume, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Rectangle, Region, Resume
+from workers.engine.layout.pages.floats.filler import FloatFiller
 from workers.engine.layout.pages.footnotes import FootnoteFiller
 from workers.engine.tree.document import Area
 from workers.engine.tree.nodes import Block, Container, Role
@@ -51,17 +52,25 @@ def fill_area(
     rectangle: Rectangle,
     resume: Resume,
     notes: FootnoteFiller | None = None,
+    floats: FloatFiller | None = None,
 ) -> Fragment:
-    """Fill an area with blocks from a resume position; `notes` adds the footnotes called in it."""
+    """Fill an area with blocks from a resume position.
+
+    `notes` adds the footnotes called in it, and `floats` the figures that float.
+    """
     width, height = rectangle.width, rectangle.height
     region = Region(width, height, True, height)
-    fill = lay_out_stack if notes is None else notes.fill
+    fill: FillFunction = lay_out_stack if notes is None else notes.fill
+    if floats is not None:
+        fill = floats.fill
     if area is None:
         fragment: Fragment | None = fill(context, blocks, region, resume)
     elif area.overflow is not None:
         fragment = _fill_clipped(context, blocks, area, area.overflow, rectangle, resume, notes)
     elif area.columns.count == 1:
         fragment = fill(context, blocks, region, resume)
+    elif floats is not None:
+        fragment = floats.fill_columns(context, blocks, area.columns, region, resume)
     else:
         fragment = fill_columns(context, blocks, area.columns, region, resume, fill=fill)
     assert fragment is not None
@@ -89,9 +98,13 @@ def _fill_clipped(
         inside = rectangle._replace(height=height)
         return _lay_out_clipped(context, blocks, area, overflow, inside, resume)
 
-    if notes is None:
-        return fill_to(rectangle.height)
-    return notes.fill_clipped(fill_to, rectangle.width, rectangle.height)
+    places_floats, context.places_floats = context.places_floats, False
+    try:
+        if notes is None:
+            return fill_to(rectangle.height)
+        return notes.fill_clipped(fill_to, rectangle.width, rectangle.height)
+    finally:
+        context.places_floats = places_floats
 
 
 def _lay_out_clipped(

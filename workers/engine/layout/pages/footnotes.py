@@ -64,6 +64,13 @@ class FootnoteFragment:
         """The distance from the top to the first baseline of the content, in points."""
         return None if self.body is None else self.body.first_baseline
 
+    @property
+    def foot_height(self) -> float:
+        """The height of the notes with the rule and its margins, in points."""
+        if self.note_stack is None:
+            return 0.0
+        return rule_height(self.footnotes, self.width) + self.note_stack.height
+
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the content, the rule and the notes."""
         if self.problem is not None:
@@ -81,6 +88,13 @@ class FootnoteFragment:
         middle = top - (style.box.margin.bottom.resolve(self.width) or 0.0) - border.width / 2
         draw_border(canvas.items, border, (left, middle), (left + width, middle), None)
         self.note_stack.draw(canvas, x, top)
+
+
+def rule_height(footnotes: Footnotes, width: float) -> float:
+    """Return the height of the rule above notes with its margins, in points."""
+    box = footnotes.rule.box
+    margins = (box.margin.top, box.margin.bottom)
+    return box.border.top.width + sum(side.resolve(width) or 0.0 for side in margins)
 
 
 class _Trial(NamedTuple):
@@ -121,6 +135,7 @@ class FootnoteFiller:
         self._footnotes = footnotes
         self._page = page
         self._values = values
+        self._has_added = False  # calls in figures that float are not in the order of notes
 
     def fill(
         self,
@@ -151,6 +166,8 @@ class FootnoteFiller:
                 context.flow_cache.set(blocks, *key, value=(area.height, trial.names))
         if trial is None:
             return self._notes_only(region, resume)
+        if self._has_added and trial.note_stack is not None and not trial.rest:
+            trial = self._sort_notes(trial, region.width)
         self.pending = trial.rest
         resume_position, forced = trial.body.resume, trial.body.forced
         if resume_position is None and self.pending:
@@ -211,6 +228,20 @@ class FootnoteFiller:
         fragment.draw(canvas, 0.0, 0.0)
         return list(canvas.calls.items())
 
+    def add_calls(self, fragment: Fragment) -> None:
+        """Let the next area hold the notes called in a figure that floats there."""
+        added = tuple(PendingNote(call, None) for call, _ in self.find_calls(fragment))
+        self.pending = (*self.pending, *added)
+        self._has_added = self._has_added or bool(added)
+
+    def _sort_notes(self, trial: _Trial, width: float) -> _Trial:
+        """Return a trial with all of its notes in the order of the document."""
+        notes = (*self.pending, *(PendingNote(call, None) for call in trial.names))
+        order = {call: number for number, call in enumerate(self._footnotes.by_call)}
+        ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
+        note_stack, _ = self.lay_out_notes(ordered, width, inf, is_top=True)
+        return trial._replace(note_stack=note_stack)
+
     def lay_out_notes(
         self, notes: Sequence[PendingNote], width: float, room: float, *, is_top: bool
     ) -> tuple[StackFragment | None, tuple[PendingNote, ...]]:
@@ -228,9 +259,7 @@ class FootnoteFiller:
 
     def rule_height(self, width: float) -> float:
         """Return the height of the rule with its margins, in points."""
-        box = self._footnotes.rule.box
-        margins = (box.margin.top, box.margin.bottom)
-        return box.border.top.width + sum(side.resolve(width) or 0.0 for side in margins)
+        return rule_height(self._footnotes, width)
 
     def note_of(self, call: str) -> Note:
         """Return the note of a call."""

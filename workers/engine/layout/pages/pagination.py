@@ -12,11 +12,21 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.layout.blocks.positioning import is_positioned
-from workers.engine.layout.blocks.stacks import StackResume, forced_break_before
+from workers.engine.layout.blocks.breaks import forced_break_before
+from workers.engine.layout.blocks.floating import is_out_of_flow
+from workers.engine.layout.blocks.stacks import StackResume
 from workers.engine.layout.context import EPSILON, AnyBlock, LayoutContext, Rectangle, Resume
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
+from workers.engine.layout.pages.floats.filler import FloatFiller
+from workers.engine.layout.pages.floats.sections import (
+    EMPTY_QUEUE,
+    NO_FLOATS,
+    FloatQueue,
+    FlowFloats,
+    find_floats,
+)
+from workers.engine.layout.pages.floats.state import FloatState
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote
 from workers.engine.layout.pages.plans import (
     FilledArea,
@@ -58,8 +68,13 @@ class _FlowProgress:
     is_leading: bool = False
     waits_for_next_page: bool = False  # for the next page
     notes: tuple[PendingNote, ...] = ()  # that go on in the next area
+    floats: FloatQueue = EMPTY_QUEUE  # that wait for the next area
+    floating: FlowFloats = NO_FLOATS  # all figures of the flow that float
+    family: str | None = None  # of its last page
 
     def find_requirement(self) -> PageRequirement:
+        if self.floats.held_break:  # the figures before the break come first
+            return PageRequirement(self.family, None)
         return find_requirement(self.flow.blocks, self.resume)
 
 
@@ -87,6 +102,10 @@ class _Paginator:
         self.first_family = document.flows[0].page if document.flows else _DEFAULT
         self.pages: list[PagePlan] = []
         self.footnotes = document.footnotes
+        self.has_floats = document.has_floats
+        if self.has_floats:
+            for flow_progress in self.progress.values():
+                flow_progress.floating = find_floats(flow_progress.flow.blocks)
         self.empty_pages = 0
 
     def fill(self) -> list[PagePlan]:
@@ -214,20 +233,30 @@ class _Paginator:
     def _fill_area(
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
     ) -> None:
-        filler, pending = self._note_filler(flow_progress, plan), flow_progress.notes
+        before = flow_progress.resume, flow_progress.notes, flow_progress.floats
+        filler = self._note_filler(flow_progress, plan)
+        floats = self._float_filler(flow_progress, plan, filler)
         self.context.area_foot = plan.master.height - rectangle.y - rectangle.height
         fragment = fill_area(
-            self.context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, filler
+            self.context,
+            flow_progress.flow.blocks,
+            area,
+            rectangle,
+            flow_progress.resume,
+            filler,
+            floats,
         )
         if filler is not None:
             flow_progress.notes = filler.pending
+        if floats is not None:
+            flow_progress.floats = floats.queue
         plan.filled_areas.append(FilledArea(area, rectangle, fragment))
         flow_progress.first_page = flow_progress.first_page or len(self.pages)
-        flow_progress.last_page = len(self.pages)
+        flow_progress.last_page, flow_progress.family = len(self.pages), plan.master.name
         if fragment.resume is None:
             flow_progress.is_done = True
             return
-        if fragment.resume == flow_progress.resume and flow_progress.notes == pending:
+        if (fragment.resume, flow_progress.notes, flow_progress.floats) == before:
             self._raise_no_progress(flow_progress.flow)
         flow_progress.resume, flow_progress.forced = fragment.resume, fragment.forced
         flow_progress.waits_for_next_page = fragment.forced in _NEXT_PAGE or self._has_to_wait(
@@ -241,6 +270,22 @@ class _Paginator:
         page = LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed)
         values = self.page_numbers.values(plan, len(self.pages))
         return FootnoteFiller(self.context, self.footnotes, page, values, flow_progress.notes)
+
+    def _float_filler(
+        self, flow_progress: _FlowProgress, plan: PagePlan, notes: FootnoteFiller | None
+    ) -> FloatFiller | None:
+        """Return the filler of an area with figures that float, None in a document without."""
+        if not self.has_floats:
+            return None
+        state = FloatState(
+            self.context,
+            LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed),
+            self.page_numbers.values(plan, len(self.pages)),
+            floats=flow_progress.floating,
+            queue=flow_progress.floats,
+            notes=notes,
+        )
+        return FloatFiller(state)
 
     def _check_areas(
         self, leader: _FlowProgress, plan: PagePlan, areas: Sequence[Area | None]
@@ -316,7 +361,7 @@ def find_requirement(blocks: Sequence[AnyBlock], resume: Resume) -> PageRequirem
     at: StackResume | None = resume if isinstance(resume, StackResume) else None
     index, inner = (0, None) if at is None else (at.child, at.inner)
     while index < len(blocks) and (
-        is_positioned(blocks[index]) or isinstance(blocks[index], Break)
+        is_out_of_flow(blocks[index]) or isinstance(blocks[index], Break)
     ):
         index += 1
     if index >= len(blocks):
@@ -341,7 +386,7 @@ def _blocks_in(block: AnyBlock) -> Sequence[AnyBlock]:
 
 def _begin(flow: Flow) -> _FlowProgress:
     """Start a flow; a side required by its first block applies to the first page too."""
-    first = next((block for block in flow.blocks if not is_positioned(block)), None)
+    first = next((block for block in flow.blocks if not is_out_of_flow(block)), None)
     forced = "" if first is None else forced_break_before(first)
     is_done = not flow.blocks
     return _FlowProgress(flow, None, forced if forced in _SIDES else "", is_done)

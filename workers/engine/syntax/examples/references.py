@@ -80,11 +80,12 @@ FIGURE: Final = """
   <page size="130mm 75mm" margin="6mm"/>
   <flow>
     <p>Use falls in summer: <ref to="use" show="number"/> on page <ref to="use" show="page"/>.</p>
-    <figure id="use" width="80mm">
+    <figure id="use" float="bottom" width="80mm">
       <chart type="column" data="kwh in [310, 290, 250, 180, 140, 120]" x="loop.index" y="kwh" height="35mm"
           alt="Use in the first six months"/>
       <caption>Use by month, in kWh</caption>
     </figure>
+    <p>The text goes on while the figure stands at the foot of the page.</p>
   </flow>
 </document>
 """

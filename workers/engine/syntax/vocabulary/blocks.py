@@ -62,6 +62,9 @@ BLOCK_ELEMENTS: Final = (
     ),
     element(
         "figure", "Content with a caption that counts itself, such as a picture or a chart; it is broken only where it is taller than a page. `ref` to its id shows the number and the text of the caption, `toc of=\"figure\"` lists it. The style `figure-caption` applies to its caption.", ContentModel.BLOCKS,
+        attribute("float", v.choice("here", "top", "bottom", "page"), "Where the figure stands: where it is written, at the top or bottom of this page or column or the next, or on a page of its own, between those of the text.", "here"),
+        attribute("span", v.choice("column", "columns"), "Width of a figure that floats: that of its column, or of all columns of the area.", "column"),
+        attribute("float-within", v.choice("section", "flow"), "How far a figure may float: to the page on which its section ends, or to the end of the flow. A section ends at the next heading of its level or above. No figure floats past a forced page break.", "section"),
         COMMON, TEXT, BOX_PROPERTIES, without(BREAK_PROPERTIES, "break-inside", "orphans", "widows"),
         children=("caption",),
     ),

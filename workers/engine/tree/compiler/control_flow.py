@@ -40,7 +40,8 @@ def compile_controlled(
     spec = ELEMENTS.get(element.tag)
     if spec is None or "for" not in spec.attributes:  # reported by the checks, if it is given
         return compile_inner(element, context)
-    if "term" in attributes and spec.attributes["term"].value_type is BUSINESS_TERM:
+    term = spec.attributes.get("term") if "term" in attributes else None
+    if term is not None and term.value_type is BUSINESS_TERM:
         compile_inner = partial(compile_business_term, compile_inner)
     if "for" not in attributes and "if" not in attributes:
         return compile_inner(element, context)

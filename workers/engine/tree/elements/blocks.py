@@ -42,6 +42,7 @@ from workers.engine.tree.elements.paragraphs import (
 )
 from workers.engine.tree.elements.positions import (
     compile_columns,
+    compile_floating,
     compile_position,
     is_placed_alike,
     is_positioned,
@@ -191,7 +192,7 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
 class _ContainerBuilder(BlockBuilder):
     """Builds a box of blocks."""
 
-    __slots__ = ("columns", "inner", "is_box", "is_figure", "position", "role")
+    __slots__ = ("columns", "floating", "inner", "is_box", "is_figure", "position", "role")
     inner: BuildNodes
 
     def __init__(self, element: Element, context: CompileContext) -> None:
@@ -203,6 +204,7 @@ class _ContainerBuilder(BlockBuilder):
         self.columns = compile_columns(element, context) if is_columned else None
         self.is_box = element.tag == "box"
         self.is_figure = element.tag == "figure"
+        self.floating = compile_floating(element, context) if self.is_figure else None
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         computed = self.element_style.compute(scope, parent)
@@ -222,6 +224,7 @@ class _ContainerBuilder(BlockBuilder):
                 name,
                 self.is_box,
                 self.columns(scope, computed) if self.columns else None,
+                self.floating(scope) if self.floating else None,
             )
         )
 

@@ -11,16 +11,21 @@ from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.expressions.scope import Scope
-from workers.engine.tree.nodes import ColumnLayout, Position
+from workers.engine.tree.nodes import ColumnLayout, Floating, FloatTo, Position
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
 
 _SIDES: Final = ("top", "right", "bottom", "left")
 _ATTRIBUTES: Final = frozenset(
-    (*_SIDES, "layer", "columns", "column-gap", "column-fill", "column-rule")
+    (
+        *_SIDES,
+        *("layer", "columns", "column-gap", "column-fill", "column-rule"),
+        *("float", "span", "float-within"),
+    )
 )
 
 ReadPosition = Callable[[Scope, ComputedStyle], Position]
+ReadFloating = Callable[[Scope], Floating | None]
 ReadColumns = Callable[[Scope, ComputedStyle], ColumnLayout]
 
 
@@ -53,6 +58,25 @@ def compile_position(element: Element, context: CompileContext) -> ReadPosition:
         is_over = layer is not None and layer.read(scope) == "over"
         top, right, bottom, left = (offset(side) for side in offsets)
         return Position(top, right, bottom, left, is_over)
+
+    return read
+
+
+def compile_floating(element: Element, context: CompileContext) -> ReadFloating | None:
+    """Compile the float of a figure, None if the figure states none."""
+    if "float" not in element.attributes:
+        return None
+    to, span, within = (
+        context.compile_attribute(element, name) for name in ("float", "span", "float-within")
+    )
+
+    def read(scope: Scope) -> Floating | None:
+        edge = to.read(scope)
+        if edge == "here":
+            return None
+        return Floating(
+            FloatTo(edge), span.read(scope) == "columns", within.read(scope) == "section"
+        )
 
     return read
 

@@ -36,7 +36,7 @@ NUMBER: Final = "n"  # the argument that selects the variant of a message
 CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
 _OTHER: Final = "other"
 _FORMS: Final = ("plural", "ordinal")
-_MAX_TAGS: Final = 64  # cached languages, which data may name
+MAX_CACHED_TAGS: Final = 64  # cached languages, which data may name
 # Enough numbers for each category that an author would write a variant for.
 _SAMPLE: Final = tuple(map(Decimal, (*range(201), "0.5", "1.5", "2.5")))
 
@@ -91,6 +91,11 @@ class MessageCatalog:
         return self.has_dynamic_keys or bool(self.used)
 
     @property
+    def cached_tags(self) -> int:
+        """The number of language tags whose fallback chain is cached, at most `MAX_CACHED_TAGS`."""
+        return len(self._chains)
+
+    @property
     def keys(self) -> dict[str, None]:
         """Every key, in the order of the document."""
         return {key: None for messages in self.languages.values() for key in messages}
@@ -118,7 +123,7 @@ class MessageCatalog:
         """Return the messages that match a language, the most specific first (RFC 4647, 3.4)."""
         chain = self._chains.get(tag)
         if chain is None:
-            if len(self._chains) > _MAX_TAGS:
+            if len(self._chains) >= MAX_CACHED_TAGS:
                 self._chains.clear()
             found = (self._by_tag.get(one) for one in _list_tags(tag))
             chain = self._chains[tag] = tuple(one for one in found if one is not None)

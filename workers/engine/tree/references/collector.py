@@ -28,6 +28,7 @@ class ReferenceFeatures(NamedTuple):
     counters: frozenset[str] = frozenset()
     has_notes: bool = False
     running: frozenset[str] = frozenset()  # names of running values
+    has_floats: bool = False  # figures that may float
 
     @property
     def needs_collection(self) -> bool:
@@ -43,8 +44,10 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
     tags: set[str] = set()
     titles: set[str] = set()
     running: set[str] = set()
+    has_floats = False
     for element in root.walk():
         tags.add(element.tag)
+        has_floats = has_floats or (element.tag == FIGURE and "float" in element.attributes)
         if element.tag == "running":
             running.add(element.attributes.get("name", ""))
         if element.tag == "toc":
@@ -58,6 +61,7 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
         find_counters(root),
         has_notes,
         frozenset(running),
+        has_floats,
     )
 
 

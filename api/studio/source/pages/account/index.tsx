@@ -3,7 +3,7 @@
 import { t } from "../../lib/messages";
 import { LanguageChoice } from "../../ui/language";
 import type { PageProps } from "../pages";
-import { Keys } from "./keys";
+import { Keys, listScopes } from "./keys";
 import { UsageReport } from "./usage";
 import { Webhooks } from "./webhooks";
 
@@ -14,9 +14,15 @@ export function AccountPage({ account, onLanguage }: PageProps) {
       <div class="head">
         <h1>{t("account.title")}</h1>
       </div>
-      <UsageReport />
-      <Keys />
-      <Webhooks />
+      {account.scopes.includes("account") ? (
+        <>
+          <UsageReport />
+          <Keys own={account.scopes} />
+          <Webhooks />
+        </>
+      ) : (
+        <p class="soft">{t("account.noScope")}</p>
+      )}
       <section aria-labelledby="terms">
         <h2 id="terms">{t("account.terms")}</h2>
         <dl class="facts">
@@ -28,6 +34,8 @@ export function AccountPage({ account, onLanguage }: PageProps) {
           <dd class="mono">{account.id}</dd>
           <dt>{t("account.plan")}</dt>
           <dd>{t(account.plan === "free" ? "account.free" : "account.paid")}</dd>
+          <dt>{t("account.scopes")}</dt>
+          <dd>{listScopes(account.scopes)}</dd>
           <dt>{t("account.rate")}</dt>
           <dd>
             {rate

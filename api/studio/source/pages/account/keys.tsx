@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
 import { useLoad } from "../../lib/load";
 import { formatAgo, formatDate, formatMoment, t } from "../../lib/messages";
-import type { Key } from "../../lib/types";
+import { type Key, SCOPES, type Scope } from "../../lib/types";
 import { Badge, Field, FormDialog, Notice, Result, Secret, Wide } from "../../ui/parts";
 
-export function Keys() {
+export function Keys({ own }: { own: Scope[] }) {
   const list = useLoad(async () => (await askJson<{ keys: Key[] }>("GET", "/v2/keys")).keys, []);
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key | null>(null);
@@ -34,7 +34,9 @@ export function Keys() {
                 <tr>
                   <th scope="col">{t("keys.key")}</th>
                   <th scope="col">{t("keys.state")}</th>
-                  <th scope="col">{t("keys.since")}</th>
+                  <th scope="col" class="roomy">
+                    {t("keys.since")}
+                  </th>
                   <td />
                 </tr>
               </thead>
@@ -43,11 +45,14 @@ export function Keys() {
                   <tr key={key.id} class={isLive(key) ? "" : "past"}>
                     <th scope="row">
                       {key.name ?? <span class="soft">{t("keys.unnamed")}</span>} <span class="mono soft">{key.display}</span>
+                      <span class="scopes soft">{listScopes(key.scopes)}</span>
                     </th>
                     <td>
                       <KeyState of={key} />
                     </td>
-                    <td title={formatMoment(key.created_at)}>{formatAgo(key.created_at)}</td>
+                    <td class="roomy" title={formatMoment(key.created_at)}>
+                      {formatAgo(key.created_at)}
+                    </td>
                     <td class="row-actions">
                       {!key.revoked_at && (
                         <button
@@ -69,6 +74,7 @@ export function Keys() {
       </Result>
       {making && (
         <MakeKey
+          own={own}
           onClose={() => setMaking(false)}
           onMade={(key) => {
             setMaking(false);
@@ -100,19 +106,42 @@ export function Keys() {
   );
 }
 
-function MakeKey({ onMade, onClose }: { onMade: (key: string) => void; onClose: () => void }) {
+function MakeKey({ own, onMade, onClose }: { own: Scope[]; onMade: (key: string) => void; onClose: () => void }) {
+  const [scopes, setScopes] = useState(own);
   const submit = async (form: FormData) => {
     const name = String(form.get("name")).trim();
     const day = String(form.get("day"));
-    const fields = { ...(name && { name }), ...(day && { expires_at: `${day}T00:00:00Z` }) };
+    const fields = { scopes, ...(name && { name }), ...(day && { expires_at: `${day}T00:00:00Z` }) };
     onMade((await askJson<{ key: string }>("POST", "/v2/keys", { json: fields })).key);
   };
   return (
-    <FormDialog title={t("keys.make")} action={t("keys.makeAction")} onSubmit={submit} onClose={onClose}>
+    <FormDialog title={t("keys.make")} action={t("keys.makeAction")} blocked={scopes.length === 0} onSubmit={submit} onClose={onClose}>
       <Field label={t("keys.name")} hint={t("keys.nameHint")} name="name" required maxLength={200} autofocus />
+      <fieldset>
+        <legend>{t("keys.scopes")}</legend>
+        {SCOPES.filter((scope) => own.includes(scope)).map((scope) => (
+          <label key={scope} class="check">
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={({ currentTarget }) =>
+                setScopes(SCOPES.filter((each) => (each === scope ? currentTarget.checked : scopes.includes(each))))
+              }
+            />
+            <span>
+              {t(`scope.${scope}`)} <span class="soft">{t(`scope.${scope}Help`)}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
       <Field label={t("keys.expiry")} hint={t("keys.expiryHint")} name="day" type="date" />
     </FormDialog>
   );
+}
+
+/** Return what a key may be used for, in words. */
+export function listScopes(scopes: readonly Scope[]): string {
+  return scopes.map((scope) => t(`scope.${scope}`)).join(", ");
 }
 
 function isLive(key: Key): boolean {

@@ -1,0 +1,314 @@
+"""Figures that float: an area is filled around the figures at its top and bottom.
+
+Figures of earlier areas come first. Then the area is filled, a dry run finds the anchors of figures
+in it, and the first of them is placed: the area is filled again, and if the anchor has left it, the
+figure waits for the next area with all that follow, so that their order is kept. The section of a
+waiting figure ends the text: its next heading waits too, as does a forced page break.
+
+An area that begins with a waiting figure takes at least that one, and no more than `MAX_NEW`
+figures of its own text are tried, so that layout ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from workers.engine.layout.blocks.stacks import (
+    FLOAT_BREAK,
+    StackResume,
+    collapse_margins,
+    margins_of,
+)
+from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, Region, Resume
+from workers.engine.layout.pages.floats.placed import (
+    FloatingFragment,
+    PlacedFloat,
+    PlacedFloats,
+    edge_of,
+)
+from workers.engine.layout.pages.floats.sections import EMPTY_QUEUE
+from workers.engine.layout.pages.floats.state import FillText, FloatState
+from workers.engine.layout.pages.footnotes import FootnoteFragment
+from workers.engine.tree.nodes import Container, FloatTo
+from workers.engine.units import mm
+
+MAX_NEW: Final = 8  # figures of the text of an area that are tried to stand in it
+_MIN_TEXT: Final = 0.15  # of an area: figures that leave less of it have the area alone
+_MIN_GAP: Final = mm(4)  # between text and figures
+_PAGE_BREAKS: Final = frozenset(("page", "left", "right"))
+_SECTION_BREAKS: Final = frozenset((*_PAGE_BREAKS, FLOAT_BREAK))
+
+
+class AreaFill:
+    """The filling of one area or column; `spans_columns` for the whole of an area with columns."""
+
+    def __init__(
+        self,
+        state: FloatState,
+        blocks: Sequence[AnyBlock],
+        region: Region,
+        resume: Resume,
+        fill: FillText,
+        accepts: Callable[[Container], bool],
+        *,
+        spans_columns: bool = False,
+    ) -> None:
+        self._state = state
+        self._spans_columns = spans_columns
+        self._region = region
+        self._start = resume or StackResume(0, None, False)
+        self._over = StackResume(len(blocks), None, False)
+        self._fill = fill
+        self._accepts = accepts
+        self._placed = PlacedFloats()
+        self._before = state.save()  # with the figures placed so far, without the text
+
+    def fill(self) -> Fragment | None:
+        """Return the area with its text and figures, None where nothing of them fits."""
+        self._place_waiting()
+        state = self._state
+        if self._is_held() or self._placed.is_alone or self._has_little_room():
+            return self._make_fragment(None)
+        self._before = state.save()
+        body = self._fill_text()
+        if not self._before.queue.waiting:
+            body = self._place_new(body)
+        if body is not None:
+            body = self._place_last(self._let_rest_wait(body))
+        if body is None and not self._placed:
+            return None
+        return self._make_fragment(body)
+
+    # --- figures of earlier areas -------------------------------------------------------------------
+
+    def _place_waiting(self) -> None:
+        """Place figures that wait, as many as fit one after the other."""
+        state = self._state
+        while (waiting := state.queue.waiting) and self._accepts(waiting[0]):
+            node = waiting[0]
+            if self._is_below_columns(node):
+                return
+            fragment, to = state.lay_out(node, self._region.width), edge_of(node)
+            if not self._placed.takes(to):
+                return
+            placed = self._placed.add(node, fragment, to)
+            if sum(self._heights(placed, has_text=False)) > self._region.height + EPSILON:
+                if self._placed or not self._region.is_top:
+                    return
+                room = self._region.height
+                problem = state.describe_too_tall(node, fragment.height, room)
+                placed = replace(placed, problems=(problem,))
+            self._placed = placed
+            state.queue = state.queue._replace(waiting=waiting[1:])
+            state.take(node, fragment)
+
+    def _is_held(self) -> bool:
+        """Return whether the text waits for figures; around columns, they are filled with these."""
+        queue = self._state.queue
+        return bool(queue.held_break) and not (self._spans_columns and queue.waiting)
+
+    def _has_little_room(self) -> bool:
+        if not self._placed or self._start == self._over:
+            return False
+        room = self._region.height - sum(self._heights(self._placed))
+        return room < self._region.height * _MIN_TEXT
+
+    # --- figures of this area -----------------------------------------------------------------------
+
+    def _fill_text(self) -> Fragment | None:
+        region = self._region
+        above, below = self._heights(self._placed)
+        height = region.height - above - below
+        bottom = None if region.bottom is None else region.bottom - above - below
+        is_top = region.is_top and not self._placed
+        inner = Region(region.width, max(height, 0.0), is_top, bottom)
+        if self._spans_columns:
+            self._state.around = self._placed
+        return self._state.fill_around(self._fill, inner, below=below)
+
+    def _place_new(self, body: Fragment | None) -> Fragment | None:
+        """Place figures of this area while their anchors stay in it; return the text around them."""
+        state = self._state
+        for _ in range(MAX_NEW):
+            if body is None:
+                break
+            found = state.trace(body)
+            node = self._find_next(found.floats)
+            if node is None:
+                break
+            to = edge_of(node)
+            if to is FloatTo.TOP and found.starts_with_heading:
+                to = FloatTo.BOTTOM  # a figure above the title would belong to the section before
+            if not self._keeps_order(node, to):
+                break
+            fragment = state.lay_out(node, self._region.width)
+            placed, after = self._placed, state.save()
+            state.restore(self._before)
+            state.take(node, fragment)
+            before = state.save()
+            self._placed = placed.add(node, fragment, to)
+            trial = self._fill_text()
+            if trial is None or not self._holds(trial, node):
+                self._placed = placed
+                state.restore(after)
+                break
+            body, self._before = trial, before
+        return body
+
+    def _find_next(self, anchors: Sequence[Container]) -> Container | None:
+        """Return the next figure to place: the first that waits since, or stands in the text."""
+        waiting = self._state.queue.waiting
+        new = waiting or [node for node in anchors if not self._state.is_taken(node)]
+        return new[0] if new and self._accepts(new[0]) else None
+
+    def _keeps_order(self, node: Container, to: FloatTo) -> bool:
+        if to is FloatTo.PAGE or not self._placed.takes(to):
+            return False
+        if not self._spans_columns:
+            return not self._is_below_columns(node)
+        # Figures in the columns stand below one at the top, and above one at the bottom.
+        return to is FloatTo.BOTTOM or not self._state.has_in_columns(node)
+
+    def _is_below_columns(self, node: Container) -> bool:
+        """Return whether an earlier figure stands below the column."""
+        if self._spans_columns:
+            return False
+        return any(self._state.precedes(other, node) for other, _ in self._state.around.bottoms)
+
+    def _holds(self, trial: Fragment, node: Container) -> bool:
+        """Return whether the text has the anchors of its figures, and none before `node` waits."""
+        above, below = self._heights(self._placed)
+        if above + trial.height + below > self._region.height + EPSILON:
+            return False
+        state = self._state
+        if any(state.precedes(other, node) for other in state.queue.waiting):
+            return False
+        return set(self._placed.nodes) <= set(state.trace(trial).floats)
+
+    def _place_last(self, body: Fragment | None) -> Fragment | None:
+        """Place figures that wait below text that ends here, instead of alone in the next area."""
+        state = self._state
+        for _ in range(MAX_NEW):
+            if body is None or not self._ends_here(body):
+                break
+            waiting = state.queue.waiting
+            node = waiting[0] if waiting else None
+            if node is None or not self._accepts(node) or edge_of(node) is FloatTo.PAGE:
+                return body
+            if not self._keeps_order(node, FloatTo.BOTTOM):
+                return body
+            fragment = state.lay_out(node, self._region.width)
+            placed, after = self._placed, state.save()
+            state.restore(self._before)
+            state.take(node, fragment)
+            if not self._spans_columns:  # those around columns are found by filling these again
+                state.queue = state.queue._replace(waiting=waiting[1:])
+            before = state.save()
+            self._placed = placed.add(node, fragment, FloatTo.BOTTOM)
+            trial = self._fill_text()
+            if trial is None or not self._holds(trial, node) or self._is_cut(trial, body):
+                self._placed = placed
+                state.restore(after)
+                return body
+            body, self._before = trial, before
+        return body
+
+    def _ends_here(self, body: Fragment) -> bool:
+        """Return whether the text of the section, or before a page break, ends in this area."""
+        is_over = body.resume is None or body.resume == self._over
+        return is_over or bool(self._state.queue.held_break) or body.forced in _SECTION_BREAKS
+
+    def _is_cut(self, trial: Fragment, body: Fragment) -> bool:
+        """Return whether a trial has less text than there was before."""
+        if body.forced == FLOAT_BREAK:
+            return False
+        return (trial.resume or self._over) != (body.resume or self._over)
+
+    def _let_rest_wait(self, body: Fragment) -> Fragment | None:
+        """Let the figures that are not placed wait; their sections end the text."""
+        state = self._state
+        anchors = state.trace(body).floats
+        known = set(state.queue.waiting)
+        rest = tuple(a for a in anchors if not state.is_taken(a) and a not in known)
+        if not rest:
+            return body
+        queue = self._before.queue
+        waiting = (*queue.waiting, *rest)
+        state.restore(self._before._replace(queue=queue._replace(waiting=waiting)))
+        shorter = self._fill_text()
+        if shorter is None:
+            return None
+        here = set(state.trace(shorter).floats)
+        state.queue = state.queue._replace(
+            waiting=tuple(node for node in waiting if node in here or node in queue.waiting)
+        )
+        return shorter
+
+    # --- the result ---------------------------------------------------------------------------------
+
+    def _make_fragment(self, body: Fragment | None) -> Fragment:
+        state = self._state
+        resume = self._start if body is None else body.resume
+        forced = "" if body is None else body.forced
+        queue = state.queue
+        if forced == FLOAT_BREAK:
+            forced = ""
+        if queue.waiting and resume is None:
+            resume = self._over
+        if queue.waiting and forced in _PAGE_BREAKS:
+            state.queue, forced = queue._replace(held_break=forced), ""
+        elif queue.held_break and not queue.waiting:
+            state.queue, forced = EMPTY_QUEUE, queue.held_break
+        if not self._placed and body is not None and (body.resume, body.forced) == (resume, forced):
+            return body
+        height = self._region.height if self._placed else (0.0 if body is None else body.height)
+        above, below = self._heights(self._placed)
+        lower_edge = height
+        if self._placed.bottoms and isinstance(body, FootnoteFragment):  # notes are below figures
+            body = replace(body, height=body.height + below)
+            lower_edge -= body.foot_height
+        floats = (*self._stack_tops(), *self._stack_bottoms(lower_edge))
+        return FloatingFragment(floats, body, above, height, resume, forced, self._placed.problems)
+
+    def _heights(self, placed: PlacedFloats, *, has_text: bool = True) -> tuple[float, float]:
+        """Return the heights that figures take at the top and at the bottom of the area."""
+        above = self._height_of(placed.tops, has_text=has_text)
+        return above, self._height_of(placed.bottoms, has_text=has_text, is_below=True)
+
+    def _height_of(
+        self,
+        floats: Sequence[tuple[Container, Fragment]],
+        *,
+        has_text: bool,
+        is_below: bool = False,
+    ) -> float:
+        if not floats:
+            return 0.0
+        width, total, margin = self._region.width, 0.0, None
+        for node, fragment in floats:
+            top, bottom = margins_of(node, width)
+            if margin is None:
+                total += max(top, _MIN_GAP) if is_below and has_text else 0.0
+            else:
+                total += collapse_margins(margin, top)
+            total, margin = total + fragment.height, bottom
+        return total if is_below or not has_text else total + max(margin or 0.0, _MIN_GAP)
+
+    def _stack_tops(self) -> Iterator[PlacedFloat]:
+        yield from self._stack(self._placed.tops, 0.0)
+
+    def _stack_bottoms(self, lower_edge: float) -> Iterator[PlacedFloat]:
+        height = self._height_of(self._placed.bottoms, has_text=False, is_below=True)
+        yield from self._stack(self._placed.bottoms, lower_edge - height)
+
+    def _stack(
+        self, floats: Sequence[tuple[Container, Fragment]], y: float
+    ) -> Iterator[PlacedFloat]:
+        margin: float | None = None
+        for node, fragment in floats:
+            top, bottom = margins_of(node, self._region.width)
+            y += 0.0 if margin is None else collapse_margins(margin, top)
+            yield PlacedFloat(node, fragment, y)
+            y, margin = y + fragment.height, bottom
