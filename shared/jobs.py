@@ -87,13 +87,14 @@ class Meter:
     """The account and billing period that a render is charged to, and its cap.
 
     `cap` is the page allowance, enforced at commit; None for plans without a limit.
-    `period` is the start date of the billing period, `YYYY-MM-DD`.
+    `period` is the start date of the billing period, `YYYY-MM-DD`. `template_id` is for reports only.
     """
 
     account_id: str
     period: str
     allowance: Allowance
     cap: int | None
+    template_id: str | None = None
 
 
 class ImageProblem(StrEnum):
@@ -325,7 +326,13 @@ def _image(raw: dict[str, Any]) -> FetchedImage:
 
 def read_meter(raw: Mapping[str, Any]) -> Meter:
     """Read a meter from its dictionary (`dataclasses.asdict`)."""
-    return Meter(raw["account_id"], raw["period"], Allowance(raw["allowance"]), raw["cap"])
+    return Meter(
+        raw["account_id"],
+        raw["period"],
+        Allowance(raw["allowance"]),
+        raw["cap"],
+        raw.get("template_id"),  # messages of an earlier release lack it
+    )
 
 
 def read_error(raw: Mapping[str, Any]) -> ErrorBody:

@@ -11,6 +11,7 @@ from typing import Final
 from shared import json_text
 from shared.clock import timestamp
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.identifiers import TEMPLATE_ID
 from shared.jobs import Allowance, Meter
 
 EVENT_TYPE: Final = "pressroom.pages"
@@ -76,11 +77,14 @@ class UsageEvent:
     allowance: Allowance
     pages: int
     occurred_at: datetime
+    template_id: str | None = None
 
     @classmethod
     def of(cls, meter: Meter, job_id: str, *, pages: int, at: datetime) -> UsageEvent:
         """Return the event of a finished job of an account; `at` is when it ended."""
-        return cls(job_id, meter.account_id, meter.period, meter.allowance, pages, at)
+        return cls(
+            job_id, meter.account_id, meter.period, meter.allowance, pages, at, meter.template_id
+        )
 
     def encode(self) -> str:
         """Encode the event as a CloudEvents 1.0 JSON object."""
@@ -97,7 +101,8 @@ class UsageEvent:
                     "pages": self.pages,
                     "allowance": self.allowance.value,
                     "period": self.period,
-                },
+                }
+                | ({} if self.template_id is None else {"template": self.template_id}),
             }
         ).decode()
 
@@ -120,6 +125,7 @@ class UsageEvent:
                 allowance=Allowance(data["allowance"]),
                 pages=_count(data["pages"]),
                 occurred_at=_instant(raw["time"]),
+                template_id=_template_id(data.get("template")),
             )
         except (KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"not a usage event: {error!r}") from error
@@ -148,6 +154,14 @@ def metering_args(meter: Meter, ended: Iterable[EndedDocument]) -> list[str | in
 def _text(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID:
         raise ValueError(f"expected text of 1 to {_MAX_ID} characters, got {value!r}")
+    return value
+
+
+def _template_id(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not TEMPLATE_ID.match(value):
+        raise ValueError(f"expected a template id, got {value!r}")
     return value
 
 

@@ -10,7 +10,7 @@ from api.account.timestamps import parse_date
 from api.admission.allowance import find_used
 from api.admission.rate import find_rate
 from api.auth.guard import Principal, current_principal
-from api.http import read_query, write_json, write_user
+from api.http import read_limit, read_query, write_json, write_user
 from api.ports import Ports
 from shared.clock import timestamp
 from shared.db import usage
@@ -33,6 +33,7 @@ class AccountRoutes:
         routes.get("/v2/account")(self.read_account)
         routes.get("/v2/account/usage")(self.report_usage)
         routes.get("/v2/account/usage/days")(self.report_days)
+        routes.get("/v2/account/usage/templates")(self.report_templates)
         return routes
 
     def check_key(self) -> Response:
@@ -91,6 +92,24 @@ class AccountRoutes:
             }
         )
 
+    def report_templates(self) -> Response:
+        """Report the pages of a billing period by template, most pages first."""
+        principal = current_principal()
+        query = read_query(request, ("date", "limit"))
+        period, limit = _read_period(query.get("date"), principal), read_limit(query)
+        with self._ports.database.snapshot() as session:
+            found, has_more = usage.list_templates(
+                session, principal.state.account_id, period.key, limit=limit
+            )
+        return write_json(
+            {
+                "startDate": timestamp(period.start_instant),
+                "endDate": timestamp(period.end_instant),
+                "templates": [_write_template(each) for each in found],
+                "has_more": has_more,
+            }
+        )
+
 
 def _read_period(text: str | None, principal: Principal) -> Period:
     if text is None:
@@ -105,9 +124,21 @@ def _read_period(text: str | None, principal: Principal) -> Period:
 
 
 def _write_day(day: usage.DayUsage) -> dict[str, Any]:
-    production, draft = day.used.production, day.used.draft
+    return {"date": day.day.isoformat(), **_write_used(day.used)}
+
+
+def _write_template(template: usage.TemplateUsage) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    if template.template_id is not None:
+        record["template"] = template.template_id
+    if template.name is not None:
+        record["name"] = template.name
+    return {**record, **_write_used(template.used)}
+
+
+def _write_used(used: Totals) -> dict[str, Any]:
+    production, draft = used.production, used.draft
     return {
-        "date": day.day.isoformat(),
         "pagesGenerated": production.pages,
         "apiCalls": production.calls,
         "draft": {"pagesGenerated": draft.pages, "apiCalls": draft.calls},

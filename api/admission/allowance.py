@@ -6,11 +6,13 @@ from api.auth.guard import Principal
 from api.ports import Ports
 from shared.db import usage
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.jobs import Allowance, Meter
+from shared.jobs import Allowance, Meter, PinnedTemplate
 from shared.metering import Totals
 
 
-def check_allowance(principal: Principal, allowance: Allowance, ports: Ports) -> Meter:
+def check_allowance(
+    principal: Principal, allowance: Allowance, template: PinnedTemplate | None, ports: Ports
+) -> Meter:
     """Check the allowance of an account, and return the meter of the render.
 
     The check at the commit decides; this one saves the work of a render that would be rejected. The usage
@@ -24,7 +26,8 @@ def check_allowance(principal: Principal, allowance: Allowance, ports: Ports) ->
         used = find_used(principal, ports).of(allowance).pages
         if used >= cap:
             raise _used_up(allowance, cap=cap, used=used)
-    return Meter(principal.state.account_id, principal.period.key, allowance, cap)
+    template_id = None if template is None else template.template_id
+    return Meter(principal.state.account_id, principal.period.key, allowance, cap, template_id)
 
 
 def find_used(principal: Principal, ports: Ports) -> Totals:

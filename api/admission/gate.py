@@ -8,7 +8,7 @@ from api.admission.allowance import check_allowance
 from api.auth.guard import Principal
 from api.ports import Ports
 from shared.clock import epoch
-from shared.jobs import Allowance, Meter
+from shared.jobs import Allowance, Meter, PinnedTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,15 @@ class Ticket:
     deadline: float
 
 
-def admit(principal: Principal, allowance: Allowance, ports: Ports) -> Ticket:
+def admit(
+    principal: Principal, allowance: Allowance, template: PinnedTemplate | None, ports: Ports
+) -> Ticket:
     """Admit one render; its time budget starts now (contract.md 4).
 
     Raises:
         ServiceError: 402, the allowance is used up.
     """
-    meter = check_allowance(principal, allowance, ports)
+    meter = check_allowance(principal, allowance, template, ports)
     return _write_ticket(principal, meter, ports.render_budget)
 
 

@@ -54,6 +54,7 @@ SCOPES: Final[Mapping[str, frozenset[Scope]]] = {
     "/v2/session": _ANY_KEY,
     "/v2/account/usage": _ACCOUNT,
     "/v2/account/usage/days": _ACCOUNT,
+    "/v2/account/usage/templates": _ACCOUNT,
     "/v2/keys": _ACCOUNT,
     "/v2/keys/{}": _ACCOUNT,
     "/v2/webhooks": _ACCOUNT,

@@ -110,7 +110,8 @@ def _open_body(batch_request: BatchRequest, stream: BodyStream) -> _Body:
 
 def _admit(batch_request: BatchRequest, principal: Principal, ports: Ports) -> _AdmittedBatch:
     template = pin_template(batch_request.template, principal, ports)
-    return _AdmittedBatch(template, admit(principal, batch_request.allowance, ports).meter)
+    ticket = admit(principal, batch_request.allowance, template, ports)
+    return _AdmittedBatch(template, ticket.meter)
 
 
 def _drain(body: _Body) -> None:

@@ -18,6 +18,7 @@ from api.openapi.json_schema import (
 )
 from api.openapi.model import (
     BODY_ERRORS,
+    LIMIT,
     NO_CONTENT,
     Operation,
     OperationResponse,
@@ -54,6 +55,13 @@ _SCOPES: Final[Schema] = {
     "minItems": 1,
     "uniqueItems": True,
     "description": "What the key may be used for.",
+}
+_USED: Final[dict[str, Schema]] = {
+    "pagesGenerated": integer("Production pages."),
+    "apiCalls": integer("Production renders that returned a PDF."),
+    "draft": object_schema(
+        {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
+    ),
 }
 _KEY: Final[dict[str, Schema]] = {
     "id": string("Id of the key."),
@@ -96,15 +104,22 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "days": array_of("UsageDay", description="Days with usage, in order."),
         }
     ),
-    "UsageDay": object_schema(
+    "UsageDay": object_schema({"date": string("The day, in UTC.", format="date")} | _USED),
+    "UsageTemplates": object_schema(
         {
-            "date": string("The day, in UTC.", format="date"),
-            "pagesGenerated": integer("Production pages."),
-            "apiCalls": integer("Production renders that returned a PDF."),
-            "draft": object_schema(
-                {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
-            ),
+            "startDate": date_time("First instant of the period."),
+            "endDate": date_time("First instant after the period."),
+            "templates": array_of("UsageTemplate", description="Templates, most pages first."),
+            "has_more": boolean("Whether there are more than the limit."),
         }
+    ),
+    "UsageTemplate": object_schema(
+        {
+            "template": string("Id of the template; absent for documents without one."),
+            "name": string("Its name, also if it was deleted; absent for documents without one."),
+        }
+        | _USED,
+        optional=("template", "name"),
     ),
     "Key": object_schema(_KEY, optional=_OPTIONAL),
     "KeyWithSecret": object_schema(
@@ -143,6 +158,13 @@ ACCESS_OPERATIONS: Final = (
         "Pages and renders of a billing period by day. A render is included a few seconds after it has ended.",
         {200: OperationResponse("The report.", json_content("UsageDays"))},
         query_parameters=(_DATE,),
+    ),
+    Operation(
+        "get", "/v2/account/usage/templates", "reportUsageByTemplate", "Account", "Report usage by template",
+        "Pages and renders of a billing period by template, those with most pages first. A render is included a few "
+        "seconds after it has ended.",
+        {200: OperationResponse("The report.", json_content("UsageTemplates"))},
+        query_parameters=(_DATE, LIMIT),
     ),
     Operation(
         "get", "/v2/keys", "listKeys", "Account", "List keys",

@@ -55,7 +55,9 @@ class RenderRoutes:
         if key is not None or prefer is not None:
             return self._render_on_record(principal, asked, prefer, key)
         ticket, outcome = self._run(
-            asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
+            asked,
+            Purpose.RENDER,
+            lambda template: admit(principal, asked.allowance, template, self._ports),
         )
         cell = self._ports.cell(principal.state.account_id)
         return write_pdf(outcome, ticket.meter, cell, filename=asked.filename)
@@ -65,7 +67,7 @@ class RenderRoutes:
         principal = current_principal()
         asked = read_render_request(request, VALIDATE_PARAMETERS)
         _, outcome = self._run(
-            asked, Purpose.VALIDATE, lambda: admit_validation(principal, self._ports)
+            asked, Purpose.VALIDATE, lambda _: admit_validation(principal, self._ports)
         )
         return write_findings(outcome)
 
@@ -82,26 +84,33 @@ class RenderRoutes:
             call = None if key is None else _read_call(key, body)
             return render_on_record(
                 asked.filename,
-                lambda: Admitted(
-                    template=self._pin(asked),
-                    ticket=admit(principal, asked.allowance, self._ports),
-                    asked=asked,
-                    body=body,
-                    request_id=g.request_id,
-                ),
+                lambda: self._admit_recorded(principal, asked, body),
                 prefer,
                 call,
                 self._ports,
             )
 
+    def _admit_recorded(self, principal: Principal, asked: RenderRequest, body: Body) -> Admitted:
+        template = self._pin(asked)
+        return Admitted(
+            template=template,
+            ticket=admit(principal, asked.allowance, template, self._ports),
+            asked=asked,
+            body=body,
+            request_id=g.request_id,
+        )
+
     def _run(
-        self, asked: RenderRequest, purpose: Purpose, admit: Callable[[], Ticket]
+        self,
+        asked: RenderRequest,
+        purpose: Purpose,
+        admit: Callable[[PinnedTemplate | None], Ticket],
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             template = self._pin(asked)
-            ticket = admit()
+            ticket = admit(template)
             outcome = dispatch(
                 ticket,
                 asked,

@@ -287,6 +287,18 @@ usage_days: Final = Table(
     Column("calls", BigInteger, nullable=False),
 )
 
+# The same sums by template and billing period, for reports only; '' is a document without a template.
+usage_templates: Final = Table(
+    "usage_templates",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("period", String(10), primary_key=True),
+    Column("template_id", String(128), primary_key=True),
+    Column("allowance", String(16), primary_key=True),
+    Column("pages", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+)
+
 # A job is inserted before its request is answered 202. Jobs and batches have no foreign key to account or
 # user: accepted work runs to its end even if those were deleted.
 jobs: Final = Table(

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Table, and_, func, or_, select, update
 
 from shared.db.session import Session
-from shared.db.tables import usage_days, usage_ledger, usage_totals
+from shared.db.tables import templates, usage_days, usage_ledger, usage_templates, usage_totals
+from shared.db.templates import PUBLIC_ACCOUNT
 from shared.db.upsert import insert_ignoring_conflicts, insert_or_ignore
 from shared.jobs import Allowance
 from shared.metering import Totals, Usage, UsageEvent
@@ -24,6 +25,18 @@ class DayUsage:
     used: Totals
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateUsage:
+    """The usage of a template in a billing period.
+
+    Both names are None for documents without a template; a deleted template keeps its name.
+    """
+
+    template_id: str | None
+    name: str | None
+    used: Totals
+
+
 def record_events(session: Session, events: Iterable[UsageEvent], *, at: datetime) -> int:
     """Insert events into the ledger, each job once, and add new ones to the totals; return how many are new.
 
@@ -32,8 +45,11 @@ def record_events(session: Session, events: Iterable[UsageEvent], *, at: datetim
     # In a fixed order, here and below, to avoid deadlocks between counters on PostgreSQL.
     in_order = sorted(events, key=lambda event: event.job_id)
     fresh = _write_new(session, in_order, at)
-    _increment_totals(session, usage_totals, [(event, event.period) for event in fresh])
-    _increment_totals(session, usage_days, [(event, _day_of(event)) for event in fresh])
+    _increment_totals(session, usage_totals, [(event, (event.period,)) for event in fresh])
+    _increment_totals(session, usage_days, [(event, (_day_of(event),)) for event in fresh])
+    _increment_totals(
+        session, usage_templates, [(e, (e.period, e.template_id or "")) for e in fresh]
+    )
     return len(fresh)
 
 
@@ -71,6 +87,47 @@ def list_days(session: Session, account_id: str, *, first: date, end: date) -> S
     return [DayUsage(date.fromisoformat(day), _totals(used)) for day, used in days.items()]
 
 
+def list_templates(
+    session: Session, account_id: str, period: str, *, limit: int
+) -> tuple[Sequence[TemplateUsage], bool]:
+    """Return the templates with most pages in a billing period, and whether there are more than `limit`.
+
+    Production and draft pages are added for the order. Events that are still in the stream are not
+    included, nor are renders from before templates were recorded.
+    """
+    columns = usage_templates.c
+    is_own = and_(columns.account_id == account_id, columns.period == period)
+    pages = func.sum(columns.pages).label("pages")
+    ranked = (
+        select(columns.template_id, pages)
+        .where(is_own)
+        .group_by(columns.template_id)
+        .order_by(pages.desc(), columns.template_id)
+        .limit(limit + 1)
+        .subquery()
+    )
+    is_named = and_(
+        templates.c.id == columns.template_id,
+        or_(templates.c.account_id == account_id, templates.c.account_id == PUBLIC_ACCOUNT),
+    )
+    rows = session.execute(
+        select(
+            columns.template_id, templates.c.name, columns.allowance, columns.pages, columns.calls
+        )
+        .join(ranked, ranked.c.template_id == columns.template_id)
+        .outerjoin(templates, is_named)
+        .where(is_own)
+        .order_by(ranked.c.pages.desc(), columns.template_id)
+    )
+    found: dict[tuple[str, str | None], dict[Allowance, Usage]] = {}
+    for template_id, name, allowance, count, calls in rows:
+        found.setdefault((template_id, name), {})[Allowance(allowance)] = Usage(count, calls)
+    listed = [
+        TemplateUsage(key or None, name, _totals(used)) for (key, name), used in found.items()
+    ]
+    return listed[:limit], len(listed) > limit
+
+
 def _totals(used: Mapping[Allowance, Usage]) -> Totals:
     return Totals(
         used.get(Allowance.PRODUCTION, Usage()),
@@ -106,20 +163,18 @@ def _write_new(session: Session, events: Sequence[UsageEvent], at: datetime) -> 
 
 
 def _increment_totals(
-    session: Session, table: Table, events: Sequence[tuple[UsageEvent, str]]
+    session: Session, table: Table, events: Sequence[tuple[UsageEvent, tuple[str, ...]]]
 ) -> None:
-    """Add events to the sums of a table, keyed by account, period or day, and allowance."""
-    sums: defaultdict[tuple[str, str, Allowance], Usage] = defaultdict(Usage)
-    for event, span in events:
-        key = (event.account_id, span, event.allowance)
+    """Add events to the sums of a table, keyed by account, the given values, and allowance."""
+    sums: defaultdict[tuple[str, ...], Usage] = defaultdict(Usage)
+    for event, values in events:
+        key = (event.account_id, *values, event.allowance)
         sums[key] = Usage(sums[key].pages + event.pages, sums[key].calls + 1)
     for key in sorted(sums):
         _increment_total(session, table, key, sums[key])
 
 
-def _increment_total(
-    session: Session, table: Table, key: tuple[str, str, Allowance], used: Usage
-) -> None:
+def _increment_total(session: Session, table: Table, key: tuple[str, ...], used: Usage) -> None:
     names = dict(zip((column.name for column in table.primary_key), key, strict=True))
     # Inserting first makes the increment safe against concurrent inserts.
     session.execute(insert_or_ignore(session, table, {**names, "pages": 0, "calls": 0}))

@@ -103,3 +103,35 @@ def test_a_draft_allowance_used_up_has_its_own_code(caller, worker):
 
 def test_an_unknown_parameter_is_named(caller):
     assert "dte" in caller.get(f"{PATH}?dte=2026-01-01").json["message"]
+
+
+def test_usage_is_reported_by_template(caller, database, account, worker, redis):
+    made = caller.post("/v2/templates?name=Letter", data=b"<document/>", headers=XML).json["id"]
+    worker.answer = lambda job: worker.succeed(job, pages=3)
+    for query in (f"?template={made}", f"?template={made}&draft=true", "?template=service-letter"):
+        data, headers = b"{}", {"Content-Type": "application/json"}
+        assert caller.post(f"/v2/pdf{query}", data=data, headers=headers).status_code == 200
+    assert caller.post("/v2/pdf", data=b"<d/>", headers=XML).status_code == 200
+    asynchronous = {**XML, "Prefer": "respond-async"}
+    assert caller.post("/v2/pdf", data=b"<d/>", headers=asynchronous).status_code == 202
+    events = [UsageEvent.decode(fields[b"event"]) for _, fields in redis.xrange("usage")]
+    for _ in range(2):  # repeated events count once
+        with database.session() as session:
+            usage.record_events(session, events, at=now())
+    path = f"{PATH}/templates"
+    report = caller.get(path).json
+    assert not report["has_more"]
+    assert [
+        (each.get("template"), each.get("name"), each["pagesGenerated"], each["draft"])
+        for each in report["templates"]
+    ] == [
+        (made, "Letter", 3, {"pagesGenerated": 3, "apiCalls": 1}),
+        (None, None, 3, {"pagesGenerated": 0, "apiCalls": 0}),
+        ("service-letter", "Letter", 3, {"pagesGenerated": 0, "apiCalls": 0}),
+    ]
+    first = caller.get(f"{path}?limit=1").json
+    assert (len(first["templates"]), first["has_more"]) == (1, True)
+    caller.delete(f"/v2/templates/{made}")
+    assert caller.get(path).json["templates"][0]["template"] == made
+    assert caller.get(f"{path}?date=2020-01-01").json["templates"] == []
+    assert caller.get(f"{path}?limit=0").status_code == 400

@@ -150,6 +150,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert (
         json.loads(run("usage-days"))["days"][0]["apiCalls"] == 1
     )  # of the batch; the stream is not read here
+    assert json.loads(run("usage-templates"))["templates"][0]["apiCalls"] == 1
     assert json.loads(run("account"))["id"] == account.account_id
     key = json.loads(run("key-create", "Shop", "render"))
     assert key["scopes"] == ["render"]

@@ -75,6 +75,7 @@ UNNAMED = {
     ("GET", "/v2/account"),
     ("GET", "/v2/account/usage"),
     ("GET", "/v2/account/usage/days"),
+    ("GET", "/v2/account/usage/templates"),
     ("GET", "/v2/keys"),
     ("POST", "/v2/keys"),
     ("POST", "/v2/session"),
@@ -149,6 +150,7 @@ def test_lists_and_reports_show_nothing_of_another_account(other, owned):
     assert other.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
     assert other.get("/v2/slugs/letter").json == {"slug": "letter", "available": True}
     assert other.get("/v2/account/usage").json["pagesGenerated"] == 0
+    assert other.get("/v2/account/usage/templates").json["templates"] == []
     assert owned["id"] not in other.get("/v2/authcheck").json["status"]
 
 

@@ -36,7 +36,12 @@ jobs = st.builds(
     request_id=texts,
     workspace_id=st.none() | texts,
     meter=st.builds(
-        Meter, texts, texts, st.sampled_from(Allowance), st.none() | st.integers(0, LARGEST)
+        Meter,
+        texts,
+        texts,
+        st.sampled_from(Allowance),
+        st.none() | st.integers(0, LARGEST),
+        st.none() | texts,
     ),
     body_kind=st.sampled_from(BodyKind),
     body=claims,

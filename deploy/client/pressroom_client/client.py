@@ -81,6 +81,14 @@ class Pressroom:
         )
         return cast("Mapping[str, Any]", response)
 
+    def usage_by_template(self, *, date: str | None = None, limit: int = 100) -> Mapping[str, Any]:
+        """Return the usage of a billing period by template, most pages first."""
+        query = omit_none({"date": date, "limit": str(limit)})
+        return cast(
+            "Mapping[str, Any]",
+            self._transport.request_json("GET", "/v2/account/usage/templates", query=query),
+        )
+
     def usage_by_day(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Return the pages of each day of the billing period of `date`, by default the current one."""
         query = omit_none({"date": date})

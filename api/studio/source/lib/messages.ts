@@ -54,6 +54,11 @@ export function formatNumber(value: number): string {
   return new Intl.NumberFormat(locale()).format(value);
 }
 
+/** Format a share of one as a percentage. */
+export function formatPercent(share: number): string {
+  return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 1 }).format(share);
+}
+
 /** Format a size in bytes with a suitable unit. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KB", "MB", "GB"];

@@ -73,6 +73,19 @@ export interface UsageDays {
   days: { date: string; pagesGenerated: number; apiCalls: number; draft: { pagesGenerated: number } }[];
 }
 
+export interface UsageTemplate {
+  template?: string;
+  name?: string;
+  pagesGenerated: number;
+  apiCalls: number;
+  draft: { pagesGenerated: number };
+}
+
+export interface UsageTemplates {
+  templates: UsageTemplate[];
+  has_more: boolean;
+}
+
 export interface Webhook {
   id: string;
   url: string;

@@ -312,6 +312,12 @@ export const de: Record<keyof typeof en, string> = {
   "usage.over.other": "{n} Seiten über dem Kontingent",
   "usage.none": "In diesem Zeitraum wurde nichts erzeugt.",
   "usage.asTable": "Verbrauch nach Tagen als Tabelle",
+  "usage.byTemplate": "Nach Vorlage",
+  "usage.templatesAsTable": "Verbrauch nach Vorlage als Tabelle",
+  "usage.template": "Vorlage",
+  "usage.share": "Vom Kontingent",
+  "usage.noTemplate": "Ohne Vorlage",
+  "usage.templatesMore": "Aufgeführt sind die {n} Vorlagen mit den meisten Seiten.",
   "usage.day": "Tag",
 
   "keys.title": "API-Schlüssel",

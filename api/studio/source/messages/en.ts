@@ -310,6 +310,12 @@ export const en = {
   "usage.over.other": "{n} pages over the allowance",
   "usage.none": "No renders in this period.",
   "usage.asTable": "Usage by day as a table",
+  "usage.byTemplate": "By template",
+  "usage.templatesAsTable": "Usage by template as a table",
+  "usage.template": "Template",
+  "usage.share": "Of the allowance",
+  "usage.noTemplate": "Without a template",
+  "usage.templatesMore": "The {n} templates with most pages are listed.",
   "usage.day": "Day",
 
   "keys.title": "API keys",

@@ -21,15 +21,18 @@ def test_usage_is_listed_and_plotted(page: Page, account):
     open_account(page)
     usage = page.get_by_role("region", name="Usage").first
     expect(usage.locator(".figure-value").first).to_have_text("1 of 1,000")
-    expect(usage.locator("canvas")).to_be_visible()
+    expect(usage.locator("canvas")).to_have_count(2)
     page.get_by_text("Usage by day as a table").click()
     cells = page.get_by_role("group", name="Usage by day as a table").get_by_role("cell")
     assert cells.all_inner_texts() == ["1", "1"]
-    ink = usage.locator("canvas").evaluate(
-        "(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
-        ".some((value) => value !== 0)"
-    )
-    assert ink
+    page.get_by_text("Usage by template as a table").click()
+    rows = page.get_by_role("group", name="Usage by template as a table").get_by_role("row")
+    assert rows.nth(1).inner_text().split("\t") == ["Without a template", "1", "0.1%", "1"]
+    for plot in usage.locator("canvas").all():
+        assert plot.evaluate(
+            "(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)"
+            ".data.some((value) => value !== 0)"
+        )
     page.get_by_role("button", name="Earlier").click()
     expect(page.get_by_text("No renders in this period.")).to_be_visible()
 

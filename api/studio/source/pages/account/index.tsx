@@ -16,7 +16,7 @@ export function AccountPage({ account, onLanguage }: PageProps) {
       </div>
       {account.scopes.includes("account") ? (
         <>
-          <UsageReport />
+          <UsageReport account={account} />
           <Keys own={account.scopes} />
           <Webhooks />
         </>

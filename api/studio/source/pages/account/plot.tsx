@@ -1,41 +1,22 @@
 /** A bar of pages for each day of a billing period, and the same figures as a table. */
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
 import { currentLanguage, formatDate, formatNumber, t } from "../../lib/messages";
 import type { UsageDays } from "../../lib/types";
 import { Wide } from "../../ui/parts";
+import { axisOf, colourOf, Drawing, seriesOf } from "./drawing";
 
 const DAY = 86_400;
 const HEIGHT = 200;
 const GAP = 0.3; // of a day's width
 
 export function DayPlot({ report }: { report: UsageDays }) {
-  const place = useRef<HTMLDivElement>(null);
   const figures = useMemo(() => spread(report), [report]);
-  useEffect(() => {
-    const element = place.current;
-    if (!element) return undefined;
-    let plot: uPlot | null = null;
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const draw = () => {
-      plot?.destroy();
-      plot = new uPlot(describe(element), figures, element);
-    };
-    const watch = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }));
-    draw();
-    watch.observe(element);
-    dark.addEventListener("change", draw);
-    return () => {
-      watch.disconnect();
-      dark.removeEventListener("change", draw);
-      plot?.destroy();
-    };
-  }, [figures]);
   if (report.days.length === 0) return <p class="soft">{t("usage.none")}</p>;
   return (
     <>
-      <div class="plot" ref={place} aria-hidden="true" />
+      <Drawing describe={describe} figures={figures} height={HEIGHT} />
       <details>
         <summary>{t("usage.asTable")}</summary>
         <Wide label={t("usage.asTable")}>
@@ -82,27 +63,11 @@ function spread(report: UsageDays): [number[], number[], number[]] {
   return [seconds, all, pages];
 }
 
-function describe(element: HTMLElement): uPlot.Options {
-  const look = getComputedStyle(element);
-  const colour = (name: string) => look.getPropertyValue(name).trim();
-  const axis: uPlot.Axis = {
-    stroke: colour("--soft"),
-    grid: { stroke: colour("--line"), width: 1 },
-    ticks: { show: false },
-    font: `12px ${look.fontFamily}`,
-  };
+function describe(element: HTMLElement): Omit<uPlot.Options, "width" | "height"> {
+  const axis = axisOf(element);
   const days = new Intl.DateTimeFormat(currentLanguage(), { day: "numeric", month: "short", timeZone: "UTC" });
   const bars = uPlot.paths.bars?.({ size: [1 - GAP, 40], align: 0, radius: 0.15 });
-  const series = (label: string, fill: string): uPlot.Series => ({
-    label,
-    fill,
-    width: 0,
-    points: { show: false },
-    ...(bars ? { paths: bars } : {}),
-  });
   return {
-    width: element.clientWidth,
-    height: HEIGHT,
     padding: [8, 0, 0, 0],
     legend: { show: false },
     cursor: { show: false },
@@ -115,6 +80,6 @@ function describe(element: HTMLElement): uPlot.Options {
       { ...axis, values: (_plot, ticks) => ticks.map((each) => (Number.isInteger(each) ? formatNumber(each) : "")), size: 44 },
     ],
     // The taller bar is drawn first; its visible part shows the drafts.
-    series: [{}, series(t("usage.drafts"), colour("--accent-soft")), series(t("usage.pages"), colour("--accent"))],
+    series: [{}, seriesOf(t("usage.drafts"), colourOf(element, "--accent-soft"), bars), seriesOf(t("usage.pages"), colourOf(element, "--accent"), bars)],
   };
 }

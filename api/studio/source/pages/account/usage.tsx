@@ -4,27 +4,29 @@ import { useState } from "preact/hooks";
 import { askJson } from "../../lib/api";
 import { useLoad } from "../../lib/load";
 import { count, formatDate, formatNumber, t } from "../../lib/messages";
-import type { Usage, UsageDays } from "../../lib/types";
+import type { Account, Usage, UsageDays, UsageTemplates } from "../../lib/types";
 import { Badge, Result } from "../../ui/parts";
 import { DayPlot } from "./plot";
+import { TemplatePlot } from "./template-plot";
 
 const DAY = 86_400_000;
 
-export function UsageReport() {
+export function UsageReport({ account }: { account: Account }) {
   const [date, setDate] = useState<string | null>(null);
   const query = date === null ? "" : `?date=${date}`;
   const report = useLoad(async () => {
-    const [usage, days] = await Promise.all([
+    const [usage, days, templates] = await Promise.all([
       askJson<Usage>("GET", `/v2/account/usage${query}`),
       askJson<UsageDays>("GET", `/v2/account/usage/days${query}`),
+      askJson<UsageTemplates>("GET", `/v2/account/usage/templates${query}`),
     ]);
-    return { usage, days };
+    return { usage, days, templates };
   }, [query]);
   return (
     <section aria-labelledby="usage">
       <h2 id="usage">{t("usage.title")}</h2>
       <Result of={report}>
-        {({ usage, days }) => (
+        {({ usage, days, templates }) => (
           <>
             <div class="between">
               <p class="soft">{t("usage.period", { from: formatDate(usage.startDate), to: formatDate(dayBefore(usage.endDate)) })}</p>
@@ -43,6 +45,7 @@ export function UsageReport() {
             </div>
             <div class="figures">
               <Figure
+                kind="pages"
                 label={t("usage.pages")}
                 used={usage.pagesGenerated}
                 allowed={usage.maxPagesGenerated}
@@ -51,6 +54,7 @@ export function UsageReport() {
               />
               {(usage.draft || usage.maxDraftPagesGenerated !== undefined) && (
                 <Figure
+                  kind="drafts"
                   label={t("usage.drafts")}
                   used={usage.draft?.pagesGenerated ?? 0}
                   allowed={usage.maxDraftPagesGenerated}
@@ -59,6 +63,7 @@ export function UsageReport() {
               )}
             </div>
             <DayPlot report={days} />
+            <TemplatePlot report={templates} usage={usage} account={account} />
           </>
         )}
       </Result>
@@ -71,12 +76,14 @@ function dayBefore(timestamp: string): string {
 }
 
 function Figure({
+  kind,
   label,
   used,
   allowed,
   calls,
   over,
 }: {
+  kind: "pages" | "drafts";
   label: string;
   used: number;
   allowed: number | undefined;
@@ -85,7 +92,10 @@ function Figure({
 }) {
   return (
     <div class="figure">
-      <p class="figure-label">{label}</p>
+      <p class="figure-label">
+        {label}
+        <span class={`key ${kind}`} />
+      </p>
       <p class="figure-value">
         {formatNumber(used)}
         {allowed !== undefined && <span> {t("usage.of", { n: allowed })}</span>}
