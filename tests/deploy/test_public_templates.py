@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pikepdf
@@ -18,8 +19,9 @@ from deploy.gallery.page import write_page
 from deploy.gallery.pictures import MAX_BYTES, draw_pages
 from shared.db.public import FOLDER
 from tests.engine.einvoices.official import find_broken, find_schema_errors
+from tests.engine.finish.accessibility_rules import find_violations
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.pipeline import prepare_template, render
+from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import NoResources, Payload, PayloadKind
 
 SAMPLES = Path(__file__).parents[2] / "deploy/requests/samples"
@@ -189,10 +191,26 @@ def test_two_hundred_records_with_long_names_fit(template):
         assert len(opened.pages) == rendered.pages
 
 
+def accessible(template: str) -> bytes:
+    """Return a template that promises to conform to PDF/UA-1."""
+    source = re.sub(r'(<document\b[^>]*?)\sprofile="[^"]*"', r"\1", TEMPLATES[template].decode())
+    return re.sub(r"<document\b", '<document profile="pdf/ua-1"', source, count=1).encode()
+
+
 @pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.parametrize("lang", ["ar", "he", "ja", "th"])
-def test_a_template_renders_in_a_language_of_another_script(template, lang):
-    assert send(template, {"lang": lang}).pages == 1
+def test_a_template_is_accessible_in_every_language_that_it_speaks(template):
+    prepared = prepare_template(accessible(template))
+    for lang in ("en", "de", "fr", "es", "it", "nl", "ja", "ar", "he", "th"):
+        payload = Payload(PayloadKind.JSON, json.dumps({"lang": lang}).encode())
+        made = render(prepared, payload, options=OPTIONS, resources=NoResources())
+        assert (lang, made.pages, list(made.warnings)) == (lang, 1, [])
+        assert (lang, find_violations(made.pdf, promises=True)) == (lang, [])
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_template_says_nothing_that_low_vision_cannot_read(template):
+    found = validate(prepare_template(TEMPLATES[template]), None, options=OPTIONS)
+    assert [one.code for one in (*found.errors, *found.warnings)] == []
 
 
 def test_labels_stand_on_their_sheet_in_languages_from_right_to_left():
@@ -248,6 +266,36 @@ def test_a_statement_speaks_the_language_of_its_holder(lang):
     shown = text_of(send("service-statement", {"lang": lang}))
     english = ("Statement", "balance", "Balance", "Paid", "Details", "Please", "Page 1 of")
     assert [word for word in english if word in shown] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_certificates_labels_and_reports_speak_the_language_of_their_readers(lang):
+    certificate = text_of(send("service-certificate", {"lang": lang}))
+    labels = text_of(send("service-labels", {"lang": lang}))
+    report = text_of(send("service-report", {"lang": lang}))
+    english = ("This is", "has completed", "Batch", "Use by", "Page 1 of")
+    assert [word for word in english if word in certificate + labels + report] == []
+    assert "First Aid at Work" in certificate
+    replaced = {"lang": lang, "heading": "Diploma", "statement": "Granted to"}
+    shown = text_of(send("service-certificate", replaced))
+    assert (shown.count("Diploma"), shown.count("Granted to")) == (1, 1)
+
+
+def test_a_remark_on_a_certificate_stands_where_its_language_has_it():
+    for lang, said in (
+        ("en", "has completed First Aid at Work, with distinction."),
+        ("de", "den Kurs First Aid at Work (with distinction) erfolgreich abgeschlossen hat."),
+        ("ja", "「First Aid at Work」の課程を修了したことを証します（with distinction）。"),
+    ):
+        assert said in text_of(send("service-certificate", {"lang": lang}))
+        plain = {"lang": lang, "participants": [{"name": "Kim Sample"}]}
+        text = text_of(send("service-certificate", plain))
+        assert (
+            said.replace(", with distinction", "")
+            .replace(" (with distinction)", "")
+            .replace("（with distinction）", "")
+            in text
+        )
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -79,29 +79,33 @@ def texts_of(element: etree._Element) -> Iterator[str]:
                 yield " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", ["tagged", "tagged-notes", "numbers", "markdown", "invoice"])
-def test_pdfium_reads_the_same_elements(name: str):
-    file = tagged(Case(name))
-    assert file is not None
-    expected = [line.split()[0] for line in write_structure(file).splitlines() if is_element(line)]
-    assert sorted(set(read_by_pdfium(file))) == sorted(set(expected))
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_other_readers_see_the_same_elements(case: Case, tmp_path: Path):
+    """pdfium on each page, and poppler in the whole file, in order and in depth."""
+    file = tagged(case)
+    if file is None:
+        return
+    own = [line for line in write_structure(file).splitlines() if is_element(line)]
+    # pdfium names nothing on a page without content, and no element that holds a field alone.
+    apart = {"", "Form"}
+    if len(own) > 1:
+        assert set(read_by_pdfium(file)) - apart == {line.split()[0] for line in own} - apart
+    if shutil.which("pdfinfo") is not None:
+        seen = read_by_poppler(file, tmp_path / "a.pdf")
+        assert seen == [(len(line) - len(line.lstrip()), line.split()[0]) for line in own]
 
 
-@pytest.mark.skipif(shutil.which("pdfinfo") is None, reason="poppler is not installed")
-@pytest.mark.parametrize("name", ["tagged", "tagged-notes", "numbers", "markdown", "invoice"])
-def test_poppler_reads_the_same_elements_in_the_same_order(name: str, tmp_path: Path):
-    file = tagged(Case(name))
-    assert file is not None
-    path = tmp_path / "a.pdf"
+def read_by_poppler(file: bytes, path: Path) -> list[tuple[int, str]]:
+    """Return the depth and type of each element that poppler finds."""
     path.write_bytes(file)
     read = subprocess.run(["pdfinfo", "-struct", path], capture_output=True, text=True, check=True)
-    assert read.stderr == ""
-    seen = re.findall(
+    # It does not know the attributes of fields for filling by hand (PDF 1.7, 14.8.5.6).
+    known = r"Syntax Warning: Wrong Attribute '(Role|checked)' in element Form\n"
+    assert re.sub(known, "", read.stderr) == ""
+    lines = re.findall(
         r"^((?:  )*)([A-Za-z][A-Za-z0-9]*)(?: <\w+>)?(?: \(\w+\))?:?$", read.stdout, re.MULTILINE
     )
-    own = [line for line in write_structure(file).splitlines() if is_element(line)]
-    expected = [(len(line) - len(line.lstrip()), line.split()[0]) for line in own]
-    assert [(len(indent), kind) for indent, kind in seen] == expected
+    return [(len(indent), kind) for indent, kind in lines]
 
 
 @cache

@@ -39,6 +39,7 @@ from workers.engine.ports import (
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.accessibility import check_accessibility
 from workers.engine.tree.build import CompiledTemplate, compile_template
+from workers.engine.tree.contrast import check_contrast
 from workers.engine.tree.document import Document
 from workers.engine.tree.expressions.members import check_member_uses
 from workers.engine.tree.nodes import Barcode
@@ -245,6 +246,8 @@ def build_document(
     check_member_uses(compiled.member_uses, merged.data, findings)
     document = compiled.build(merged.data, options, findings)
     check_accessibility(document, findings)
+    if document.requires_tags:
+        check_contrast(document, findings)
     findings.raise_errors()
     return document, merged
 
@@ -304,6 +307,7 @@ def _build_for_validation(
     try:
         document = compiled.build(merged.data, options, findings, validator=_BarcodeValidator())
         check_accessibility(document, findings)
+        check_contrast(document, findings)
         check_pictures(document, resources=resources, findings=findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)

@@ -52,9 +52,11 @@ def _describe(element: Any) -> Iterator[str]:
     for name in ("/Alt", "/Lang", "/ActualText"):
         if name in element:
             yield f"{name[1:]}={str(element[name])!r}"
-    for name, value in element.get("/A", {}).items():
-        if name != "/O":
-            yield f"{name[1:]}={_plain(value)}"
+    held = element.get("/A", pikepdf.Array())
+    for attributes in held if isinstance(held, pikepdf.Array) else [held]:
+        for name, value in attributes.items():
+            if name != "/O":
+                yield f"{name[1:]}={_plain(value)}"
 
 
 def _plain(value: Any) -> str:

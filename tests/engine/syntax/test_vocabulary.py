@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.finish.accessibility_rules import STANDARD
+from tests.engine.finish.accessibility_tree import STANDARD
 from workers.engine.syntax.structure_types import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
 from workers.engine.syntax.vocabulary import (
     ELEMENTS,

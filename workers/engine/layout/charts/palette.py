@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from workers.engine.syntax.colors import rgb_from_hex
-from workers.engine.units import Color, ColorSpace
+from workers.engine.units import Color, ColorSpace, relative_luminance
 
 PALETTE: Final = tuple(
     map(rgb_from_hex, ("1c5490", "f0a03c", "46a393", "bf4560", "b9d6ea", "2e1a3f"))
@@ -50,10 +50,4 @@ def tint(color: Color, fraction: float) -> Color:
 
 def is_dark(color: Color) -> bool:
     """Return whether white text on a colour has more contrast than black (WCAG 2.2, relative luminance)."""
-    parts = color.components
-    if color.space is ColorSpace.CMYK:
-        parts = tuple((1 - part) * (1 - color.components[3]) for part in color.components[:3])
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179
+    return relative_luminance(color) < 0.179
