@@ -164,7 +164,7 @@ class Client:
         )
 
     def store(self, source: bytes) -> str:
-        """Store a template and give its id."""
+        """Store a template and return its id."""
         made = self.json("POST", "/v2/templates?name=bench", source, {"Content-Type": "text/xml"})
         return str(made["id"])
 
@@ -223,7 +223,7 @@ def measure_batch(
     output: str,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Run:
-    """Send a batch, do something beside it, wait for it, read its result."""
+    """Send a batch, do something meanwhile, wait for it, read its result."""
     processes = Processes(client.farm)
     processes.start()
     cpu = processes.cpu("batch")

@@ -50,7 +50,7 @@ class Work:
     times_book: float | None = None  # at most so many times the CPU of the plain book
 
     def write_data(self, seed: int) -> str:
-        """Write the data of one document as JSON; what they were made from is not kept beside it."""
+        """Write the data of one document as JSON; what they were made from is not kept next to it."""
         return json.dumps(self.make_data(seed))
 
 

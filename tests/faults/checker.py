@@ -1,4 +1,4 @@
-"""The judge of a run: what clients saw, beside the ledger, the database, the queue and the blobs."""
+"""The judge of a run: what clients saw, next to the ledger, the database, the queue and the blobs."""
 
 from __future__ import annotations
 

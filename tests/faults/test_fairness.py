@@ -56,7 +56,7 @@ def test_slow_images_of_one_account_delay_no_other(start, count) -> None:
 
 
 def check(farm: FaultyFarm, count: int, make: Callable[[int], bytes]) -> Counter[int]:
-    """Time a stranger alone and beside as many clients of another account; return their statuses."""
+    """Time a stranger alone and next to as many clients of another account; return their statuses."""
     key = create_account_of(farm.farm, plan="paid").api_key
     measure(farm, key)  # the first round warms up what it meets
     alone = [measure(farm, key)]

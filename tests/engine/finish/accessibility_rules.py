@@ -41,7 +41,7 @@ STANDARD = {
         "Form",
     ),
 }
-# What may stand in an element, and what an element may stand in.
+# What is allowed in an element, and what an element is allowed in.
 KIDS = {
     "Table": {"TR", "THead", "TBody", "TFoot", "Caption"},
     "THead": {"TR"},

@@ -44,7 +44,7 @@ def read_case(line: str) -> tuple[str, set[int]]:
 
 
 def find_breaks(text: str) -> set[int]:
-    """Return where the strip of a paragraph may break, as places in its text; spaces are no places."""
+    """Return where the strip of a paragraph may break, as places in its text; spaces are not places."""
     strip = HorizontalList()
     strip.add_text(GlyphStyle(TEXT, context().fonts.find(TEXT), None), text, hyphens=True)
     places = [at for at, char in enumerate(text) if char != " "]
