@@ -65,7 +65,7 @@ class SliceWorker:
 
     @classmethod
     def close_all(cls) -> None:
-        """Let go of every connection of every worker of this test."""
+        """Close every connection of every worker of this test."""
         while cls._at_work:
             worker = cls._at_work.pop()
             worker.farm.flow.database.close()

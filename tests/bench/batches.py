@@ -131,7 +131,7 @@ def tell_memory(name: str, run: Run) -> Iterator[str]:
 
 @contextmanager
 def farm_of(slots: int) -> Iterator[Client]:
-    """Run a farm with so many slots in each pool."""
+    """Run a farm with a number of slots in each pool."""
     environment = {"PRESSROOM_WORKER_CONCURRENCY": str(slots)}
     with (
         tempfile.TemporaryDirectory() as folder,

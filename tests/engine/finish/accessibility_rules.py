@@ -188,7 +188,7 @@ class _Checker:
                 self.marked[stream.objgen, int(kid.MCID)] = above
             elif isinstance(kid, pikepdf.Dictionary):
                 if kid.objgen in self.types:
-                    yield "structure: an element stands in two places"
+                    yield "structure: an element is in two places"
                     continue
                 if above is not None and kid.P.objgen != above.objgen:
                     yield "structure: P is not the parent"

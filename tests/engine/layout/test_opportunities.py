@@ -1,4 +1,4 @@
-"""Where lines may break: Unicode's own tests, whole, and what a French, German or Chinese reader expects."""
+"""Line break opportunities: Unicode's own tests, whole, and what a French, German or Chinese reader expects."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ NOT_MET: Final = {
         r"[$%(\[{\u2329]",
     ),
     "a joiner that joins nothing is never drawn": ("\u200b", "\u200d"),
-    "what stands in quotes with spaces inside stays with them (LB15a and LB15b of 15.1)": (
+    "quoted text with spaces inside stays with its quotes (LB15a and LB15b of 15.1)": (
         "[«‹“‘] ",
         ".",
         ".",
