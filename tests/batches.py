@@ -40,7 +40,7 @@ TEMPLATE = """
 
 @pytest.fixture
 def numbered(caller: FlaskClient) -> str:
-    """Store a template that prints a number, and give its id."""
+    """Store a template that prints a number, and return its id."""
     return store_template(caller)
 
 
@@ -52,7 +52,7 @@ def slices(settings: Settings) -> Iterator[SliceWorker]:
 
 
 class SliceWorker:
-    """Takes work on batches from the real queue when it is told to."""
+    """Takes work on batches from the real queue on demand."""
 
     _at_work: ClassVar[list[SliceWorker]] = []
 
@@ -65,7 +65,7 @@ class SliceWorker:
 
     @classmethod
     def close_all(cls) -> None:
-        """Let go of every connection of every worker of this test."""
+        """Close every connection of every worker of this test."""
         while cls._at_work:
             worker = cls._at_work.pop()
             worker.farm.flow.database.close()

@@ -124,7 +124,7 @@ def sqlite_url(migrated_database: Path, tmp_path: Path) -> str:
 
 
 def copy_database(migrated: Path, folder: Path) -> str:
-    """Copy a migrated SQLite file into a folder and give its URL."""
+    """Copy a migrated SQLite file into a folder and return its URL."""
     path = folder / "pressroom.sqlite"
     path.write_bytes(migrated.read_bytes())
     return f"sqlite:///{path}"
@@ -199,21 +199,21 @@ def postgresql_url(make_postgresql: Callable[..., str]) -> str:
 
 @pytest.fixture(scope="session")
 def fetcher_url() -> Iterator[str]:
-    """Run a fetcher that goes to public addresses only and give where it is asked."""
+    """Run a fetcher that goes to public addresses only and return its URL."""
     with running_fetcher() as url:
         yield url
 
 
 @pytest.fixture
 def open_fetcher_url() -> Iterator[str]:
-    """Run a fetcher of this test's own that goes to loopback too and give where it is asked."""
+    """Run a fetcher of this test's own that goes to loopback too and return its URL."""
     with running_fetcher(outbound_allow_private=True) as url:
         yield url
 
 
 @contextmanager
 def running_fetcher(**options: object) -> Iterator[str]:
-    """Run a fetcher within the block and give where it is asked."""
+    """Run a fetcher within the block and return its URL."""
     fetcher = RunningFetcher(FetcherSettings(fetcher_bind="127.0.0.1:0", **options))
     fetcher.start()
     try:
@@ -226,7 +226,7 @@ def running_fetcher(**options: object) -> Iterator[str]:
 def upload_worker(
     redis_server: RedisServer, migrated_database: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """Run a real worker that inspects the uploads of a module's tests and give its blob store."""
+    """Run a real worker that inspects the uploads of a module's tests and return its blob store."""
     folder = tmp_path_factory.mktemp("uploads")
     blobs = folder / "blobs"
     own = environment(redis_server.url, migrated_database, folder, f"file://{blobs}")

@@ -31,7 +31,7 @@ class NoPostgresqlError(Exception):
 
 @contextmanager
 def running_postgresql() -> Iterator[int]:
-    """Run a server with nothing in it and give its port.
+    """Run a server with nothing in it and return its port.
 
     Raises:
         NoPostgresqlError: there is none to run.
@@ -69,14 +69,14 @@ def running_postgresql() -> Iterator[int]:
 
 
 def connect_postgresql(port: int) -> psycopg.Connection:
-    """Connect as the owner of everything; each statement stands for itself."""
+    """Connect as the owner of everything; each statement is its own transaction."""
     return psycopg.connect(
         f"host=127.0.0.1 port={port} user=pressroom dbname=postgres", autocommit=True
     )
 
 
 def make_database(port: int, name: str, *, template: str = "template1") -> str:
-    """Make a database and give its URL."""
+    """Make a database and return its URL."""
     with connect_postgresql(port) as connection:
         # Copied as files, not through the log: a third faster, and most tests make one.
         made = f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"

@@ -32,7 +32,7 @@ class NoRabbitmqError(Exception):
 
 class RabbitServer:
     """A broker on loopback and ports of its own, with a node name, a cookie and a data folder of its
-    own, so that it is no part of any other.
+    own, so that it is not a part of any other.
     """
 
     def __init__(self, folder: Path, *, settings: str = "") -> None:
@@ -122,7 +122,7 @@ class RabbitServer:
         self._epmd.wait()
 
     def run(self, *arguments: str) -> str:
-        """Run `rabbitmqctl` and give what it says."""
+        """Run `rabbitmqctl` and return what it says."""
         command = [str(_PROGRAM.with_name("rabbitmqctl")), "--quiet", *arguments]
         return subprocess.run(
             command, env=self._environment(), check=True, stdout=subprocess.PIPE, timeout=60

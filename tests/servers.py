@@ -1,4 +1,4 @@
-"""Servers on loopback that answer as they are told, byte by byte."""
+"""Servers on loopback that answer as a test says, byte by byte."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ class Server:
                 request = read_request(connection)
                 self.requests.append(request)
                 self._answer(connection, request)
+
+
+def answer_nothing(connection: socket.socket, _: bytes) -> None:
+    """Answer nothing, until the client closes the connection or half a minute has passed."""
+    connection.settimeout(30)
+    connection.recv(1)
 
 
 def _say(text: bytes) -> Answer:

@@ -8,6 +8,7 @@ from typing import Final
 
 # The first word of a docstring. A style guide asks for the imperative of a standard verb (PEP 257).
 BEGINNINGS: Final[Mapping[str, str]] = {
+    "Anyone": "name the client, process or caller",
     "Ask": "Request, Query or Send",
     "Be": "the verb of what it does",
     "Begin": "Start",
@@ -22,6 +23,8 @@ BEGINNINGS: Final[Mapping[str, str]] = {
     "How": "a noun: The number of …, The way …",
     "Judge": "Check or Evaluate",
     "Know": "Return whether or Store",
+    "Leave": "Keep, Skip or Ignore",
+    "Let": "Allow, Make or the verb of what it does",
     "Learn": "Read or Detect",
     "Look": "Find, Search or Check",
     "Put": "Store, Insert or Place",
@@ -29,10 +32,11 @@ BEGINNINGS: Final[Mapping[str, str]] = {
     "See": "Check or Read",
     "Take": "Accept, Acquire, Remove or Read",
     "Tell": "Report, or Return whether",
-    "What": "the noun it stands for",
-    "Which": "the noun it stands for",
-    "Who": "the noun it stands for",
-    "Whoever": "the noun it stands for",
+    "What": "the noun it means",
+    "Which": "the noun it means",
+    "Where": "a noun: The position of …, The place of …",
+    "Who": "the noun it means",
+    "Whoever": "the noun it means",
 }
 
 # Anywhere in a docstring, a comment or a message.
@@ -50,5 +54,15 @@ PHRASES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\bno word of\b", "no mention of"),
         (r"\blooked after\b", "maintained"),
         (r"\ba word that\b", "name what it is: a flag, a key, a message"),
+        (r"\bso many\b", "a number of, or its name"),
+        (r"\blook(?:s|ing)? after\b", "maintain, check or handle"),
+        (r"\bgives? way\b", "yields, or pauses"),
+        (r"\bcame out (?:as|empty)\b", "evaluates to, is empty"),
+        (r"\b(?:may|must) (?:not )?stand (?:in|on|at|beside|there)\b", "is allowed in, must be in"),
+        (r"\bstands (?:in|at|beside|behind)\b", "is in, is at"),
+        (r"\b(?:is|are) told (?:of|about)\b", "reported"),
+        (r"\bas (?:much|many) as (?:there|it) (?:is|are)\b", "all"),
+        (r"\bwhat is not begun\b", "what has not started"),
+        (r"\bhas its word\b", "is reported"),
     )
 )

@@ -43,7 +43,7 @@ class Drains:
             return bool(self._redis.hsetnx(DRAINED, queue, str(epoch())))
 
     def resume(self, queue: str) -> bool:
-        """Let workers consume a queue again; return whether it was drained before.
+        """Resume the consumption of a queue; return whether it was drained before.
 
         Raises:
             UnknownQueueError: there is no such queue.

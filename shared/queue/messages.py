@@ -31,7 +31,7 @@ class TaskMessage:
     published_at: float = field(default_factory=epoch)
 
 
-def read_time(headers: Mapping[str, object], name: str) -> float | None:
+def read_time_header(headers: Mapping[str, object], name: str) -> float | None:
     """Return the time in a header of a message, None if it is missing or invalid."""
     found = headers.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float):

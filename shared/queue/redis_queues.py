@@ -14,7 +14,7 @@ from redis import Redis
 
 from shared import json_text
 from shared.queue.connection import connect, reachable
-from shared.queue.messages import ADMITTED_AT, PUBLISHED_AT, read_time
+from shared.queue.messages import ADMITTED_AT, PUBLISHED_AT, read_time_header
 from shared.queue.queues import EMPTY, QueueHead
 
 # Maximum difference between the synchronised clocks of two processes.
@@ -54,9 +54,9 @@ def _read_head(length: int, message: bytes | None) -> QueueHead:
     if not length:
         return EMPTY
     headers = _read_headers(message)
-    published_at = read_time(headers, PUBLISHED_AT)
+    published_at = read_time_header(headers, PUBLISHED_AT)
     passed_until = -inf if published_at is None else published_at - _CLOCK_SLACK_SECONDS
-    return QueueHead(length, read_time(headers, ADMITTED_AT), passed_until)
+    return QueueHead(length, read_time_header(headers, ADMITTED_AT), passed_until)
 
 
 def _read_headers(message: bytes | None) -> Mapping[str, object]:

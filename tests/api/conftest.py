@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def port(front) -> int:
-    """Run the front with the settings of this test and give its port."""
+    """Run the front with the settings of this test and return its port."""
     return front.port
 
 

@@ -75,9 +75,9 @@ def test_a_decompression_bomb_is_rejected_in_bounded_time_and_memory(caller):
     megabyte = b"\0" * MB
     bomb = b"".join(packer.compress(megabyte) for _ in range(256)) + packer.flush()
     assert len(bomb) < 2 * MB  # of 256 MB
-    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     assert post(caller, bomb).status_code == 413
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024  # KB
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -130,12 +129,10 @@ def test_an_inspection_over_its_budget_is_a_504_and_stores_nothing(hasty, worker
     assert blobs_of(settings) == []
 
 
-def test_an_upload_to_a_drained_queue_is_a_503_at_once(caller, ports):
+def test_an_upload_to_a_drained_queue_is_a_503(caller, ports):
     ports.cells.only.drains.drain(VALIDATE)
-    began = time.monotonic()
     answer = put(caller)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
-    assert time.monotonic() - began < 2
     ports.cells.only.drains.resume(VALIDATE)
 
 

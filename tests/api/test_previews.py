@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -212,11 +211,9 @@ def test_previews_have_their_own_rate_limit(ports, account, drawing):
 
 def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, account, redis):
     client = client_of(replace(ports, preview_budget=0.3), account.api_key)
-    began = time.monotonic()
     answer = ask(client)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
     assert "No worker was free to draw the preview within 0.3 s" in answer.json["message"]
-    assert time.monotonic() - began < 3
     [waiting] = redis.lrange(PREVIEW, 0, -1)  # dropped by the worker that takes it
     assert redis.hget(job_key(read_task_id(waiting)), "done") == b"withdrawn"
 

@@ -32,7 +32,7 @@ def database_url(sqlite_url):
 
 @pytest.fixture
 def settings(settings, open_fetcher_url):
-    """Let images be fetched from this machine."""
+    """Allow images to be fetched from this machine."""
     return settings.model_copy(update={"fetcher_url": open_fetcher_url})
 
 

@@ -307,7 +307,7 @@ def test_the_number_of_sessions_of_a_key_is_limited(settings, account, redis_url
 
 
 def age(redis_url, key_id, *, used, opened=None, only_later=False):
-    """Move sessions so many seconds into the past; with `only_later`, check that use was recorded."""
+    """Move sessions a number of seconds into the past; with `only_later`, check that use was recorded."""
     with redis.Redis.from_url(redis_url) as client:
         now = client.time()[0]
         for token, entry in client.hgetall(f"sessions:{key_id}").items():

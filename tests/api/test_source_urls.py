@@ -1,7 +1,6 @@
 """POST /v2/images and /v2/fonts with source_url: fetching, and hostile remote servers."""
 
 import threading
-import time
 from dataclasses import replace
 from io import BytesIO
 
@@ -137,7 +136,8 @@ def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     serve, open_fetcher_url, monkeypatch
 ):
     monkeypatch.setattr("api.files.source_urls._WAIT_SECONDS", 0.1)
-    server = serve(lambda *_: time.sleep(1))
+    is_over = threading.Event()
+    server = serve(lambda *_: is_over.wait(30))
     sources = SourceUrlFetcher(
         Fetcher(open_fetcher_url), singular="font", plural="fonts", max_bytes=1000, at_once=1
     )
@@ -154,6 +154,7 @@ def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     assert refused.value.body.status == 503
     assert "Too many fonts" in refused.value.body.message
     assert refused.value.headers["Retry-After"] == "5"
+    is_over.set()
     holding.join()
 
 

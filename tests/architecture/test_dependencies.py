@@ -66,7 +66,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "mistune.core.Parser.parse_method": "the same",
     "mistune.inline_parser.InlineParser.__call__": "tests/engine/merge: bounds of Markdown",
 }
-# Assigned: what stands on the left, and where it is documented as a setting.
+# Assigned: what is on the left, and where it is documented as a setting.
 SETTINGS: Mapping[str, str] = {
     "flask.g": "Flask, The Application Context: a namespace for the application's own values",
     "PIL.Image.MAX_IMAGE_PIXELS": "Pillow, Image.open: the limit may be changed",
@@ -122,7 +122,7 @@ def overrides(module: Any) -> Iterator[tuple[str, str]]:
 
 
 def is_overriding(name: str, value: Any) -> bool:
-    """Return whether the name stands in the source, rather than being added by Python or pydantic."""
+    """Return whether the name is in the source, rather than being added by Python or pydantic."""
     if name.startswith("__"):
         return name in _CALLED and inspect.isfunction(value)
     return name not in ("_abc_impl", "_is_protocol")
@@ -166,7 +166,7 @@ def assignments(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def find_imported(tree: ast.AST) -> dict[str, str]:
-    """Return what each imported name stands for."""
+    """Return what each imported name represents."""
     imported = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -21,7 +21,7 @@ RUNS, SECONDS, CONNECTIONS = 5, 2.0, 32
 BODY = b"<document><flow><h1>Hello</h1><p>From Pressroom.</p></flow></document>"
 NOTE = """\
 `Prefer: respond-async` to a front of one process, so on one core, with those who would take the jobs,
-or look after them, held still; client, Redis and database share the machine. The best of five runs of
+or maintain them, stopped; client, Redis and database share the machine. The best of five runs of
 two seconds on 32 kept connections. What is accepted is in the database, and is counted there. A core
 that the front has for itself would accept as many as its CPU time for one goes into a second."""
 

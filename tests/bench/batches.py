@@ -131,7 +131,7 @@ def tell_memory(name: str, run: Run) -> Iterator[str]:
 
 @contextmanager
 def farm_of(slots: int) -> Iterator[Client]:
-    """Run a farm with so many slots in each pool."""
+    """Run a farm with a number of slots in each pool."""
     environment = {"PRESSROOM_WORKER_CONCURRENCY": str(slots)}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -164,7 +164,7 @@ class Client:
         )
 
     def store(self, source: bytes) -> str:
-        """Store a template and give its id."""
+        """Store a template and return its id."""
         made = self.json("POST", "/v2/templates?name=bench", source, {"Content-Type": "text/xml"})
         return str(made["id"])
 
@@ -223,7 +223,7 @@ def measure_batch(
     output: str,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Run:
-    """Send a batch, do something beside it, wait for it, read its result."""
+    """Send a batch, do something meanwhile, wait for it, read its result."""
     processes = Processes(client.farm)
     processes.start()
     cpu = processes.cpu("batch")

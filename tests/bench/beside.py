@@ -41,7 +41,7 @@ class Engine:
         self.render(_KINDS)
 
     def render(self, number: int) -> None:
-        """Render so many documents."""
+        """Render a number of documents."""
         for at in range(number):
             payload = self._payloads[at % _KINDS]
             render(self._template, payload, options=self._options, resources=self._logo)
@@ -49,7 +49,7 @@ class Engine:
 
 @contextmanager
 def engine_beside(*, rest: float, nice: int = 0) -> Iterator[list[float]]:
-    """Run the engine in a process beside the block, with so many seconds of rest between its turns;
+    """Run the engine in a process next to the block, with some seconds of rest between its turns;
     the CPU seconds of a document are in the list when it is over.
     """
     context = multiprocessing.get_context("spawn")

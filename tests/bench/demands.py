@@ -30,7 +30,7 @@ def fact(what: str, measured: str) -> str:
 def collect_limits(printed: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield what, must, measured and kept of each limit in the tables of a part.
 
-    A table has them that has the columns `must` and `kept`; what was measured stands before `kept`.
+    A table has them that has the columns `must` and `kept`; what was measured is before `kept`.
     """
     columns: list[str] = []
     for line in printed.splitlines():

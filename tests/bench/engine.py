@@ -1,4 +1,4 @@
-"""Measure the engine alone beside Typst and WeasyPrint on the same data: `python tests/bench/engine.py`.
+"""Measure the engine alone next to Typst and WeasyPrint on the same data: `python tests/bench/engine.py`.
 
 CPU milliseconds per document, median, one process for each line, warm. Every render gets data of its
 own, as in life: Typst would remember the layout of data it has seen. Nothing here passes or fails.

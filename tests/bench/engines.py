@@ -39,7 +39,7 @@ class Engine(Protocol):
     file: bytes
 
     def render(self, data: str) -> list[float]:
-        """Make a document from JSON text to finished PDF; give the CPU ms of each stage."""
+        """Make a document from JSON text to finished PDF; return the CPU ms of each stage."""
 
 
 class OurEngine:

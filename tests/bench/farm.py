@@ -115,7 +115,7 @@ class Client:
     def ask(
         self, method: str, path: str, body: bytes, content_type: str, **more: str
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        """Send a request and give the answer with its body."""
+        """Send a request and return the answer with its body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": content_type} | more
         try:
@@ -140,7 +140,7 @@ class Client:
         return "\r\n".join([*lines, "", ""]).encode() + body
 
     def render(self, document: bytes) -> http.client.HTTPResponse:
-        """Render a document that stands alone."""
+        """Render a document that is alone."""
         return self.ask("POST", "/v2/pdf", document, "text/xml")[0]
 
     @contextmanager
@@ -159,7 +159,7 @@ class Client:
 
 
 def throughput(farm: LaunchedFarm) -> tuple[Rate, float]:
-    """Measure invoices a second with as many clients as keep the slots busy, and give beside them
+    """Measure invoices a second with as many clients as keep the slots busy, and return with them
     the CPU seconds that the engine takes for one.
     """
     client = Client(farm)
@@ -200,7 +200,7 @@ def beside_engine(ask: Callable[[], http.client.HTTPResponse]) -> float:
 
 
 def dead(client: Client, which: str) -> list[float]:
-    """Kill what renders, and give how long after it the job had ended elsewhere."""
+    """Kill what renders, and return how long after it the job had ended elsewhere."""
     document = b"<document><flow><p>%b</p></flow></document>" % (b"some words " * 150_000)
     begun = time.perf_counter()
     client.render(document)
@@ -231,7 +231,7 @@ def kill(client: Client, which: str) -> None:
 
 
 def dead_redis(client: Client) -> list[float]:
-    """Kill Redis, and give how long after it a render was answered."""
+    """Kill Redis, and return how long after it a render was answered."""
     times: list[float] = []
     for _ in range(ROUNDS):
         record = client.farm.folder.read_record()

@@ -30,7 +30,7 @@ RUNS, SECONDS, CONNECTIONS = 5, 2.0, 32
 LISTINGS = SCRAPES = 50
 NOTE = """\
 gunicorn as `pressroom up` runs it, two processes on the machine's cores, which the client shares: its
-own part stands beside. The best of five runs of two seconds on 32 kept connections; the list is read
+own part is next to it. The best of five runs of two seconds on 32 kept connections; the list is read
 fifty times, from PostgreSQL. That a render asks the database nothing is a test:
 `tests/farm/test_queries.py`."""
 

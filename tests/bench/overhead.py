@@ -1,4 +1,4 @@
-"""Measure what the queue adds to a render of a millisecond, beside stock Celery in the same run:
+"""Measure what the queue adds to a render of a millisecond, next to stock Celery in the same run:
 `python -m tests.bench.overhead`.
 """
 

@@ -52,7 +52,7 @@ class RealPools:
         assert self.front.wait(self.front.send("sleep 0", budget=120.0), seconds=60.0) is not None
 
     def time_render(self, seconds: float) -> Stay:
-        """Run a render and give how long it waited, as the worker says, and how long it was at work."""
+        """Run a render and return how long it waited, as the worker says, and how long it was at work."""
         begun = time.monotonic()
         outcome = self.front.render(f"sleep {seconds}", budget=120.0)
         assert outcome is not None, "a job was lost"
@@ -61,7 +61,7 @@ class RealPools:
         return Stay(begun, waited, time.monotonic() - begun - waited)
 
     def send_renders(self, jobs: int, *, rate: float, service: float, seed: int) -> list[Stay]:
-        """Send renders at random times, that take random times, and give what became of each."""
+        """Send renders at random times, that take random times, and return what became of each."""
         chance = random.Random(seed)
         done: list[Stay] = []
         threads = []

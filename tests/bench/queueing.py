@@ -106,7 +106,7 @@ def compare_farm(name: str, pools: list[SimulatedPool]) -> int:
 def _send_beside(
     real: RealPools, asked: list[BatchArrival], slots: int
 ) -> tuple[list[Stay], dict[int, float]]:
-    """Send batches, and renders beside; give the renders from the first batch on, and how long each
+    """Send batches, and renders meanwhile; return the renders from the first batch on, and how long each
     batch took.
     """
     accounts = [real.open_account(each.account) for each in asked]

@@ -1,4 +1,4 @@
-"""Measure a page of text in each script beside one in English: `python tests/bench/scripts.py`.
+"""Measure a page of text in each script next to one in English: `python tests/bench/scripts.py`.
 
 CPU milliseconds of a document, from JSON text to finished PDF: median, warm, other text for every
 document. Nothing here passes or fails.
@@ -40,7 +40,7 @@ OPTIONS = RenderOptions(now=datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
 
 @dataclass(frozen=True)
 class Row:
-    """A script: how its phrases are made by chance, and what stands between them."""
+    """A script: how its phrases are made by chance, and what is between them."""
 
     title: str
     lang: str

@@ -1,6 +1,6 @@
 """Measure everything that has a limit, and tell which are kept: `make bench`.
 
-Figures are those of whatever machine this is, beside each other in one run; a limit that is not kept
+Figures are those of whatever machine this is, side by side in one run; a limit that is not kept
 does not fail. With `--write` they become RESULTS.md. Each part runs alone too, by its own file.
 """
 
@@ -169,7 +169,7 @@ def tell_limits(parts: dict[str, str]) -> Iterator[str]:
 
 
 def run_script(name: str, *arguments: str) -> str:
-    """Run another file of the bench, show what it prints and give it; one that fails is noted."""
+    """Run another file of the bench, show what it prints and return it; one that fails is noted."""
     command = [sys.executable, str(Path(__file__).with_name(name)), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
@@ -181,7 +181,7 @@ def run_script(name: str, *arguments: str) -> str:
 
 
 def show(lines: Iterator[str]) -> str:
-    """Print lines as they come, an empty one after them; give them all."""
+    """Print lines as they come, an empty one after them; return them all."""
     seen = []
     for line in lines:
         print(line, flush=True)
@@ -195,7 +195,7 @@ def measure_farm() -> Iterator[str]:
         caller = Caller(farm)
         logo = (DOCUMENTS / "logo.png").read_bytes()
         caller.send("PUT", "/v2/images/logo", logo, "image/png")
-        # What a name stands for is not kept just after a change: a farm at work is measured.
+        # What a name represents is not kept just after a change: a farm at work is measured.
         time.sleep(TOMBSTONE_SECONDS)
         yield from (FARM_NOTE, "")
         yield "| median ms of | engine in a loop | HTTP | engine | farm | last Server-Timing |"

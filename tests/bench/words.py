@@ -10,7 +10,7 @@ import pypdfium2
 
 
 def count_words(file: Path, furniture: str) -> tuple[int, Counter[str]]:
-    """Return the number of pages, and how often each word stands on them, page furniture left out."""
+    """Return the number of pages, and how often each word is on them, page furniture left out."""
     document = pypdfium2.PdfDocument(file)
     words: Counter[str] = Counter()
     for page in document:

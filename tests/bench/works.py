@@ -49,10 +49,10 @@ class Work:
     repeats: dict[str, int]
     furniture: str
     must: Must | None = None
-    times_book: float | None = None  # at most so many times the CPU of the plain book
+    times_book: float | None = None  # limit of the CPU, as a multiple of the plain book's
 
     def write_data(self, seed: int) -> str:
-        """Write the data of one document as JSON; what they were made from is not kept beside it."""
+        """Write the data of one document as JSON; what they were made from is not kept next to it."""
         return json.dumps(self.make_data(seed))
 
 

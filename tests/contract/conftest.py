@@ -14,7 +14,7 @@ from tests.batches import numbered, slices  # noqa: F401 - fixtures
 
 @pytest.fixture
 def template(caller) -> str:
-    """Make a template and give its id."""
+    """Make a template and return its id."""
     made = caller.post("/v2/templates?name=T", data=b"<d/>", content_type="text/xml")
     template_id: str = made.json["id"]
     return template_id

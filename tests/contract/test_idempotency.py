@@ -86,7 +86,7 @@ def test_a_repeated_async_render_returns_the_first_record(caller, worker):
     assert first.status_code == 202
     assert caller.get(f"/v2/jobs/{first.json['id']}?wait=5").json["status"] == "succeeded"
     same(send(caller, Prefer="respond-async"), first)
-    same(send(caller), first)  # how it is to be answered is no part of what is asked
+    same(send(caller), first)  # how it is to be answered is not a part of what is asked
     assert len(worker.jobs) == 1
 
 

@@ -31,7 +31,7 @@ LETTER = """<document version="1">
 
 @pytest.fixture
 def engine(ports, worker):
-    """Let the real engine draw what the scripted worker takes from the queue."""
+    """Make the real engine draw what the scripted worker takes from the queue."""
     cell = ports.cells.only
     farm = SimpleNamespace(
         templates=Templates(ports.database, prepare_template),

@@ -9,7 +9,7 @@ from shared.db.tags import HISTORY_DEPTH, PAGE
 
 @pytest.fixture
 def tags(template, publish) -> str:
-    """Publish three versions and give the path of the tags."""
+    """Publish three versions and return the path of the tags."""
     for n in range(3):
         publish(f"<d n='{n}'/>")
     return f"/v2/templates/{template}/tags"

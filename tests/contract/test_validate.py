@@ -24,7 +24,7 @@ DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{
 
 @pytest.fixture
 def judge(ports, worker):
-    """Let the real engine validate what the scripted worker takes from the queue."""
+    """Make the real engine validate what the scripted worker takes from the queue."""
     cell = ports.cells.only
     farm = SimpleNamespace(
         templates=Templates(ports.database, prepare_template),

@@ -70,7 +70,7 @@ def pointed(line, column, length=1):
 
 
 def under(line, marks):
-    """Return what stands above the carets, column by column: wide characters take two."""
+    """Return what is above the carets, column by column: wide characters take two."""
     columns = []
     for char in line:
         wide = unicodedata.east_asian_width(char) in "WF"

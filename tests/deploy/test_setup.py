@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "deploy/setup/make-venv.sh"
-# Stands for an interpreter: asked whether it is new enough, whether it has ensurepip, which package
+# A substitute for an interpreter: asked whether it is new enough, whether it has ensurepip, which package
 # would bring that, and to make an environment.
 STAND_IN = """#!/bin/sh
 case "$2" in

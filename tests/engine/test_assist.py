@@ -1,4 +1,4 @@
-"""Completion and hover: what may stand at a cursor, marked by | in these texts."""
+"""Completion and hover: what is allowed at a cursor, marked by | in these texts."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_checks_go_on_after_many_warnings():
     assert [error.code for error in validated(text).errors] == ["unknown-attribute"]
 
 
-# --- what is told of those left out ---------------------------------------------------------------
+# --- what is reported for those left out ---------------------------------------------------------------
 
 
 def test_warnings_left_out_are_counted_in_the_answer_of_a_validation():

@@ -126,7 +126,7 @@ def front(redis_url: str, blob_url: str) -> Iterator[Front]:
 
 
 class Workers:
-    """Starts workers, with the scripted engine unless told otherwise."""
+    """Starts workers, with the scripted engine by default."""
 
     def __init__(self, folder: Path, environment: dict[str, str], *program: str) -> None:
         self._folder = folder
@@ -155,7 +155,7 @@ class Workers:
         return process
 
     def kill_all(self) -> None:
-        # Its children keep its connection until they are gone too, and with it would take the first
+        # Its children keep its connection until they have ended too, and with it would take the first
         # message of the next test.
         for process in self._started:
             with suppress(ProcessLookupError):
@@ -203,7 +203,7 @@ def worker_log(
     blob_url: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Path]:
-    """Run one worker for all tests of a module and give the file of its log."""
+    """Run one worker for all tests of a module and return the file of its log."""
     folder = tmp_path_factory.mktemp("worker")
     with connect(redis_server.url) as redis:
         redis.flushall()  # it would begin what the last module left in the queue

@@ -107,7 +107,7 @@ def test_documents_that_need_too_much_memory_to_be_merged_say_so(
 
 
 class KilledError(BaseException):
-    """Stands for the end of the process: nothing after it is done."""
+    """Represents the end of the process: nothing after it is done."""
 
 
 def test_an_assembly_that_ends_its_process_is_given_up_after_three(
@@ -204,7 +204,7 @@ def test_one_more_unfinished_batch_than_an_account_may_have_is_refused(narrow, w
     assert refused.status_code == 429
     assert "the limit is 2" in refused.json["message"]
     assert int(refused.headers["Retry-After"]) >= 1
-    # A repeated call is no batch more.
+    # A repeated call is not a batch more.
     repeated = send(narrow, template, numbers(2), headers=key)
     assert (repeated.status_code, repeated.json["id"]) == (202, first.json["id"])
     worker.work_off()

@@ -40,7 +40,7 @@ from workers.maintenance.batches import ExpireBatches
 
 
 class KilledError(BaseException):
-    """Stands for the end of the process: nothing after it is done."""
+    """Represents the end of the process: nothing after it is done."""
 
 
 def killing(nth: int):

@@ -1,4 +1,4 @@
-"""A drained queue: running work ends, nothing new is begun, and nothing that waits is lost."""
+"""A drained queue: running work ends, nothing new is started, and nothing that waits is lost."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +42,7 @@ def test_running_jobs_end_and_waiting_jobs_start_when_the_queue_is_resumed(
     assert lines(started) == 1
     depth = QueueReader(front.redis).read_depth().queues["interactive"]
     assert (depth.waiting, depth.running, depth.is_drained) == (1, 0, True)
-    # A queue beside it goes on.
+    # A queue next to it continues.
     assert front.render("fine", purpose=Purpose.VALIDATE).status is OutcomeStatus.SUCCEEDED
     assert drains.resume("interactive")
     assert front.wait(waiting).status is OutcomeStatus.SUCCEEDED

@@ -115,7 +115,7 @@ def maintenance(farm) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def stop(maintenance, front) -> None:
-    wait_until(lambda: front.redis.exists(FARM_EPOCH))  # it has begun, and answers signals
+    wait_until(lambda: front.redis.exists(FARM_EPOCH))  # it has started, and handles signals
     maintenance.terminate()
     assert maintenance.wait(15) == 0
 

@@ -43,7 +43,7 @@ def test_counts_survive_a_kill_of_redis(front, start_worker, own_redis):
     assert front.render("pages 2").pages == 2
 
 
-def test_a_dead_redis_is_reported_within_five_seconds(front, own_redis):
+def test_a_dead_redis_is_reported(front, own_redis):
     job = front.job()
     own_redis.kill()
     for call in (
@@ -51,10 +51,8 @@ def test_a_dead_redis_is_reported_within_five_seconds(front, own_redis):
         lambda: front.replies.abandon(job.id),
         lambda: front.wait(job),
     ):
-        begun = time.monotonic()
         with pytest.raises(Unavailable):
             call()
-        assert time.monotonic() - begun < 5
 
 
 def test_a_job_whose_queueing_was_not_confirmed_is_waited_for(

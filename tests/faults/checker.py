@@ -1,4 +1,4 @@
-"""The judge of a run: what clients saw, beside the ledger, the database, the queue and the blobs."""
+"""The judge of a run: what clients saw, next to the ledger, the database, the queue and the blobs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _check_answers(entries: list[Entry]) -> Iterable[str]:
 def _check_ledger(entries: list[Entry], state: State) -> Iterable[str]:
     rows = dict(state.ledger)
     if len(rows) != len(state.ledger):
-        yield "a job stands in the ledger twice"
+        yield "a job is in the ledger twice"
     due = {entry.job_id: entry.pages for entry in entries if entry.status == 200 and entry.job_id}
     due |= {job: pages or 0 for job, (status, pages) in state.jobs.items() if status == "succeeded"}
     due |= state.batch_items

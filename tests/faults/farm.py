@@ -65,7 +65,7 @@ class FaultyFarm:
         return Client(self.farm.record.ports["front"], self.key, self.history)
 
     def store_template(self) -> str:
-        """Store the template that batches of notes are rendered into, and give its id."""
+        """Store the template that batches of notes are rendered into, and return its id."""
         headers = {"Content-Type": "text/xml"}
         made = self.client().ask("POST", "/v2/templates?name=note", TEMPLATE, **headers)
         assert made is not None
@@ -121,7 +121,7 @@ class FaultyFarm:
         self.faults += 1
 
     def settle(self) -> State:
-        """Wait until nothing is under way, and give what the farm holds.
+        """Wait until nothing is under way, and return what the farm holds.
 
         Raises:
             AssertionError: something is, and nothing moved on for a minute.

@@ -51,7 +51,7 @@ def _run(
         clients.append(client)
     for client in clients:
         if not slowly:
-            client.recv(1)  # its answer has begun: what follows is slow
+            client.recv(1)  # its answer has started: what follows is slow
         client.setblocking(False)
     ports.put([client.getsockname()[1] for client in clients])
     is_ready.set()

@@ -1,4 +1,4 @@
-"""A disk is full: requests that need space are refused, no process ends, and service goes on by itself."""
+"""A disk is full: requests that need space are refused, no process ends, and service continues by itself."""
 
 from __future__ import annotations
 

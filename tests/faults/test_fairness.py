@@ -33,7 +33,7 @@ SENTENCE = "Some words that are set in a line, long enough to be broken into two
 
 @pytest.mark.parametrize("count", HEAVY_RENDERS)
 def test_many_heavy_renders_of_one_account_delay_no_other(start, count) -> None:
-    """Renders of 0.7 s, so many at once, all the time."""
+    """Renders of 0.7 s each, a number of them concurrently, all the time."""
     rest = "".join(f"</p><p>{n} {SENTENCE}" for n in range(8000))
     statuses = check(start(), count, lambda _: note(0, rest))
     # On a slow machine some of the 48 have no time left when their turn comes.
@@ -42,7 +42,7 @@ def test_many_heavy_renders_of_one_account_delay_no_other(start, count) -> None:
 
 @pytest.mark.parametrize("count", SLOW_IMAGES)
 def test_slow_images_of_one_account_delay_no_other(start, count) -> None:
-    """So many documents at once, each with an image of its own whose server takes 10 s."""
+    """Concurrent documents, each with an image of its own whose server takes 10 s."""
     farm = start(PRESSROOM_OUTBOUND_ALLOW_PRIVATE="true")
     with slow_server() as url:
 
@@ -56,7 +56,7 @@ def test_slow_images_of_one_account_delay_no_other(start, count) -> None:
 
 
 def check(farm: FaultyFarm, count: int, make: Callable[[int], bytes]) -> Counter[int]:
-    """Time a stranger alone and beside as many clients of another account; return their statuses."""
+    """Time a stranger alone and next to as many clients of another account; return their statuses."""
     key = create_account_of(farm.farm, plan="paid").api_key
     measure(farm, key)  # the first round warms up what it meets
     alone = [measure(farm, key)]

@@ -68,7 +68,7 @@ def test_a_worker_is_frozen_past_its_lease_and_released(start, scaled) -> None:
             target=farm.client().render, args=(number,), kwargs={"text": "x " * 40_000}
         )
         asking.start()
-        time.sleep(0.15)  # its render has begun
+        time.sleep(0.15)  # its render has started
         for pid in frozen:
             os.kill(pid, signal.SIGSTOP)
         farm.faults += 1
@@ -106,7 +106,7 @@ def test_documents_that_bring_their_process_down_harm_no_other(start, scaled, tm
     assert len(entries) == total - len(spoilt)
     assert set(spoilt) <= {500, 504}
     good = sorted(entry.ended - entry.started for entry in entries)
-    # Two slots: while one is taken by a document that hangs, the other goes on.
+    # Two slots: while one is taken by a document that hangs, the other continues.
     assert percentile(good, 0.90) <= 2 * percentile(calm, 0.99) + 0.25
     assert_sound(farm)
 

@@ -62,7 +62,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_slow_clients_delay_no_other_client_and_are_cut_off(start, kind) -> None:
-    """A fifth of the clients, more than there ever were threads, beside other tests."""
+    """A fifth of the clients, more than there ever were threads, next to other tests."""
     slowed, _calm = check(start(), kind, share=0.2)
     assert slowed <= LONGEST_MS
 
@@ -75,7 +75,7 @@ def test_many_slow_clients_delay_no_other_client_and_are_cut_off(start, kind) ->
 
 
 def check(farm: FaultyFarm, kind: str, *, share: float) -> tuple[float, float]:
-    """Return the 99th percentiles of others, in milliseconds: beside the slow, and without them."""
+    """Return the 99th percentiles of others, in milliseconds: next to the slow, and without them."""
     make, count, seconds = KINDS[kind]
     request = make(farm)
     port = farm.farm.record.ports["front"]

@@ -138,7 +138,7 @@ def test_the_disk_of_the_blobs_is_full_for_a_while(start, small_disk) -> None:
     stored = statuses.index(503)
     assert statuses[:stored] == [201] * stored
     assert set(statuses[stored:]) <= {201, 503}
-    assert client.render(1).status == 200  # what needs no blob goes on
+    assert client.render(1).status == 200  # what needs no blob continues
     assert not list(farm.read_state().half_files)
     for at in range(stored):
         farm.client().ask("DELETE", f"/v2/images/image-{at}")

@@ -29,6 +29,7 @@ from shared.outbound import (
 )
 from shared.telemetry.log import get_log_fields, log_context
 from tests.conftest import running_fetcher
+from tests.servers import answer_nothing
 from tests.waiting import wait_until
 from workers.fetcher import fetching, freshness, slots
 
@@ -171,7 +172,7 @@ def test_cached_and_new_failures_have_the_same_message(fetcher, serve):
     with pytest.raises(TargetUnreachableError, match="cannot be connected to"):
         fetch(fetcher, f"http://127.0.0.1:{free_port()}/")
     with pytest.raises(TargetUnreachableError, match="in time"):
-        fetch(fetcher, serve(lambda *_: time.sleep(2)).url(), seconds=0.5)
+        fetch(fetcher, serve(answer_nothing).url(), seconds=0.5)
 
 
 def test_the_size_limit_also_applies_to_cached_responses(fetcher, serve):
@@ -224,10 +225,10 @@ def test_the_longest_allowed_address_is_fetched(fetcher, serve):
 @pytest.mark.long
 def test_a_request_without_a_slot_in_time_gets_a_retry_after(fetcher, serve, monkeypatch):
     monkeypatch.setattr(slots, "MAX_PER_ACCOUNT_AND_HOST", 1)
-    server = serve(lambda *_: time.sleep(1.5))
+    server = serve(answer_nothing)
     with ThreadPoolExecutor(1) as pool:
         holding = pool.submit(fetch, fetcher, server.url("/1"), seconds=1.0)
-        time.sleep(0.3)
+        wait_until(lambda: server.requests)
         with pytest.raises(FetcherBusy) as busy:
             fetch(fetcher, server.url("/2"), patience_seconds=0.1)
         assert (busy.value.body.status, busy.value.headers["Retry-After"]) == (503, "5")

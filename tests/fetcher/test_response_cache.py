@@ -6,12 +6,12 @@ import pytest
 
 from shared.clock import ticks
 from workers.fetcher import response_cache as module
-from workers.fetcher.bodies import Body, open_spool
+from workers.fetcher.bodies import SharedBody, open_spool
 from workers.fetcher.response_cache import CacheEntry, CacheKey, FetchedResponse, ResponseCache
 
 
 def kept(data=b"bytes", seconds=60.0):
-    return CacheEntry(FetchedResponse(200, Body(BytesIO(data), len(data))), ticks() + seconds)
+    return CacheEntry(FetchedResponse(200, SharedBody(BytesIO(data), len(data))), ticks() + seconds)
 
 
 def key(name, account="acc_1"):
@@ -67,6 +67,6 @@ def test_a_body_is_read_as_often_as_one_likes(size):
     data = bytes(range(256)) * (size // 256 + 1)
     with open_spool() as file:
         file.write(data[:size])
-        body = Body(file, size)
+        body = SharedBody(file, size)
     for _ in range(2):
         assert b"".join(body.read_chunks()) == data[:size]

@@ -1,7 +1,7 @@
 """Turns: none waits for ever behind one account or one server."""
 
+import math
 import threading
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -82,12 +82,10 @@ def test_only_so_many_of_one_account_wait(slots, monkeypatch):
     with ExitStack() as held:
         for _ in range(MAX_PER_ACCOUNT_AND_HOST):
             held.enter_context(take(slots))
-        waiting = threading.Thread(target=lambda: take(slots, patience=10).__enter__())
+        waiting = threading.Thread(target=lambda: take(slots, patience=30).__enter__())
         waiting.start()
         wait_until(lambda: slots.count_waiting() == 1)
-        begun = time.monotonic()
-        with pytest.raises(NoSlotError), take(slots, patience=10):
+        with pytest.raises(NoSlotError), take(slots, patience=math.inf):  # a wait would fail
             pass
-        assert time.monotonic() - begun < 5
         assert slots.count_waiting() == 1
     waiting.join()

@@ -32,7 +32,7 @@ from workers.engine.pipeline import prepare_template, render, validate  # noqa: 
 from workers.engine.ports import Payload, PayloadKind  # noqa: E402
 
 FINDS = ROOT / "build" / "fuzz"
-SECONDS_PER_CASE = 10  # of CPU: a busy machine is no find
+SECONDS_PER_CASE = 10  # of CPU: a busy machine is not a find
 MEMORY = 1536 * 1024 * 1024
 ROUNDS_PER_CHILD = 400
 DIED = 3

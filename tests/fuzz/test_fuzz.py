@@ -1,4 +1,4 @@
-"""Some mutated documents find nothing; `make fuzz` goes on for longer."""
+"""Some mutated documents find nothing; `make fuzz` continues for longer."""
 
 from __future__ import annotations
 

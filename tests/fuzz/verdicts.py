@@ -7,7 +7,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity
 
-# What depends on where things come to stand, or on the finished file.
+# What depends on where things are placed, or on the finished file.
 ONLY_BY_RENDERING: Final = frozenset(
     {
         # Sizes and places.
@@ -39,7 +39,7 @@ def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | No
     if found.left_out(Severity.ERROR):
         return None if errors else "has errors for validate, but renders"
     told = {(error.code, error.location) for error in found.errors}
-    # An image that may not come to stand anywhere is a warning of the validation.
+    # An image that may not be shown anywhere is a warning of the validation.
     maybe = {
         (each.code, each.location) for each in found.warnings if each.code.startswith("image-")
     }

@@ -1,6 +1,6 @@
 """A golden case: a document with its payload, and the findings written in it above their lines.
 
-`cases/name.xml` is the document, or the template when one of these stands beside it:
+`cases/name.xml` is the document, or the template when one of these is next to it:
 `name.json`, `name.csv`, `name.md` (for the flow `body`), `name.notes.md` (for the flow `notes`),
 `name.payload.xml`. The pages are compared with `refs/name.txt`.
 Templates that a case extends or imports from are `templates/NAME.xml`.

@@ -109,7 +109,7 @@ def test_finding_is_one_round_trip(cache, redis):
 
 
 def count_calls(redis):
-    """Count what was called, but for what another connection says to be told of changes."""
+    """Count what was called, but for what another connection sends to be notified of changes."""
     ours = ("evalsha", "hmget", "get", "hgetall")
     found = redis.info("commandstats")
     calls = {name: found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ours}

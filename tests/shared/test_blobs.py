@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -182,13 +181,11 @@ def test_a_key_outside_the_pattern_is_refused(store, key):
 
 
 @pytest.mark.services
-def test_a_dead_s3_server_is_reported_within_five_seconds():
+def test_a_dead_s3_server_is_reported():
     store = open_store("s3+http://key:secret@127.0.0.1:1/bucket")
     for call in (lambda: store.read("a"), lambda: put(store, "a", b"x"), store.check):
-        begun = time.monotonic()
         with pytest.raises(Unavailable):
             call()
-        assert time.monotonic() - begun < 5
 
 
 @pytest.mark.services

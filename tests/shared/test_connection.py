@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
@@ -15,6 +14,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.errors import StorageFull, Unavailable
 from shared.queue.connection import batched, connect, reachable, scan
+from tests.waiting import wait_until
 
 
 class AlarmError(Exception):
@@ -44,10 +44,11 @@ def test_an_answer_that_an_alarm_cut_off_is_not_the_next_ones(redis):
 
 @pytest.mark.long
 def test_threads_do_not_wait_for_each_other(redis):
-    begun = time.monotonic()
     with ThreadPoolExecutor(120) as pool:  # more than redis-py's own bound of a pool
-        list(pool.map(lambda _: redis.blpop(["empty"], 0.5), range(120)))
-    assert time.monotonic() - begun < 3
+        taken = [pool.submit(redis.blpop, ["full"], 30) for _ in range(120)]
+        wait_until(lambda: redis.info("clients")["blocked_clients"] == 120)
+        redis.rpush("full", *range(120))
+        assert all(each.result() for each in taken)
 
 
 @contextmanager
@@ -65,22 +66,18 @@ def silent_server(*, connects: bool):
 
 @pytest.mark.long
 @pytest.mark.parametrize("connects", [True, False])
-def test_a_silent_server_costs_less_than_five_seconds(connects):
+def test_a_silent_server_is_a_timeout(connects):
     with silent_server(connects=connects) as url, connect(url) as redis:
-        begun = time.monotonic()
         with pytest.raises(Unavailable) as failed, reachable():
             redis.get("a")
-        assert 1 < time.monotonic() - begun < 4.9
         assert isinstance(failed.value.__cause__, RedisTimeoutError)
 
 
-def test_a_server_that_is_away_is_reported_at_once():
-    begun = time.monotonic()
+def test_a_server_that_is_away_is_reported():
     redis = connect("redis://127.0.0.1:1/0")
     with pytest.raises(Unavailable) as failed, reachable():
         redis.get("a")
     assert isinstance(failed.value.__cause__, RedisConnectionError)
-    assert time.monotonic() - begun < 1
 
 
 def test_a_full_server_disk_is_distinguished_from_an_unavailable_server():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 
 from shared import identifiers
+from shared.clock import epoch
 from shared.identifiers import new_id
+from tests.waiting import wait_until
 
 
 def test_identifiers_are_safe_and_no_two_are_alike():
@@ -17,10 +18,11 @@ def test_identifiers_are_safe_and_no_two_are_alike():
 
 
 def test_later_ones_sort_after_earlier_ones():
-    made = []
+    made = [new_id("job")]
     for _ in range(50):
+        last = epoch()
+        wait_until(lambda last=last: epoch() - last > 0.001, pause=0.0005)
         made.append(new_id("job"))
-        time.sleep(0.002)
     assert made == sorted(made)
 
 

@@ -62,7 +62,7 @@ def accept(database):
 
 @pytest.fixture
 def listen(database):
-    """Make an account whose webhook hears of some events, and give it."""
+    """Make an account whose webhook receives some events, and return it."""
 
     def listen(email: str, *events: WebhookEvent) -> str:
         with database.session() as session:

@@ -148,7 +148,7 @@ def test_uncounted_events_are_retained_longer(redis, front, clock):
     front.check()
     redis.flushall()
     assert front.check() == 1
-    # Given again it stands at the end of the stream, and is as young as that.
+    # Given again it is at the end of the stream, and is as young as that.
     clock.seconds += 50
     front.check()
     redis.flushall()

@@ -52,7 +52,7 @@ def accept(database):
 
 @pytest.fixture
 def feed(database):
-    """Queue some slices and have workers take them; give the batches they are of."""
+    """Queue some slices and have workers take them; return the batches they are of."""
     fed = [0]
 
     def feed(count):

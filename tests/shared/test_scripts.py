@@ -437,7 +437,7 @@ class Line:
         return self._run("renew_place", [f"job:{job}"], job, lease)
 
     def end(self, job):
-        """End a job that no worker has begun."""
+        """End a job that no worker has started."""
         self._run("withdraw", [f"job:{job}"], "withdrawn", 600)
 
     def leave(self, job):
@@ -599,7 +599,7 @@ def test_suspend_frees_the_place_while_images_are_fetched(redis, run, line):
     assert redis.lrange("job:a1:reply", 0, -1) == [b"wanted"]
     assert 0 < redis.ttl("job:a1:reply") <= 120
     assert redis.hgetall("job:a1") == {b"deliveries": b"0"}
-    # It stands in line again, even where no other may.
+    # It is in line again, even where no other may.
     assert line.take("a1", most=1) == [WAITING]
     line.leave("a2")
     assert line.held == ["a1", "a3"]

@@ -15,7 +15,7 @@ from shared.startup import start, stop_on_signals
 
 @pytest.fixture(autouse=True)
 def _log_of_the_tests(monkeypatch):
-    """Leave the log of this process as pytest has it; tests of processes read theirs."""
+    """Keep the log of this process as pytest has it; tests of processes read theirs."""
     monkeypatch.setattr("shared.startup.set_up_logging", lambda **_: None)
 
 

@@ -18,7 +18,7 @@ from shared.template_links import find_links
         # Neither a style that extends another, nor an import at another place, nor one without a template.
         ('<document><style name="x" extends="y"/><flow><import template="b@1"/></flow><import/></document>', ()),
         ("<!-- <import template='c@1'/> --><document><p>extends='d@1'</p></document>", ()),
-        # What stands before an error counts: the engine reports both.
+        # What is before an error counts: the engine reports both.
         ('<document extends="a@1"><p></document>', ("a@1",)),
         ('<!DOCTYPE d [<!ENTITY e "x">]><document extends="&e;"/>', ()),
         ("extends", ()),

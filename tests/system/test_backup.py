@@ -1,4 +1,4 @@
-"""A farm is backed up while it works, lost, restored, and goes on: the ledger intact to the page."""
+"""A farm is backed up while it works, lost, restored, and continues: the ledger intact to the page."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_a_running_task_is_revoked_and_the_worker_keeps_running(
     job = front.send(LONG)
     wait_until(lambda: find_workers(front.redis)[0].busy == 1)
     assert "ok" in operator.run("control", "revoke", job.id)
-    assert front.wait(job) is not None  # what has begun ends, unless it is terminated
+    assert front.wait(job) is not None  # what has started ends, unless it is terminated
     assert front.render(HELLO).pages == 1
 
 

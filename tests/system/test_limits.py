@@ -155,7 +155,7 @@ def authcheck(account, *, times):
 
 
 def send_in_two(account, line, content_type, body, almost_all, last):
-    """Send all of a body but its end, wait, send the end, and give the status."""
+    """Send all of a body but its end, wait, send the end, and return the status."""
     method, path = line.split()
     head = (
         f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"

@@ -1,4 +1,4 @@
-"""A request can be followed through the logs of all processes, and nothing private stands in them."""
+"""A request can be followed through the logs of all processes, and nothing private is in them."""
 
 import json
 import socket

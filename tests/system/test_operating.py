@@ -174,7 +174,7 @@ def test_a_keyed_render_that_waits_in_a_drained_queue_is_done_when_it_is_sent_ag
 
 
 def drain_after_first(asked, drained):
-    """Drain the queue once one render has ended: the next have slots by then, the rest wait."""
+    """Drain the queue once one render has ended: the next have slots at that time, the rest wait."""
     wait(asked, return_when=FIRST_COMPLETED)
     drained("interactive")
 

@@ -1,4 +1,4 @@
-"""A farm that is told to stop: long polls return at once, renders that clients wait for are answered."""
+"""A farm that is stopping: long polls return at once, renders that clients wait for are answered."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Receiver:
                 self.spans += [(facts["service.name"], span) for span in scope.spans]
 
     def trace(self, trace_id, *, until):
-        """Wait until a trace has a span of each name and give it, by name."""
+        """Wait until a trace has a span of each name and return it, by name."""
         deadline = time.monotonic() + 15
         while True:
             found = {

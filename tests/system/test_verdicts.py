@@ -25,7 +25,7 @@ def disagreement(account, body):
     text = rendered.json["message"]
     code = CODE.search(text)
     is_left_to_rendering = code is not None and is_of_rendering(code[1], text)
-    # An image that may not come to stand anywhere is a warning of the validation.
+    # An image that may not be shown anywhere is a warning of the validation.
     is_maybe = bool(checked.json["warnings"]) and code is not None and code[1].startswith("image-")
     return text if is_valid and not (is_left_to_rendering or is_maybe) else None
 

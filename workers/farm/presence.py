@@ -20,7 +20,7 @@ from celery import bootsteps
 from celery.worker import state as worker_state
 
 from shared.errors import Unavailable
-from shared.queue.messages import ADMITTED_AT, read_time
+from shared.queue.messages import ADMITTED_AT, read_time_header
 from shared.queue.states import CANCELLED, OVERDUE, JobStates
 from shared.queue.worker_presence import REPORT_SECONDS, WorkerReport, remove_worker, report_worker
 from shared.telemetry.log import get_logger
@@ -193,7 +193,7 @@ def _find_newest(requests: Iterable[Any]) -> dict[str, float]:
     """Return the latest admission time of the tasks of each queue, in seconds since 1970."""
     newest: dict[str, float] = {}
     for request in requests:
-        admitted_at = read_time(request.request_dict, ADMITTED_AT)
+        admitted_at = read_time_header(request.request_dict, ADMITTED_AT)
         if admitted_at is not None:
             queue = _get_queue(request)
             newest[queue] = max(admitted_at, newest.get(queue, admitted_at))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from celery import Celery, Task
 
 from shared.jobs import RenderJob
-from shared.queue.messages import PUBLISHED_AT, WRONG_ARGUMENTS, read_time
+from shared.queue.messages import PUBLISHED_AT, WRONG_ARGUMENTS, read_time_header
 from shared.queue.names import RENDER_TASK
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
@@ -53,7 +53,9 @@ def register_tasks(app: Celery, get_context: Callable[[], RenderContext]) -> Non
             drop_message(error, get_context().tally)
             return
         run_job(
-            job, get_context(), published_at=read_time(self.request.headers or {}, PUBLISHED_AT)
+            job,
+            get_context(),
+            published_at=read_time_header(self.request.headers or {}, PUBLISHED_AT),
         )
 
     app.task(render, name=RENDER_TASK, base=FarmTask, bind=True)

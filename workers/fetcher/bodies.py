@@ -14,7 +14,7 @@ _IN_MEMORY: Final = 1 * MB
 _CHUNK_BYTES: Final = 256 * 1024
 
 
-class Body:
+class SharedBody:
     """A body that several threads may read at once; it is freed with its last reference."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:

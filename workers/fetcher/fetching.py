@@ -23,7 +23,7 @@ from shared.outbound import (
 )
 from shared.telemetry.fetcher import CacheResult, FetchOutcome
 from shared.telemetry.log import get_logger
-from workers.fetcher.bodies import Body, open_spool
+from workers.fetcher.bodies import SharedBody, open_spool
 from workers.fetcher.freshness import (
     FAILURE_SECONDS,
     freshen,
@@ -207,7 +207,7 @@ class FetchService:
                 raise
             except TargetUnreachableError as error:
                 return FetchedResponse(0, failure=error), ()
-            body = Body(file, answer.size) if 200 <= answer.status < 300 else None
+            body = SharedBody(file, answer.size) if 200 <= answer.status < 300 else None
         return FetchedResponse(answer.status, body), answer.caching_info
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from shared.clock import ticks
 from shared.outbound import CachingInfo, TargetUnreachableError
-from workers.fetcher.bodies import Body
+from workers.fetcher.bodies import SharedBody
 
 # Unused entries are evicted after this time, even if they could be revalidated.
 MAX_UNUSED_SECONDS: Final = 3600.0
@@ -30,7 +30,7 @@ class FetchedResponse:
     """The result of a fetch: status and body, or the failure."""
 
     status: int
-    body: Body | None = None
+    body: SharedBody | None = None
     failure: TargetUnreachableError | None = None
 
     @property

@@ -23,13 +23,13 @@ SAME = {
     "BR-CO-21": "BR-33", "BR-CO-22": "BR-38", "BR-CO-23": "BR-42", "BR-CO-24": "BR-44",
     "BR-50": "BR-61", "CII-SR-470": "BR-61",
 }  # fmt: skip
-# What the Schematron tells beside the cause, because a value that is missing counts as wrong there.
+# What the Schematron tells next to the cause, because a value that is missing counts as wrong there.
 FOLLOWING = {
     "BR-12": {"BR-CO-13"}, "BR-13": {"BR-CO-15"}, "BR-14": {"BR-CO-16"}, "BR-22": {"BR-23"},
     "BR-26": {"BR-27"}, "BR-45": {"BR-CO-17", "BR-S-08"}, "BR-46": {"BR-CO-17"}, "BR-53": {"BR-DEC-15"},
     "BR-O-11": {"BR-O-12"}, "BR-O-12": {"BR-O-11"}, "BR-O-13": {"BR-O-14"}, "BR-O-14": {"BR-O-13"},
 }  # fmt: skip
-# What the Schematron lets pass though the standard's text does not: BR-DEC-13 beside a tax currency,
+# What the Schematron lets pass though the standard's text does not: BR-DEC-13 next to a tax currency,
 # BR-O-01 without a breakdown, the sums of the two Spanish taxes, periods that XML leaves out.
 STRICTER = {
     *("BR-DEC-13", "BR-O-01", "BR-AF-08", "BR-AF-09", "BR-AG-08", "BR-AG-09"),

@@ -1,7 +1,7 @@
 """Pairs of documents that differ in one attribute, for every attribute of the vocabulary.
 
 A host is a document, or a part of one, with `@` where the attributes of one element go. A probe is
-the value to try, and what else must stand there for the value to matter.
+the value to try, and what else must be there for the value to matter.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ OVERFLOWS: Final = "content-overflows"
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A value whose effect is seen, beside `other` or no attribute at all.
+    """A value whose effect is seen, next to `other` or no attribute at all.
 
-    `base` stands in both documents beside it, and beside nothing else if `is_bare`; `after` comes
-    after the host, `host` stands in place of the element's own. One that `is_near_foot` is tried
+    `base` is in both documents next to it, and alone if `is_bare`; `after` comes
+    after the host, `host` is in place of the element's own. One that `is_near_foot` is tried
     with little room left on the page. `reported` is the code of the error by which the value is seen
     to work.
     """
@@ -718,7 +718,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "index": {"lang": Probe("sv", other="en")},
 }  # fmt: skip
 
-# Lines of these are narrow, or too long for what stands in them.
+# Lines of these are narrow, or too long for what is in them.
 _HEADING: Final = "A heading that is broken into two lines"
 _WRAPPED: Final = {
     "row": f'<row @><p width="30mm">{_HEADING}</p><p>one</p></row>',

@@ -1,4 +1,4 @@
-"""Every element, word, unit, filter and finding of the language stands in a golden case or a test."""
+"""Every element, word, unit, filter and finding of the language is in a golden case or a test."""
 
 from __future__ import annotations
 

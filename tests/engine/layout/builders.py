@@ -196,7 +196,7 @@ def heading(text: str, **given: Any) -> Paragraph:
 
 
 def lines_of(count: int, **given: Any) -> Paragraph:
-    """A paragraph of so many lines, `1` to `n`."""
+    """A paragraph of `n` lines, with the texts `1` to `n`."""
     inlines: list[Inline] = []
     for number in range(1, count + 1):
         inlines += [TextRun(f"{number}", TEXT), LineBreak(TEXT)]

@@ -1,4 +1,4 @@
-"""Bar codes: what is drawn reads back, and a wrong value is told, never drawn."""
+"""Bar codes: what is drawn reads back, and a wrong value is reported, never drawn."""
 
 from __future__ import annotations
 

@@ -83,6 +83,6 @@ def test_text_with_right_to_left_characters_is_detected():
 
 
 def plain(text: str) -> str:
-    """Leave out controls and the side of brackets, which the other turns while it orders."""
+    """Drop controls and the side of brackets, which the other turns while it orders."""
     shown = (char for char in text if char not in CONTROLS)
     return "".join(shown).translate(str.maketrans(")]", "(["))

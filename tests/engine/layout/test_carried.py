@@ -198,7 +198,7 @@ class TestDecimals:
 
     def test_decimal_signs_stand_below_each_other(self):
         page = laid(self.aligned("1.5", "22.25", "1,333.125")).pages[0]
-        # A sign is 5 wide, as are the three decimals of the longest: the sign stands at 80.
+        # A sign is 5 wide, as are the three decimals of the longest: the sign is at 80.
         assert [x + 5 * text.index(".") for text, x, _ in placed(page)] == [80, 80, 80]
 
     def test_text_without_a_sign_stands_to_the_right(self):

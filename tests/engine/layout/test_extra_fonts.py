@@ -1,4 +1,4 @@
-"""Fonts of further scripts: found where they are installed, told where they are not."""
+"""Fonts of further scripts: found where they are installed, reported where they are not."""
 
 from __future__ import annotations
 

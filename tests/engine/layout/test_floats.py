@@ -1,4 +1,4 @@
-"""Figures that float: where they stand, in which order, and that every document comes to an end."""
+"""Figures that float: where they are, in which order, and that every document ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def words_in(pages: list[str]) -> list[list[int]]:
 
 
 def height_of(file: bytes, page: int, text: str) -> float:
-    """Return how high the first letter of a text stands on a page."""
+    """Return how high the first letter of a text is on a page."""
     words = pypdfium2.PdfDocument(file)[page].get_textpage()
     found = words.search(text).get_next()
     assert found is not None
@@ -58,7 +58,7 @@ def test_a_figure_stands_on_the_page_of_its_anchor_if_the_text_up_to_it_does():
 def test_a_figure_that_would_push_its_anchor_away_stands_on_the_next_page():
     pages = pages_of(lines(0, 9) + figure(1, "top", 40) + lines(9, 40))
     assert figures_in(pages)[:2] == [[], [1]]
-    assert words_in(pages)[0][-1] > 8  # the text goes on meanwhile
+    assert words_in(pages)[0][-1] > 8  # the text continues meanwhile
     assert [word for page in words_in(pages) for word in page] == list(range(40))
 
 

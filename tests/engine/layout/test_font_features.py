@@ -1,4 +1,4 @@
-"""OpenType features: which text has them, what is copied from it, and what a font lacks is told."""
+"""OpenType features: which text has them, what is copied from it, and what a font lacks is reported."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def words_of(pdf: bytes) -> list[str]:
 
 
 def bars_of(pdf: bytes) -> set[float]:
-    """Return where the bars behind figures stand, in points."""
+    """Return where the bars behind figures are, in points."""
     page = pypdfium2.PdfDocument(pdf)[0].get_textpage()
     text = page.get_text_range()
     return {round(page.get_charbox(at)[0], 1) for at, char in enumerate(text) if char == "|"}

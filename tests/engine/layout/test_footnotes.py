@@ -1,4 +1,4 @@
-"""Notes at the feet of pages: where they stand, how they break, and that every page comes to an end."""
+"""Notes at the feet of pages: where they are, how they break, and that every page ends."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -144,10 +144,10 @@ def test_every_file_of_patterns_is_used_and_names_its_authors():
 
 
 def test_a_word_of_many_letters_takes_no_more_than_its_length():
-    start = perf_counter()
+    start = process_time()
     hyphenate("a" * 200_000, "de")
     hyphenate(" ".join("ab" * 90 + "c" * (number % 17) for number in range(500)), "de")
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 def test_spelling_never_changes():

@@ -1,4 +1,4 @@
-"""Images as a reader draws them: every kind of file beside the same file unpacked by its own library."""
+"""Images as a reader draws them: every kind of file next to the same file unpacked by its own library."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_png_with_transparent_colours(depth, color_type, transparent, is_interla
 @pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("is_interlaced", [False, True])
 def test_transparent_gray_is_the_sample_as_it_is_stored(depth: int, is_interlaced: bool):
-    # The library compares it with samples it has widened to eight bits, so it is no reference here.
+    # The library compares it with samples it has widened to eight bits, so it is not a reference here.
     plain = png(depth, 0, is_interlaced=is_interlaced)
     gray = {1: 0, 2: 2, 4: 14, 8: 160, 16: 40960}[depth]
     keyed = png(

@@ -1,4 +1,4 @@
-"""Where lines may break: Unicode's own tests, whole, and what a French, German or Chinese reader expects."""
+"""Line break opportunities: Unicode's own tests, whole, and what a French, German or Chinese reader expects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_case(line: str) -> tuple[str, set[int]]:
 
 
 def find_breaks(text: str) -> set[int]:
-    """Return where the strip of a paragraph may break, as places in its text; spaces are no places."""
+    """Return where the strip of a paragraph may break, as places in its text; spaces are not places."""
     strip = HorizontalList()
     strip.add_text(GlyphStyle(TEXT, context().fonts.find(TEXT), None), text, hyphens=True)
     places = [at for at, char in enumerate(text) if char != " "]
@@ -82,7 +82,7 @@ NOT_MET: Final = {
         r"[$%(\[{\u2329]",
     ),
     "a joiner that joins nothing is never drawn": ("\u200b", "\u200d"),
-    "what stands in quotes with spaces inside stays with them (LB15a and LB15b of 15.1)": (
+    "quoted text with spaces inside stays with its quotes (LB15a and LB15b of 15.1)": (
         "[«‹“‘] ",
         ".",
         ".",

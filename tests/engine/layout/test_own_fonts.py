@@ -155,7 +155,7 @@ def test_each_word_of_width_chooses_its_font(word, width):
     assert fonts_in(pdf) == ["Brand700"]
 
 
-# --- what stands in the file ----------------------------------------------------------------------------
+# --- what is in the file ----------------------------------------------------------------------------
 
 FAMILY = '<font family="Brand" src="brand-variable"/><font family="Brand" src="brand-italic"/>'
 TEXT = "<p>Grüße: 1.50 € – <b>fett</b>, <i>kursiv</i>, Ж und 漢</p>"

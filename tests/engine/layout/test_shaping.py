@@ -1,4 +1,4 @@
-"""Text that is shaped: joined letters, marks, syllables, and the characters they stand for."""
+"""Text that is shaped: joined letters, marks, syllables, and the characters they represent."""
 
 from __future__ import annotations
 

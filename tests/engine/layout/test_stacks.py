@@ -1,4 +1,4 @@
-"""Blocks stand below each other: margins meet, keeps hold, breaks are made where they may be."""
+"""Blocks are placed below each other: margins meet, keeps hold, breaks are made where they may be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Swiss QR codes: what is drawn reads back as the guideline says, and a wrong bill is told."""
+"""Swiss QR codes: what is drawn reads back as the guideline says, and a wrong bill is reported."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def picture(symbol: Symbol) -> Image.Image:
     for x, y, width, height in symbol.rectangles:
         right, bottom = round((x + width) * scale) - 1, round((y + height) * scale) - 1
         left, top = round(x * scale), round(y * scale)
-        if left <= right and top <= bottom:  # a sliver beside the cross may be less than a pixel
+        if left <= right and top <= bottom:  # a sliver next to the cross may be less than a pixel
             draw.rectangle((left, top, right, bottom), fill=0)
     return image
 

@@ -1,4 +1,4 @@
-"""Blocks of Markdown know the line they begin at; what is found in them is told there."""
+"""Blocks of Markdown know the line they begin at; what is found in them is reported there."""
 
 from __future__ import annotations
 

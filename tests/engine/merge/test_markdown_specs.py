@@ -157,7 +157,7 @@ class _Outline(HTMLParser):
             self._open(name, given)
 
     def _check(self, *, is_checked: bool) -> None:
-        """Let the box that HTML has in a list item be an attribute of the item."""
+        """Turn the box that HTML has in a list item into an attribute of the item."""
         at = max(at for at, part in enumerate(self.parts) if part.startswith("<li"))
         self.parts[at] = f"<li checked={str(is_checked).lower()}>"
 

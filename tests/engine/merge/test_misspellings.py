@@ -1,4 +1,4 @@
-"""A mistyped member of a payload is told of, whether the template declares its data or not."""
+"""A mistyped member of a payload is reported, whether the template declares its data or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Composite glyphs: where their parts stand, and the tables of the font that they are added to."""
+"""Composite glyphs: where their parts are, and the tables of the font that they are added to."""
 
 from __future__ import annotations
 

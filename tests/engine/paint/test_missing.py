@@ -37,7 +37,7 @@ def ink(pdf: bytes, scale: float) -> int:
 @pytest.mark.parametrize("size", SIZES)
 def test_the_empty_box_is_drawn_at_every_size(char: str, size: int):
     assert find_missing(char) == char
-    # No other character stands in the font, so that its map of glyphs is as short as can be.
+    # No other character is in the font, so that its map of glyphs is as short as can be.
     pdf, warnings = rendered(f'<p font-size="{size}pt">{char}</p>')
     assert warnings == ["missing-glyph"]
     assert ink(pdf, 200 / size) > 400

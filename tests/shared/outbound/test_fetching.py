@@ -2,6 +2,7 @@
 
 import gzip
 import socket
+import threading
 import time
 from contextlib import suppress
 
@@ -15,6 +16,7 @@ from shared.outbound import (
     TargetUnreachableError,
 )
 from shared.outbound.connections import resolve_host
+from tests.servers import answer_nothing
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 5\r\n\r\nhello"
 
@@ -168,7 +170,7 @@ def test_three_redirects_are_followed_and_a_fourth_is_not(serve, outbound):
 def test_a_redirect_to_a_closed_address_is_refused(serve, outbound, to):
     with pytest.raises(TargetRefusedError) as refused:
         fetch(outbound, serve(moved(to)).url())
-    # Of where it leads no more is told: a server of a stranger chose it.
+    # Of where it leads no more is reported: a server of a stranger chose it.
     assert refused.value.reason is Reason.REDIRECT
     assert to not in str(refused.value)
 
@@ -222,10 +224,9 @@ def test_an_endless_body_is_left_at_the_limit(serve, outbound, head, piece):
     ],
 )  # fmt: skip
 def test_endless_heads_and_frames_are_left(serve, outbound, head, piece):
-    begun = time.perf_counter()
-    with pytest.raises(TargetUnreachableError):
+    with pytest.raises(TargetUnreachableError) as left:
         fetch(outbound, serve(endless(head, piece)).url(), seconds=8)
-    assert time.perf_counter() - begun < 6
+    assert "in time" not in str(left.value)  # left for its bytes, before the deadline
 
 
 @pytest.mark.long
@@ -237,24 +238,19 @@ def test_bytes_that_trickle_in_do_not_hold_it_beyond_the_deadline(serve, outboun
     def trickle(connection, _):
         connection.sendall(start)
         with suppress(OSError):
-            for _ in range(100):
+            while True:  # until the client closes the connection
                 connection.sendall(b"1")
                 time.sleep(0.05)
 
     server = serve(trickle)
-    begun = time.perf_counter()
     with pytest.raises(TargetUnreachableError, match="in time"):
         fetch(outbound, server.url(), seconds=0.5)
-    assert 0.4 < time.perf_counter() - begun < 1.5
 
 
 @pytest.mark.long
 def test_a_silent_server_is_abandoned_at_the_deadline(serve, outbound):
-    server = serve(lambda *_: time.sleep(2))
-    begun = time.perf_counter()
     with pytest.raises(TargetUnreachableError, match="in time"):
-        fetch(outbound, server.url(), seconds=0.5)
-    assert time.perf_counter() - begun < 1.5
+        fetch(outbound, serve(answer_nothing).url(), seconds=0.5)
 
 
 @pytest.mark.long
@@ -264,22 +260,23 @@ def test_redirects_share_one_deadline(serve, outbound):
         connection.sendall(moved("/on"))
 
     server = serve(slow)
-    begun = time.perf_counter()
     with pytest.raises(TargetUnreachableError):
         fetch(outbound, server.url(), seconds=0.6)
-    assert time.perf_counter() - begun < 1.5
+    assert len(server.requests) <= 2
 
 
 @pytest.mark.long
 def test_a_resolver_that_hangs_is_not_waited_for():
+    is_over = threading.Event()
+
     def hang(*_):
-        time.sleep(3)
+        is_over.wait(30)
         return []
 
-    begun = time.perf_counter()
     with pytest.raises(TargetRefusedError):
         fetch(Outbound(resolve=hang), "http://slow.example/", seconds=0.5)
-    assert time.perf_counter() - begun < 1.5
+    assert not is_over.is_set()
+    is_over.set()
 
 
 def test_a_packed_body_is_not_unpacked(serve, outbound):
@@ -373,6 +370,6 @@ def test_a_header_cannot_carry_another(serve, outbound):
 
 @pytest.mark.long
 def test_a_call_gives_up_at_its_deadline(serve, outbound):
-    server = serve(lambda *_: time.sleep(2))
+    server = serve(answer_nothing)
     with pytest.raises(TargetUnreachableError, match="in time"):
         outbound.post(server.url(), body=b"x" * 100, headers={}, deadline_seconds=0.5)

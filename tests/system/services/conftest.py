@@ -60,7 +60,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install Grafana's and KEDA's schemas and kustomize, pinned by digest; give the folder."""
+    """Install Grafana's and KEDA's schemas and kustomize, pinned by digest; return the folder."""
     folder = tmp_path_factory.mktemp("types")
     for file in TYPES.iterdir():
         if file.is_file():

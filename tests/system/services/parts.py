@@ -25,7 +25,7 @@ STOP_SECONDS = 90
 
 
 class Parts:
-    """The processes of one farm; `environment` is what those that start next are told."""
+    """The processes of one farm; `environment` is what those that start next get."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self._folder = folder
@@ -46,7 +46,7 @@ class Parts:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def command(self, *arguments: str) -> dict[str, Any]:
-        """Run an operator's command and give what it printed, as JSON unless it has none."""
+        """Run an operator's command and return what it printed, as JSON unless it has none."""
         command = [sys.executable, "-m", "deploy.cli.main", *arguments]
         if arguments[0] != "migrate":
             command.append("--json")

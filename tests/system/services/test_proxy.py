@@ -33,7 +33,7 @@ def farm(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def proxy(farm, tmp_path_factory):
-    """Run nginx with the product's file, its ports and folders changed, and give its port."""
+    """Run nginx with the product's file, its ports and folders changed, and return its port."""
     assert NGINX, "nginx is not installed; run: apt-get install nginx-light"
     folder, port = tmp_path_factory.mktemp("nginx"), free_port()
     text = CONFIG.read_text()

@@ -117,7 +117,7 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
         await_rows(url, 7)
         copy = in_readme("rclone copy farm:bucket backup:bucket")
         rclone(*copy)
-        # Accepted between the two passes: its body is stored by then, and its record is in the dump.
+        # Accepted between the two passes: its body is stored at that time, and its record is in the dump.
         account.farm.command("queue", "drain", "batch", "--wait", "30")
         waiting = account.request("POST", "/v2/pdf", LARGE.encode(), headers=ASYNC).json["id"]
         run("pg_dump", url, "--format=custom", f"--file={tmp_path / 'farm.dump'}")
@@ -151,7 +151,7 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
         answer = again.render(body, "application/json", f"?template={template}")
         assert answer.status == 200, answer.body
         assert open_store(restored["PRESSROOM_BLOB_URL"]).check() is None
-        # The allowance goes on where it was: 9 of 12 are used, so three more pass.
+        # The allowance continues where it was: 9 of 12 are used, so three more pass.
         again.settled_usage(pages=9)
         assert [again.render(HELLO).status for _ in range(4)] == [200, 200, 200, 402]
     finally:

@@ -497,7 +497,7 @@ def plain_text(inlines: Iterable[Inline]) -> str:
     )
 
 
-def cut_excerpt(text: str) -> str:
+def shorten_value(text: str) -> str:
     """Shorten a data value for a message."""
     text = " ".join(text.split())
     return text if len(text) <= EXCERPT_CHARACTERS else text[:EXCERPT_CHARACTERS] + "…"

@@ -11,7 +11,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation
 from workers.engine.merge.overlay import key_of, overlay_document
-from workers.engine.syntax.checks import truncate
+from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.values import TEMPLATE_REFERENCE
@@ -110,7 +110,7 @@ class _Composer:
                 name = child.attributes.get("name") or child.attributes.get("element") or child.tag
                 self._findings.error(
                     "import-conflict",
-                    f'The import of "{truncate(reference)}" declares `{child.tag}` "{truncate(name)}", as '
+                    f'The import of "{shorten_text(reference)}" declares `{child.tag}` "{shorten_text(name)}", as '
                     "another import does; import it from one template, or declare it in this one",
                     location,
                 )
@@ -141,7 +141,7 @@ class _Composer:
             TEMPLATE_REFERENCE.parse(reference)
         except ValueError:
             return "wrong-value", (
-                f'`{attribute}` is "{truncate(reference)}", accepted is {TEMPLATE_REFERENCE.accepts}'
+                f'`{attribute}` is "{shorten_text(reference)}", accepted is {TEMPLATE_REFERENCE.accepts}'
             )
         chain = " → ".join((*path, reference))
         if reference in path:

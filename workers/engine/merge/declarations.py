@@ -13,7 +13,7 @@ from workers.engine.diagnostics import Findings, Origin, SourceLocation
 from workers.engine.merge.dates import compile_pattern
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
 from workers.engine.merge.types import FieldType, parse_typed
-from workers.engine.syntax.checks import truncate
+from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 
@@ -213,7 +213,7 @@ def _read_bound(element: Element, name: str, kind: FieldType, findings: Findings
     except ValueError as error:
         findings.error(
             "wrong-value",
-            f'`{name}` of `field` is "{truncate(text)}", accepted is {error}',
+            f'`{name}` of `field` is "{shorten_text(text)}", accepted is {error}',
             element.location,
         )
         return None
@@ -228,7 +228,7 @@ def _read_format(element: Element, kind: FieldType, findings: Findings) -> str |
     except ValueError:
         findings.error(
             "wrong-value",
-            f'`format` of `field` is "{truncate(pattern)}", accepted is a pattern of the fields yyyy yy '
+            f'`format` of `field` is "{shorten_text(pattern)}", accepted is a pattern of the fields yyyy yy '
             "MM M dd d HH H mm m ss s, each once, such as dd.MM.yyyy",
             element.location,
         )

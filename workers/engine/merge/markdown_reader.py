@@ -19,7 +19,7 @@ from workers.engine.merge.markdown_lines import FOOTNOTES, LINE, LineBlockParser
 from workers.engine.merge.markdown_slugs import Slugs
 from workers.engine.merge.markdown_tables import TableTooLargeError, tables_plugin
 from workers.engine.syntax import values as v
-from workers.engine.syntax.checks import truncate
+from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.encodings import position_after
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 
@@ -113,7 +113,7 @@ class _BoundedInline(InlineParser):
             marks = sum(1 for _ in _MARKS.finditer(s))
             if marks > MAX_MARKS:
                 raise MarkdownError(
-                    f'the paragraph "{truncate(s)}" has {marks} marks such as * and [, accepted are at '
+                    f'the paragraph "{shorten_text(s)}" has {marks} marks such as * and [, accepted are at '
                     f"most {MAX_MARKS}"
                 )
         result: list[dict[str, Any]] = super().__call__(s, env)
@@ -322,7 +322,7 @@ class _ElementBuilder:
         try:
             target = v.LINK.parse(address)
         except ValueError as error:
-            self._warn("link", f'The link to "{truncate(token["attrs"]["url"])}"', str(error))
+            self._warn("link", f'The link to "{shorten_text(token["attrs"]["url"])}"', str(error))
             yield from self.inlines(token["children"])
         else:
             yield self._element("a", self.inlines(token["children"]), href=target)
@@ -342,7 +342,7 @@ class _ElementBuilder:
         try:
             v.IMAGE.parse(source)
         except ValueError as error:
-            self._warn("image", f'The image "{truncate(source)}"', str(error))
+            self._warn("image", f'The image "{shorten_text(source)}"', str(error))
             yield self._literal(alt)
         else:
             yield self._element("img", src=source, alt=alt)
@@ -357,7 +357,9 @@ class _ElementBuilder:
         if self._is_in_note:
             if note is not None:
                 self._notes[key] = note
-            self._warn("note", f'The mark "[^{truncate(key)}]" in a footnote', "a mark in the text")
+            self._warn(
+                "note", f'The mark "[^{shorten_text(key)}]" in a footnote', "a mark in the text"
+            )
         elif note is not None:
             self._called.add(key)
             yield self._footnote(key, note)
@@ -391,7 +393,7 @@ class _ElementBuilder:
             if _BREAK_TAG.fullmatch(tag[0]):
                 yield self._element("br")
             else:
-                self._warn("html", f'The HTML tag "{truncate(tag[0])}"', "<br>; its text stays")
+                self._warn("html", f'The HTML tag "{shorten_text(tag[0])}"', "<br>; its text stays")
             if self._line is not None:
                 self._line += tag[0].count("\n")
         if position < len(raw):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.checks import font_key, message_key, truncate
+from workers.engine.syntax.checks import font_key, message_key, shorten_text
 from workers.engine.syntax.nodes import Element
 
 # Elements whose attributes are merged; those of the payload override those of the template.
@@ -94,4 +94,4 @@ def key_of(element: Element) -> Key | None:
 def _describe_part(element: Element) -> str:
     keys = ("name", "element", "family", "key")
     name = next(filter(None, map(element.attributes.get, keys)), None)
-    return f'`{element.tag}` "{truncate(name)}"' if name else f"`{element.tag}`"
+    return f'`{element.tag}` "{shorten_text(name)}"' if name else f"`{element.tag}`"

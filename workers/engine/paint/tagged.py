@@ -84,7 +84,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         owners.append(owner)
 
     def _switch_artifact(self) -> None:
-        """Leave sequences as they are: `_switch` has chosen one for the item."""
+        """Keep the open sequences: `_switch` has chosen one for the item."""
 
     def _end_open(self) -> None:
         if self._is_inside:

@@ -69,7 +69,7 @@ def check_document(root: Element) -> Findings:
     return findings
 
 
-def truncate(text: str) -> str:
+def shorten_text(text: str) -> str:
     """Return a text for a message: on one line, at most `MAX_SHOWN` characters."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
@@ -147,7 +147,7 @@ class _DocumentChecker:
             return
         self._findings.error(
             "misplaced-text",
-            f'`{self._containing_tag(parent, spec)}` contains the text "{truncate(text.text)}"; accepted is '
+            f'`{self._containing_tag(parent, spec)}` contains the text "{shorten_text(text.text)}"; accepted is '
             f"{_list_content(spec)}",
             *self._locations_of(parent),
         )
@@ -273,18 +273,18 @@ class _DocumentChecker:
 
     def _unknown_element(self, element: Element, parent: ElementSpec) -> str:
         if ":" in element.tag:
-            return f"`{truncate(element.tag)}` has a prefix; the language uses no namespaces"
+            return f"`{shorten_text(element.tag)}` has a prefix; the language uses no namespaces"
         is_listed = self._findings.has_room_for_errors
         near = suggest_element(element.tag, parent.children) if is_listed else ""
-        return f"`{truncate(element.tag)}` is not an element of the language{near}"
+        return f"`{shorten_text(element.tag)}` is not an element of the language{near}"
 
     def _unknown_attribute(self, element: Element, name: str, spec: ElementSpec) -> str:
         if not spec.attributes:
-            return f"`{element.tag}` has the attribute `{truncate(name)}`, but takes none"
+            return f"`{element.tag}` has the attribute `{shorten_text(name)}`, but takes none"
         if name in PROPERTIES:
             return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
         near = self._suggest(name, spec.attributes)
-        return f"`{element.tag}` has no attribute `{truncate(name)}`{near}"
+        return f"`{element.tag}` has no attribute `{shorten_text(name)}`{near}"
 
     def _suggest(self, word: str, words: Iterable[str]) -> str:
         """Return a suggestion for a message, empty where the error is only counted: it is costly."""
@@ -364,7 +364,7 @@ class _DocumentChecker:
         if target is not None and target not in ELEMENTS:
             self._findings.error(
                 "unknown-element",
-                f'`style` is for the element "{truncate(target)}", which is not in the language'
+                f'`style` is for the element "{shorten_text(target)}", which is not in the language'
                 f"{suggest_element(target, ELEMENTS) if self._findings.has_room_for_errors else ''}",
                 element.location,
             )
@@ -420,7 +420,7 @@ class _DocumentChecker:
                 if first is not message.location:
                     self._findings.error(
                         "duplicate-key",
-                        f'`message` "{truncate(message.attributes.get("key", ""))}" is declared twice, '
+                        f'`message` "{shorten_text(message.attributes.get("key", ""))}" is declared twice, '
                         f"first in line {first.span.line_start}",
                         message.location,
                     )
@@ -478,7 +478,7 @@ def font_key(attributes: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _describe_part(part: Element, key: tuple[str, str]) -> str:
-    return f'`{part.tag}` "{truncate(key[1])}"' if key[1] else f"`{part.tag}`"
+    return f'`{part.tag}` "{shorten_text(key[1])}"' if key[1] else f"`{part.tag}`"
 
 
 def _declared_names(elements: Iterable[Element]) -> frozenset[str]:
@@ -514,7 +514,7 @@ def find_color_names(value: Any) -> Iterator[str]:
 
 
 def _displayed_value(attribute: AttributeSpec, text: str) -> str:
-    return "…" if attribute.name.endswith("password") else truncate(text)
+    return "…" if attribute.name.endswith("password") else shorten_text(text)
 
 
 def _list_parents(tag: str) -> str:

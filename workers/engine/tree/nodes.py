@@ -209,7 +209,7 @@ class Position:
 
 
 class FloatTo(StrEnum):
-    """Where a figure floats to: an edge of its area, or an area of its own."""
+    """The place a figure floats to: an edge of its area, or an area of its own."""
 
     TOP = "top"
     BOTTOM = "bottom"
@@ -243,7 +243,7 @@ class Container:
     """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow.
 
     An `is_box` contains the positioned boxes inside it; `columns` is None for a single column,
-    `floating` for a box that stands in the flow.
+    `floating` for a box in the flow.
     """
 
     source: Source

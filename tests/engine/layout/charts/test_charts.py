@@ -1,4 +1,4 @@
-"""Charts of documents: where their marks and labels stand, and what is told of them."""
+"""Charts of documents: where their marks and labels are, and what is reported for them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_columns_are_as_high_as_their_values():
 def test_bars_are_as_long_as_their_values():
     bars = rectangles(items(column("[10, 20]").replace("column", "bar")))
     assert bars[1][2] - bars[1][0] == pytest.approx(2 * (bars[0][2] - bars[0][0]))
-    assert bars[0][1] < bars[1][1]  # the first stands at the top
+    assert bars[0][1] < bars[1][1]  # the first is at the top
 
 
 def test_a_chart_mirrors_where_lines_read_from_right_to_left():

@@ -1,4 +1,4 @@
-"""Series can be told apart in grey, and by readers who do not see every colour."""
+"""Series can be distinguished in grey, and by readers who do not see every colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ticks of time stand at whole units, in order and few."""
+"""Ticks of time are at whole units, in order and few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile drawings: what is refused before it costs anything, and what is left out and told."""
+"""Hostile drawings: what is refused before it costs anything, and what is left out and reported."""
 
 from __future__ import annotations
 

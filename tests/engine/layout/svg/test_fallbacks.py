@@ -1,4 +1,4 @@
-"""Wrong, missing and conditional values: drawn as browsers do, or told to be left out.
+"""Wrong, missing and conditional values: drawn as browsers do, or reported as left out.
 
 The colours are those that Chromium shows, but for wrong transforms, which it ignores.
 """

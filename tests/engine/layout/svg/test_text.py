@@ -1,4 +1,4 @@
-"""Text in a drawing: in every script it can be copied, and stands where its outlines would."""
+"""Text in a drawing: in every script it can be copied, and is where its outlines would."""
 
 from __future__ import annotations
 

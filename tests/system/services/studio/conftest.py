@@ -33,7 +33,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the sources of the page and install their packages, pinned by digest; give the folder."""
+    """Copy the sources of the page and install their packages, pinned by digest; return the folder."""
     folder = tmp_path_factory.mktemp("studio") / "source"
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("node_modules"))
     npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]

@@ -43,8 +43,8 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
-    cut_excerpt,
     plain_text,
+    shorten_value,
 )
 from workers.engine.tree.nodes import (
     Block,
@@ -275,7 +275,7 @@ def _has_auto_top_margin(block: AnyBlock) -> bool:
 
 def _first_words(block: AnyBlock) -> str:
     if isinstance(block, Paragraph):
-        return cut_excerpt(plain_text(block.inlines))
+        return shorten_value(plain_text(block.inlines))
     return next((words for child in breaking_children(block) if (words := _first_words(child))), "")
 
 

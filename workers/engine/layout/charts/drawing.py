@@ -23,7 +23,7 @@ from workers.engine.layout.charts.palette import (
     is_dark,
     tint,
 )
-from workers.engine.layout.charts.pen import Anchor, LabelStyle, Pen, rectangle
+from workers.engine.layout.charts.pen import LabelStyle, Pen, TextAnchor, rectangle
 from workers.engine.tree.nodes import Chart
 from workers.engine.units import BLACK, Color
 
@@ -124,7 +124,7 @@ def write_on(drawing: ChartDrawing, entry: LegendEntry, x: float, y: float, text
         drawing.pen.fill((rectangle((x - across, y - down), (x + across, y + down)),), WHITE)
         color = BLACK
     baseline = y + label_style.cap_height / 2
-    drawing.pen.text(x, baseline, text, label_style, anchor=Anchor.MIDDLE, color=color)
+    drawing.pen.text(x, baseline, text, label_style, anchor=TextAnchor.MIDDLE, color=color)
 
 
 def place_legend(

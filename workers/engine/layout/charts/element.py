@@ -22,7 +22,7 @@ from workers.engine.layout.context import (
     Rectangle,
     Region,
     Resume,
-    cut_excerpt,
+    shorten_value,
 )
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.tree.nodes import Chart
@@ -80,7 +80,7 @@ class ChartFragment:
             problem.what,
             problem.advice,
             self.chain,  # type: ignore[arg-type]
-            cut_excerpt(self.node.alt),
+            shorten_value(self.node.alt),
             Severity.WARNING if problem.is_warning else Severity.ERROR,
         )
 

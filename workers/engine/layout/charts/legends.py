@@ -40,7 +40,7 @@ class LegendEntry(NamedTuple):
         return not self.line_width and not self.marker
 
 
-def fill_area(
+def fill_with_entry(
     pen: Pen, entry: LegendEntry, subpath: Subpath, polygon: Sequence[tuple[float, float]]
 ) -> None:
     """Fill an area in the colour of an entry, with its hatch if any."""
@@ -56,7 +56,7 @@ def draw_symbol(pen: Pen, entry: LegendEntry, x: float, middle: float, size: flo
         side = _SWATCH * size
         corners = (x, middle - side / 2), (x + side, middle + side / 2)
         square = rectangle(*corners)
-        fill_area(pen, entry, square, [(p[0], p[1]) for p in square])
+        fill_with_entry(pen, entry, square, [(p[0], p[1]) for p in square])
         return
     length = symbol_width(entry, size)
     if entry.line_width:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from workers.engine.layout.charts.axes import Axis
 from workers.engine.layout.charts.drawing import DENSE, LINE_WIDTH, MARKER, ChartDrawing, write_on
 from workers.engine.layout.charts.geometry import Point, downsample, split_gaps
-from workers.engine.layout.charts.legends import WHITE, LegendEntry, fill_area
+from workers.engine.layout.charts.legends import WHITE, LegendEntry, fill_with_entry
 from workers.engine.layout.charts.palette import tint
-from workers.engine.layout.charts.pen import Anchor, PlotArea, circle, marker, rectangle
+from workers.engine.layout.charts.pen import PlotArea, TextAnchor, circle, marker, rectangle
 from workers.engine.layout.charts.stacking import StackedValue
 from workers.engine.layout.context import format_mm
 
@@ -81,7 +81,7 @@ def draw_columns(
             drawing.pen.fill([rectangle(*corners) for corners in columns], entry.color)
         for corners in columns if entry.hatch is not None else ():
             subpath = rectangle(*corners)
-            fill_area(drawing.pen, entry, subpath, [(p[0], p[1]) for p in subpath])
+            fill_with_entry(drawing.pen, entry, subpath, [(p[0], p[1]) for p in subpath])
         if is_stacked and at:
             _draw_seams(drawing, coordinates, columns)
 
@@ -161,13 +161,13 @@ def _write_beyond(
     gap = 0.35 * label_style.size
     if coordinates.is_horizontal:
         baseline = (y1 + y2) / 2 + label_style.cap_height / 2
-        anchor = Anchor.END if is_below else Anchor.START
+        anchor = TextAnchor.END if is_below else TextAnchor.START
         drawing.pen.text(
             x2 - gap if is_below else x2 + gap, baseline, text, label_style, anchor=anchor
         )
         return
     baseline = y2 + gap + label_style.cap_height if is_below else y2 - gap
-    drawing.pen.text((x1 + x2) / 2, baseline, text, label_style, anchor=Anchor.MIDDLE)
+    drawing.pen.text((x1 + x2) / 2, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
 
 
 # --- lines and areas ------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def _write_beyond(
 Order = Sequence[tuple[int, float]]
 
 
-def draw_lines(
+def draw_line_marks(
     drawing: ChartDrawing,
     coordinates: PlotCoordinates,
     order: Order,
@@ -222,7 +222,7 @@ def draw_areas(
             bases = downsample([base for base, _ in run])
             outline = (*tops, *reversed(bases))
             if is_stacked:
-                fill_area(drawing.pen, entry, outline, outline)
+                fill_with_entry(drawing.pen, entry, outline, outline)
                 drawing.pen.stroke((tuple(tops),), _SEAM, WHITE)
             else:
                 _fill_translucent(drawing, entry, outline, is_alone=len(entries) == 1)
@@ -234,10 +234,10 @@ def _fill_translucent(
 ) -> None:
     if is_alone:
         translucent = entry._replace(color=tint(entry.color, 0.28))
-        fill_area(drawing.pen, translucent, outline, outline)
+        fill_with_entry(drawing.pen, translucent, outline, outline)
         return
     drawing.pen.begin_opacity_group(0.4)
-    fill_area(drawing.pen, entry, outline, outline)
+    fill_with_entry(drawing.pen, entry, outline, outline)
     drawing.pen.end_opacity_group()
 
 
@@ -324,7 +324,7 @@ def write_point_values(
             box = (left, baseline - label_style.cap_height - 1, right, baseline + 1)
             if not any(_touch(box, other) for other in taken):
                 taken.append(box)
-                drawing.pen.text(middle, baseline, text, label_style, anchor=Anchor.MIDDLE)
+                drawing.pen.text(middle, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
 
 
 def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -28,7 +28,7 @@ _ARC: Final = 0.5523  # control points of a quarter circle, in radii
 Point = tuple[float, float]
 
 
-class Anchor(Enum):
+class TextAnchor(Enum):
     """The point of a text that is placed at its coordinates."""
 
     START = 0.0
@@ -155,7 +155,7 @@ class Pen:
         text: str,
         label_style: LabelStyle,
         *,
-        anchor: Anchor = Anchor.START,
+        anchor: TextAnchor = TextAnchor.START,
         color: Color | None = None,
         rotation: float = 0.0,
     ) -> None:

@@ -19,10 +19,10 @@ from workers.engine.layout.charts.geometry import Point, point_on_circle, ring_s
 from workers.engine.layout.charts.legends import (
     WHITE,
     LegendEntry,
-    fill_area,
+    fill_with_entry,
     legend_height,
 )
-from workers.engine.layout.charts.pen import Anchor, circle
+from workers.engine.layout.charts.pen import TextAnchor, circle
 from workers.engine.layout.charts.scales import separate
 
 _HOLE: Final = 0.58  # of the radius of a donut
@@ -99,7 +99,7 @@ def _draw_slices(drawing: ChartDrawing, slices: list[_Slice], center: Point, rad
         return
     for each in slices:
         path, polygon = ring_sector(center, inner, radius, each.start, each.end)
-        fill_area(drawing.pen, each.entry, path, polygon)
+        fill_with_entry(drawing.pen, each.entry, path, polygon)
     if len(slices) == 1:
         return
     seams = [
@@ -161,7 +161,7 @@ def _draw_names(
             bend = point_on_circle(center, radius + elbow * 0.7, each.middle)[0]
             points = (edge, (bend if abs(bend - center[0]) < radius + elbow else x, y), (x, y))
             drawing.pen.stroke((points,), _LEADER, drawing.rule)
-            anchor = Anchor.END if is_start else Anchor.START
+            anchor = TextAnchor.END if is_start else TextAnchor.START
             text_x = x + side * 0.3 * label_style.size
             baseline = y + label_style.cap_height / 2
             drawing.pen.text(text_x, baseline, _label_of(each, drawing), label_style, anchor=anchor)

@@ -33,7 +33,7 @@ from workers.engine.layout.charts.legends import (
     symbol_width,
 )
 from workers.engine.layout.charts.marks import PlotCoordinates
-from workers.engine.layout.charts.pen import ELLIPSIS, Anchor, PlotArea
+from workers.engine.layout.charts.pen import ELLIPSIS, PlotArea, TextAnchor
 from workers.engine.layout.charts.scales import separate
 from workers.engine.layout.charts.stacking import StackedValue, stack_areas, stack_columns
 from workers.engine.layout.charts.times import to_days
@@ -176,7 +176,7 @@ def _draw_marks(plot: _Plot, coordinates: PlotCoordinates) -> None:
         case "scatter":
             marks.draw_points(drawing, coordinates, order, values, plot.entries)
         case _:
-            marks.draw_lines(drawing, coordinates, order, values, plot.entries)
+            marks.draw_line_marks(drawing, coordinates, order, values, plot.entries)
     if chart.shows_values and chart.kind in _BANDED:
         marks.write_column_values(drawing, coordinates, plot.stacks, plot.entries)
     elif chart.shows_values:
@@ -228,13 +228,13 @@ def _write_axis_titles(plot: _Plot, top: float, bottom: float) -> tuple[float, f
     if plot.vertical_axis.spec.title:
         text = label_style.truncate(plot.vertical_axis.spec.title, drawing.width)
         is_end = _stands_at_end(plot)
-        x, anchor = (drawing.width, Anchor.END) if is_end else (0.0, Anchor.START)
+        x, anchor = (drawing.width, TextAnchor.END) if is_end else (0.0, TextAnchor.START)
         drawing.pen.text(x, top + label_style.cap_height, text, label_style, anchor=anchor)
         top += label_style.line_height + 0.45 * label_style.size
     if plot.horizontal_axis.spec.title:
         text = label_style.truncate(plot.horizontal_axis.spec.title, drawing.width)
         x = drawing.width if not _stands_at_end(plot) else 0.0
-        anchor = Anchor.START if _stands_at_end(plot) else Anchor.END
+        anchor = TextAnchor.START if _stands_at_end(plot) else TextAnchor.END
         drawing.pen.text(x, bottom - 0.25 * label_style.size, text, label_style, anchor=anchor)
         bottom -= label_style.line_height
     return top, bottom
@@ -378,7 +378,7 @@ def _write_vertical_labels(plot: _Plot, area: PlotArea, ticks: Sequence[Tick]) -
             if is_end:
                 pen.text(area.right + gap, baseline, line, label_style)
             else:
-                pen.text(area.left - gap, baseline, line, label_style, anchor=Anchor.END)
+                pen.text(area.left - gap, baseline, line, label_style, anchor=TextAnchor.END)
 
 
 def _write_horizontal_labels(plot: _Plot, area: PlotArea, labels: AxisLabels) -> None:
@@ -398,14 +398,14 @@ def _write_horizontal_labels(plot: _Plot, area: PlotArea, labels: AxisLabels) ->
                 down,
                 tick.lines[0],
                 label_style,
-                anchor=Anchor.END,
+                anchor=TextAnchor.END,
                 rotation=labels.rotation,
             )
             continue
         for at, line in enumerate(tick.lines):
             place = space.place(tick.fraction, label_style.width(line))
             baseline = top + label_style.cap_height + at * label_style.line_height
-            drawing.pen.text(place, baseline, line, label_style, anchor=Anchor.MIDDLE)
+            drawing.pen.text(place, baseline, line, label_style, anchor=TextAnchor.MIDDLE)
 
 
 # --- names at the ends of lines -------------------------------------------------------------------------

@@ -31,8 +31,8 @@ from workers.engine.layout.context import (
     Rectangle,
     Region,
     Resume,
-    cut_excerpt,
     format_mm,
+    shorten_value,
 )
 from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Restore, Save
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
@@ -265,7 +265,7 @@ def _check_text(
     what = f"The text below the bar code would be {caption.glyph_style.style.size:.1f}pt small"
     advice = "Make the code wider, or leave out show-text."
     return LayoutProblem(
-        "barcode-text", what, advice, context.chain(node.source), cut_excerpt(symbol.text)
+        "barcode-text", what, advice, context.chain(node.source), shorten_value(symbol.text)
     )
 
 

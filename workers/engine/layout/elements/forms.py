@@ -27,7 +27,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
-    cut_excerpt,
+    shorten_value,
 )
 from workers.engine.layout.display import (
     Fill,
@@ -355,7 +355,7 @@ def _find_problem(
         f'The value of the form field "{node.name}" is {direction} than the field and would be cut off in print',
         "Make the field larger, or the text smaller.",
         context.chain(node.source),
-        cut_excerpt(node.shown_text),
+        shorten_value(node.shown_text),
         Severity.WARNING if node.is_interactive else Severity.ERROR,
     )
 

@@ -24,8 +24,8 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
-    cut_excerpt,
     plain_text,
+    shorten_value,
 )
 from workers.engine.layout.display import Item
 from workers.engine.layout.lines import (
@@ -141,7 +141,7 @@ class LinesFragment:
         """Return the paragraph itself, with its first words."""
         if self.height <= room:
             return None
-        return self.node.source, cut_excerpt(plain_text(self.node.inlines))
+        return self.node.source, shorten_value(plain_text(self.node.inlines))
 
 
 @dataclass(slots=True)
@@ -382,7 +382,7 @@ def _too_wide(context: LayoutContext, node: Paragraph, lines: Lines, room: float
         node.source,
         needed=lines.widest,
         available=room,
-        excerpt=cut_excerpt(lines.widest_text),
+        excerpt=shorten_value(lines.widest_text),
         advice='Break the lines of the text, make the text smaller, or let it wrap: white-space="pre-wrap".'
         if is_code
         else 'Make room for it, or let it wrap: white-space="normal", overflow-wrap="anywhere".',

@@ -96,7 +96,7 @@ class Measure(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Where a line that starts or ends with a box has its edges in points, without what hangs.
+    """The edges in points of a line that starts or ends with a box, without hanging characters.
 
     `allowed` is what hangs besides at the end of a line that would not fit otherwise.
     """

@@ -239,7 +239,7 @@ class FootnoteFiller:
         return list(canvas.calls.items())
 
     def add_calls(self, fragment: Fragment) -> None:
-        """Let the next area hold the notes called in a figure that floats there."""
+        """Reserve the next area for the notes called in a figure that floats there."""
         added = tuple(PendingNote(call, None) for call, _ in self.find_calls(fragment))
         self.pending = (*self.pending, *added)
         self._has_added = self._has_added or bool(added)

@@ -14,7 +14,7 @@ from workers.engine.layout.svg.styles import SvgStyle, font_size
 from workers.engine.layout.svg.values import (
     IDENTITY,
     Viewport,
-    multiply,
+    multiply_matrices,
     to_length,
     to_matrix,
     transform_point,
@@ -69,7 +69,12 @@ def _collect_boxes(
             x = read_side(element, "x", viewport.width, viewport)
             y = read_side(element, "y", viewport.height, viewport)
             _collect_transformed(
-                target, multiply(matrix, (1, 0, 0, 1, x, y)), viewport, conversion, boxes, depth
+                target,
+                multiply_matrices(matrix, (1, 0, 0, 1, x, y)),
+                viewport,
+                conversion,
+                boxes,
+                depth,
             )
 
 
@@ -83,7 +88,9 @@ def _collect_transformed(
 ) -> None:
     own = find_transform(element, conversion.style_of(element), viewport, conversion)
     if own is not None and meets_conditions(element, conversion):
-        _collect_boxes(element, multiply(matrix, own), viewport, conversion, boxes, depth + 1)
+        _collect_boxes(
+            element, multiply_matrices(matrix, own), viewport, conversion, boxes, depth + 1
+        )
 
 
 def _add_box(box: Box | None, matrix: Matrix, boxes: list[Box]) -> None:
@@ -120,7 +127,7 @@ def find_transform(
         conversion.omit(f'the transform-origin "{style["transform-origin"][:40]}"')
         return matrix
     x, y = origin
-    return multiply(multiply((1, 0, 0, 1, x, y), matrix), (1, 0, 0, 1, -x, -y))
+    return multiply_matrices(multiply_matrices((1, 0, 0, 1, x, y), matrix), (1, 0, 0, 1, -x, -y))
 
 
 def _read_origin(text: str, box: Box, size: float) -> tuple[float, float] | None:

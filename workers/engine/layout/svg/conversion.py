@@ -13,8 +13,8 @@ from workers.engine.layout.svg.paths import Box, Segments
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.shapes import find_segments
 from workers.engine.layout.svg.styles import INITIAL, SvgStyle, font_size, resolve_style
-from workers.engine.layout.svg.stylesheets import StyleSheet
-from workers.engine.layout.svg.values import Viewport, multiply
+from workers.engine.layout.svg.stylesheets import RuleIndex
+from workers.engine.layout.svg.values import Viewport, multiply_matrices
 
 _CACHED_SHAPES: Final = frozenset({"path", "polyline", "polygon"})
 _SHAPE_ONLY: Final = {
@@ -42,7 +42,7 @@ class UserSpace:
 
     def transformed(self, matrix: Matrix) -> UserSpace:
         """Return the user space inside a transform."""
-        return replace(self, matrix=multiply(self.matrix, matrix))
+        return replace(self, matrix=multiply_matrices(self.matrix, matrix))
 
     def on_canvas(self, canvas: Canvas) -> UserSpace:
         """Return the same user space on another canvas."""
@@ -68,7 +68,7 @@ class Conversion:
     """One conversion: elements by id, style sheet, budget, and omitted features."""
 
     elements_by_id: dict[str, SvgElement]
-    sheet: StyleSheet
+    sheet: RuleIndex
     budget: DrawingBudget
     prepare: Callable[[bytes], PreparedImage]
     omitted: dict[str, None]

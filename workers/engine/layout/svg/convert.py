@@ -15,8 +15,8 @@ from workers.engine.layout.svg.limits import SIMPLER, DrawingBudget
 from workers.engine.layout.svg.reader import SvgElement, read_svg
 from workers.engine.layout.svg.rendering import ElementRenderer
 from workers.engine.layout.svg.sizes import find_size, fit_view_box, read_view_box
-from workers.engine.layout.svg.stylesheets import StyleSheet
-from workers.engine.layout.svg.values import Viewport, multiply
+from workers.engine.layout.svg.stylesheets import RuleIndex
+from workers.engine.layout.svg.values import Viewport, multiply_matrices
 
 _MAX_OMITTED = 20
 
@@ -41,7 +41,7 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
     sheets = [element.text for element in root.walk() if element.tag == "style"]
     unit = 10.0 ** (2 - floor(log10(max(width, height))))  # the longer side has 100 to 1000 units
     conversion = Conversion(
-        elements_by_id, StyleSheet(sheets, budget, omitted), budget, prepare, omitted, unit=unit
+        elements_by_id, RuleIndex(sheets, budget, omitted), budget, prepare, omitted, unit=unit
     )
     form = _draw(root, conversion, width, height)
     names = tuple(omitted)
@@ -59,7 +59,7 @@ def _draw(root: SvgElement, conversion: Conversion, width: float, height: float)
     """Draw the root element; its `x` and `y` have no meaning here (SVG 2 §5.1.4)."""
     unit = conversion.unit
     box = read_view_box(root)
-    base = multiply(
+    base = multiply_matrices(
         (unit, 0, 0, -unit, 0, height * unit),
         fit_view_box(box, root.attributes.get("preserveAspectRatio", ""), width, height),
     )

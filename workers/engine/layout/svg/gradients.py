@@ -19,7 +19,7 @@ from workers.engine.layout.svg.values import (
     RGB,
     Viewport,
     invert,
-    multiply,
+    multiply_matrices,
     to_length,
     to_matrix,
     to_number,
@@ -86,9 +86,9 @@ def build_paint(
     if is_relative:
         if box is None or box[2] <= box[0] or box[3] <= box[1]:
             return fallback
-        matrix = multiply(matrix, (box[2] - box[0], 0, 0, box[3] - box[1], box[0], box[1]))
+        matrix = multiply_matrices(matrix, (box[2] - box[0], 0, 0, box[3] - box[1], box[0], box[1]))
         viewport = Viewport(1.0, 1.0, viewport.font_size)
-    matrix = multiply(matrix, own)
+    matrix = multiply_matrices(matrix, own)
     inverse = invert(matrix)
     ends = (_linear if element.tag == "linearGradient" else _radial)(attributes, viewport)
     if ends is None or inverse is None:

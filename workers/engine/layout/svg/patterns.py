@@ -15,7 +15,7 @@ from workers.engine.layout.svg.values import (
     IDENTITY,
     Viewport,
     invert,
-    multiply,
+    multiply_matrices,
     to_length,
     to_matrix,
 )
@@ -54,7 +54,7 @@ class TilingPatternBuilder:
         if is_relative and (box is None or box[2] <= box[0] or box[3] <= box[1]):
             return None
         x, y, width, height = _rectangle(attributes, box if is_relative else None, space.viewport)
-        matrix = multiply(space.matrix, multiply(matrix, (1, 0, 0, 1, x, y)))
+        matrix = multiply_matrices(space.matrix, multiply_matrices(matrix, (1, 0, 0, 1, x, y)))
         if width <= 0 or height <= 0 or self._is_too_fine(matrix, width, height, space):
             return None
         conversion.active_elements.add(owner)
@@ -75,7 +75,7 @@ class TilingPatternBuilder:
             form,
             width * scale,
             height * scale,
-            multiply(matrix, (1 / scale, 0, 0, 1 / scale, 0, 0)),
+            multiply_matrices(matrix, (1 / scale, 0, 0, 1 / scale, 0, 0)),
         )
 
     def _follow_references(self, element: SvgElement) -> list[SvgElement]:

@@ -39,7 +39,7 @@ from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.sizes import ViewBox, fit_view_box, read_view_box
 from workers.engine.layout.svg.styles import SvgStyle, font_size, opacity
 from workers.engine.layout.svg.text import TextLayout, TextSpan, space_clusters
-from workers.engine.layout.svg.values import Viewport, multiply
+from workers.engine.layout.svg.values import Viewport, multiply_matrices
 
 # Drawn only where they are referred to, or never, without a loss.
 _NOT_RENDERED: Final = frozenset(
@@ -252,13 +252,13 @@ class ElementRenderer:
             return
         box = ViewBox(0, 0, image.width, image.height)
         matrix = fit_view_box(box, element.attributes.get("preserveAspectRatio", ""), width, height)
-        place = multiply(space.transformed((1, 0, 0, 1, x, y)).matrix, matrix)
+        place = multiply_matrices(space.transformed((1, 0, 0, 1, x, y)).matrix, matrix)
         # The unit square of an image has its origin at the bottom left.
-        place = multiply(place, (image.width, 0, 0, -image.height, 0, image.height))
+        place = multiply_matrices(place, (image.width, 0, 0, -image.height, 0, image.height))
         canvas.save()
         canvas.draw_path(rectangle(x, y, width, height, 0, 0), space.matrix, b"W n\n")
         canvas.set_opacity(space.alpha, space.alpha)
-        canvas.draw_xobject(image, multiply(place, image.matrix))
+        canvas.draw_xobject(image, multiply_matrices(place, image.matrix))
         canvas.restore()
 
     def _find_image(self, address: str) -> PreparedImage | None:
@@ -353,7 +353,7 @@ def _write_text(span: TextSpan, space: UserSpace, canvas: Canvas) -> None:
     assert span.x is not None
     assert span.y is not None
     size = font_size(span.style)
-    a, b, c, d, e, f = multiply(space.matrix, (1, 0, 0, -1, span.x, span.y))
+    a, b, c, d, e, f = multiply_matrices(space.matrix, (1, 0, 0, -1, span.x, span.y))
     if not abs(a * d - b * c) > 1e-9 or not max(map(abs, (a, b, c, d, e, f))) < 1e9:
         return
     canvas.write(b"BT %b Tc\n" % format_number(span.spacing))

@@ -12,7 +12,7 @@ from workers.engine.layout.svg.properties import (
     NON_INHERITED,
 )
 from workers.engine.layout.svg.reader import SvgElement
-from workers.engine.layout.svg.stylesheets import Declarations, StyleSheet
+from workers.engine.layout.svg.stylesheets import Declarations, RuleIndex
 from workers.engine.layout.svg.values import RGB, to_color, to_length, to_opacity
 
 SvgStyle = dict[str, str]
@@ -20,7 +20,7 @@ SvgStyle = dict[str, str]
 INITIAL: Final[SvgStyle] = INHERITED | NON_INHERITED
 
 
-def resolve_style(element: SvgElement, parent: SvgStyle, sheet: StyleSheet) -> SvgStyle:
+def resolve_style(element: SvgElement, parent: SvgStyle, sheet: RuleIndex) -> SvgStyle:
     """Return the computed style of an element; font sizes are in px, colours as written."""
     declared = _collect_declarations(element, sheet)
     style = {name: parent[name] for name in INHERITED}
@@ -40,7 +40,7 @@ def resolve_style(element: SvgElement, parent: SvgStyle, sheet: StyleSheet) -> S
     return style
 
 
-def _collect_declarations(element: SvgElement, sheet: StyleSheet) -> Declarations:
+def _collect_declarations(element: SvgElement, sheet: RuleIndex) -> Declarations:
     """Return the declarations for an element in cascade order (CSS Cascade 5 §6)."""
     declared = {
         name: value

@@ -48,7 +48,7 @@ class StyleRule(NamedTuple):
     important: Declarations
 
 
-class StyleSheet:
+class RuleIndex:
     """The rules of all `style` elements, indexed by the id, class or type of their last compound."""
 
     def __init__(self, texts: list[str], budget: DrawingBudget, omitted: dict[str, None]) -> None:
@@ -79,7 +79,7 @@ class StyleSheet:
         """Return the normal and important declarations of a `style` attribute; parsed once for all copies."""
         cached = self._inline_styles.get(element)
         if cached is None:
-            cached = self._inline_styles[element] = read_declarations(
+            cached = self._inline_styles[element] = parse_declarations(
                 element.attributes["style"], self.is_accepted
             )
         return cached
@@ -113,7 +113,7 @@ class StyleSheet:
                 break
             end = text.find("}", brace)
             end = len(text) if end < 0 else end
-            plain, important = read_declarations(text[brace + 1 : end], self.is_accepted)
+            plain, important = parse_declarations(text[brace + 1 : end], self.is_accepted)
             for selector in text[at:brace].split(","):
                 self._add(selector.strip(), plain, important)
             at = end + 1
@@ -155,7 +155,7 @@ def _end_of_block(text: str, at: int) -> int:
     return len(text)
 
 
-def read_declarations(
+def parse_declarations(
     text: str, is_accepted: Callable[[str, str], bool]
 ) -> tuple[Declarations, Declarations]:
     """Parse `name: value; …`; return the normal and the important declarations."""

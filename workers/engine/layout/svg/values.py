@@ -103,7 +103,7 @@ def _clamp_number(value: float) -> float:
 # --- transforms (CSS Transforms 1) ------------------------------------------------------------------
 
 
-def multiply(outer: Matrix, inner: Matrix) -> Matrix:
+def multiply_matrices(outer: Matrix, inner: Matrix) -> Matrix:
     """Return the matrix that applies `inner` first, then `outer`."""
     a, b, c, d, e, f = outer
     g, h, i, j, k, m = inner
@@ -142,7 +142,7 @@ def to_matrix(text: str | None) -> Matrix | None:
         function_matrix = _parse_function(match[1], match[2])
         if function_matrix is None:
             return None
-        result, at = multiply(result, function_matrix), match.end()
+        result, at = multiply_matrices(result, function_matrix), match.end()
     return result if all(abs(part) < MAX_NUMBER for part in result) else None
 
 
@@ -167,8 +167,8 @@ def _parse_function(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a
         case "rotate", [angle]:
             return _rotation_matrix(angle)
         case "rotate", [angle, x, y]:
-            return multiply(
-                multiply((1, 0, 0, 1, x, y), _rotation_matrix(angle)), (1, 0, 0, 1, -x, -y)
+            return multiply_matrices(
+                multiply_matrices((1, 0, 0, 1, x, y), _rotation_matrix(angle)), (1, 0, 0, 1, -x, -y)
             )
         case "skewX", [angle]:
             return 1, 0, tan(radians(angle)), 1, 0, 0

@@ -85,7 +85,7 @@ FIGURE: Final = """
           alt="Use in the first six months"/>
       <caption>Use by month, in kWh</caption>
     </figure>
-    <p>The text goes on while the figure stands at the foot of the page.</p>
+    <p>The text continues while the figure is at the foot of the page.</p>
   </flow>
 </document>
 """

@@ -178,7 +178,7 @@ def _count_receipt_lines(bill: SwissBill) -> int:
 
 
 def _without_street(address: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out the street, as the guidelines permit in the receipt."""
+    """Omit the street, as the guidelines permit in the receipt."""
     return (address[0], address[-1]) if len(address) > 2 else address
 
 

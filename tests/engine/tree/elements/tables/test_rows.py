@@ -1,4 +1,4 @@
-"""Rows: spanning cells, repeated rows, captions, and the fragments that sections stand on."""
+"""Rows: spanning cells, repeated rows, captions, and the fragments that sections are on."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
 from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
 from workers.engine.layout.elements.tables.rows import (
     LaidOutRow,
-    lay_out_row,
+    lay_out_table_row,
     spanning_heights,
     with_heights,
 )
 from workers.engine.layout.elements.tables.spans import RowSpans, SpanningCell, grow_rows
-from workers.engine.layout.elements.tables.widths import find_widths, group_rows
+from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
 from workers.engine.tree.nodes import (
     Block,
     Caption,
@@ -97,7 +97,7 @@ class TableGrid:
                 self.laid_out[block.first : block.end] = made
                 return made[index - block.first]
             row = self.rows[index]
-            laid_out = self.laid_out[index] = lay_out_row(
+            laid_out = self.laid_out[index] = lay_out_table_row(
                 context, self.plan(context, row.template), row
             )
         return laid_out
@@ -127,7 +127,9 @@ class TableGrid:
         """Lay out the rows of a head or foot."""
         if _has_spans(rows):
             return tuple(self._lay_out_spanned(context, rows, RowSpans(rows), 0))
-        return tuple(lay_out_row(context, self.plan(context, row.template), row) for row in rows)
+        return tuple(
+            lay_out_table_row(context, self.plan(context, row.template), row) for row in rows
+        )
 
     def body_of(self, index: int) -> int:
         """Return the number of the body that contains a row."""
@@ -137,7 +139,7 @@ class TableGrid:
         self, context: LayoutContext, rows: Sequence[TableRow], spans: RowSpans, first: int
     ) -> list[LaidOutRow]:
         laid_out = [
-            lay_out_row(
+            lay_out_table_row(
                 context,
                 self.plan(context, row.template, spans.covers.get(index, ())),
                 row,
@@ -158,7 +160,7 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
         return known
     rows = [row for body in node.bodies for row in body.rows]
     carried = CarriedTotals(node.totals, rows)
-    groups = group_rows([*rows, *_outer_rows(node, carried)])
+    groups = group_by_template([*rows, *_outer_rows(node, carried)])
     widths, fractions = find_widths(context, node.columns, groups, width)
     edges = [0.0]
     for column in reversed(widths) if node.style.paragraph.is_rtl else widths:

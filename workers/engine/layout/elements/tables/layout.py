@@ -33,7 +33,7 @@ from workers.engine.layout.elements.tables.grid import (
 )
 from workers.engine.layout.elements.tables.rows import LaidOutRow, split_row
 from workers.engine.layout.elements.tables.spans import JoinedRows
-from workers.engine.layout.elements.tables.widths import group_rows, measure_columns
+from workers.engine.layout.elements.tables.widths import group_by_template, measure_columns
 from workers.engine.tree.nodes import Occurrence, RowGroup, Table
 from workers.engine.tree.styles.computed import BreakTo
 
@@ -64,7 +64,7 @@ def lay_out_table(
 
 def measure_table(context: LayoutContext, node: Table) -> tuple[float, float]:
     """Return the min-content and max-content widths of a table, box included."""
-    widths = measure_columns(context, node.columns, group_rows(all_rows(node)))
+    widths = measure_columns(context, node.columns, group_by_template(all_rows(node)))
     return outer_widths(node.style.box, *widths)
 
 

@@ -78,7 +78,7 @@ class LaidOutRow(NamedTuple):
     heights: tuple[float, ...] | None = None
 
 
-def lay_out_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
+def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
     """Lay out a row at its natural height."""
     contents: list[CellLayout] = []
     height = plan.plain_height

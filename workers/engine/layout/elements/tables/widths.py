@@ -59,7 +59,7 @@ class MeasureMode(Enum):
 Groups = Sequence[tuple[RowTemplate, Sequence[TableRow]]]
 
 
-def group_rows(rows: Iterable[TableRow]) -> Groups:
+def group_by_template(rows: Iterable[TableRow]) -> Groups:
     """Group rows by template."""
     groups: dict[RowTemplate, list[TableRow]] = {}
     for row in rows:

@@ -159,7 +159,7 @@ class AreaFill:
         return body
 
     def _find_next(self, anchors: Sequence[Container]) -> Container | None:
-        """Return the next figure to place: the first that waits since, or stands in the text."""
+        """Return the next figure to place: the first deferred one, or the next in the text."""
         waiting = self._state.queue.waiting
         new = waiting or [node for node in anchors if not self._state.is_taken(node)]
         return new[0] if new and self._accepts(new[0]) else None
@@ -228,7 +228,7 @@ class AreaFill:
         return (trial.resume or self._over) != (body.resume or self._over)
 
     def _let_rest_wait(self, body: Fragment) -> Fragment | None:
-        """Let the figures that are not placed wait; their sections end the text."""
+        """Defer the figures that are not placed; their sections end the text."""
         state = self._state
         anchors = state.trace(body).floats
         known = set(state.queue.waiting)
