@@ -201,16 +201,16 @@ def _break_list(
         if number >= at:
             end = BoxPosition(breakpoints[number], -1, hlist.rights[breakpoints[number]])
             following = breakpoints[number] + 1
-        elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
-            yield build_line(hlist, style, metrics, start, cut, width, indent)
-            start = characters.begin_after(cut)
-            indents = indents[1:]
-            continue
         elif (
             last_space := hlist.find_last_no_break_space(start.box, breakpoints[at], limit)
         ) is not None:
             end = BoxPosition(last_space, -1, hlist.rights[last_space])
             following = last_space + 1
+        elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
+            yield build_line(hlist, style, metrics, start, cut, width, indent)
+            start = characters.begin_after(cut)
+            indents = indents[1:]
+            continue
         else:
             end = BoxPosition(breakpoints[at], -1, hlist.rights[breakpoints[at]])
             following = breakpoints[at] + 1

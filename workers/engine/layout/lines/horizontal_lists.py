@@ -12,6 +12,7 @@ from typing import Final
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import FontFace, LayoutContext, Region
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
+from workers.engine.layout.lines.bound_spaces import find_bound_spaces
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, is_shaped
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import (
@@ -98,11 +99,13 @@ class HorizontalList:
         if not spaced:
             return
         if self.texts:
-            self._resolve_boundary(spaced[0])
+            self._resolve_boundary(spaced[0], glyph_style.style.lang)
         boundaries = [SPACE] * (len(spaced) - 1)
         if may_prohibit_break(text):
             for number in find_no_break_spaces(spaced):
                 boundaries[number] = NO_BREAK_SPACE
+        for number in find_bound_spaces(spaced, glyph_style.style.lang):
+            boundaries[number] = NO_BREAK_SPACE
         if may_break_inside(text):
             self._add_split_words(glyph_style, spaced, boundaries, hyphens=hyphens)
         else:
@@ -146,16 +149,19 @@ class HorizontalList:
     def add_atomic_inline(self, atomic: AtomicInline) -> None:
         """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
         if self.texts:
-            self._resolve_boundary(OBJECT_REPLACEMENT)
+            self._resolve_boundary(OBJECT_REPLACEMENT, "")
         self.has_one_style = False
         self.add_box(atomic, "", atomic.width, BREAK)
 
-    def _resolve_boundary(self, word: str) -> None:
+    def _resolve_boundary(self, word: str, lang: str) -> None:
         """Resolve the boundary between the last box and a word of another style, as within one style."""
         before, boundary = self.texts[-1] or OBJECT_REPLACEMENT, self.boundaries[-1]
         if before.isspace():
             return  # a preserved indent stays with the text it indents, however long
         last, first = before[-1], word[0]
+        if boundary == SPACE and find_bound_spaces((before, word), lang):
+            self.boundaries[-1] = NO_BREAK_SPACE
+            return
         if last.isalnum() and first.isalnum() and (boundary == SPACE or (last + first).isascii()):
             return  # no pair of classes needs a look-up: most words
         if boundary == SPACE:

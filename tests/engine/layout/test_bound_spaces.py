@@ -1,0 +1,49 @@
+"""No line ends inside an amount with its unit, a reference with its number, or a date."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.layout.builders import context, styled
+from workers.engine.layout.lines import break_lines
+from workers.engine.layout.lines.bound_spaces import find_bound_spaces
+from workers.engine.tree.nodes import TextRun
+from workers.engine.tree.styles.computed import TextWrap
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("sw", "10~km 5~% 3~m² 50~km/h EUR~5 §~7 №~8 7 metres 3 kmh a km"),
+        ("de-AT", "Nr.~3 Abs.~2 z.~B. oder u.~a.~O. am 24.~De\u00adzem\u00adber 5.~Jänner 24. Dez im März 5 Uhr"),
+        ("en-GB", "24~December December~24 1st~May No.~7 p.~5 Nr. 3 in May z. B."),
+        ("fr", "1er~mars 24~décembre n°~3 art.~5 le mars 24. und"),
+        ("es", "24~de diciembre núm.~3"),
+        ("en", "no expression of this kind at all"),
+    ],
+)  # fmt: skip
+def test_expressions_of_a_language_are_bound(lang: str, text: str):
+    words = text.replace("~", " ").split(" ")
+    bound = find_bound_spaces(words, lang)
+    written = "".join(
+        word + ("" if at == len(words) - 1 else "~" if at in bound else " ")
+        for at, word in enumerate(words)
+    )
+    assert written == text
+
+
+@pytest.mark.parametrize("wrap", list(TextWrap))
+def test_no_line_ends_inside_an_expression_and_its_characters_stay(wrap: TextWrap):
+    style = styled(text_wrap=wrap)
+    inlines = [TextRun("aaaa bbbb ccc 10", style.text), TextRun(" km dddd", style.text)]
+    lines = break_lines(context(), inlines, base=style.text, style=style.paragraph, width=80).lines
+    texts = ["".join(part.text for part in line.fragments) for line in lines]
+    assert not any(text.endswith("10") for text in texts)
+    assert " ".join(texts) == "aaaa bbbb ccc 10 km dddd"
+
+
+def test_an_expression_wider_than_its_line_breaks_at_its_space():
+    style = styled()
+    inlines = [TextRun("120 kWh", style.text)]
+    lines = break_lines(context(), inlines, base=style.text, style=style.paragraph, width=25).lines
+    assert [line.fragments[0].text for line in lines] == ["120", "kWh"]
