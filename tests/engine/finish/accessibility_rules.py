@@ -115,7 +115,7 @@ class _Checker:
     def _check_fonts(self) -> Iterator[str]:
         for one in self.pdf.objects:
             is_font = isinstance(one, pikepdf.Dictionary) and one.get("/Type") == "/Font"
-            # What stands in a composite font is checked with it.
+            # What is in a composite font is checked with it.
             if is_font and not str(one.get("/Subtype")).startswith("/CIDFont"):
                 self.fonts.setdefault(one.objgen, UsedFont(one))
         for used in self.fonts.values():

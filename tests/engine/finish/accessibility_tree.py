@@ -31,7 +31,7 @@ STANDARD = {
         "Form",
     ),
 }
-# What may stand in an element, and what an element may stand in.
+# What an element may contain, and where it is allowed.
 KIDS = {
     "Table": {"TR", "THead", "TBody", "TFoot", "Caption"},
     "THead": {"TR"},
@@ -147,7 +147,7 @@ class Tree:
                 self.marked[stream.objgen, int(kid.MCID)] = above
             elif isinstance(kid, pikepdf.Dictionary):
                 if kid.objgen in self.types:
-                    yield "structure: an element stands in two places"
+                    yield "structure: an element is in two places"
                     continue
                 if above is not None and kid.P.objgen != above.objgen:
                     yield "structure: P is not the parent"
