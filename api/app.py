@@ -113,6 +113,7 @@ def _teardown_request(error: BaseException | None, ports: Ports) -> None:
 
 
 def _after_request(response: Response, ports: Ports) -> Response:
+    """Set the headers of every response, then count and log the request."""
     response.headers.add("X-Content-Type-Options", "nosniff")
     # Shared caches know that Authorization makes a response private, not that x-api-key does.
     response.headers.setdefault("Cache-Control", "no-store")

@@ -111,7 +111,7 @@ def _branch(data: bytes, at: int, count: int, word: tuple[int, ...]) -> Iterator
 
 
 def _value_length(lead: int) -> int:
-    """Return how many bytes of a value come behind its first."""
+    """Return the number of bytes of a value after its first."""
     kind = lead >> 1
     return 0 if kind < 0x51 else 1 if kind < 0x6C else 2 if lead < 0xFC else 3 if lead < 0xFE else 4
 

@@ -1,4 +1,4 @@
-"""The text encodings accepted in bodies, templates and files, and their detection."""
+"""The text encodings accepted in bodies, templates and files, and their detection by byte order mark (BOM)."""
 
 from __future__ import annotations
 

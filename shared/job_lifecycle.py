@@ -97,7 +97,7 @@ class JobLifecycle:
         self.record_ends({job_id: self.states.close(job_id, reason) or EndedJob(reason, None)})
 
     def withdraw(self, job_id: str) -> bool:
-        """Fail a job that no worker has begun, so that it never runs; return whether it failed.
+        """Fail a job that no worker has started, so that it never runs; return whether it failed.
 
         Raises:
             Unavailable: Redis is unreachable, and nothing is changed; or the database is, and maintenance

@@ -155,7 +155,7 @@ class RenderJob:
 
     @property
     def claims(self) -> Sequence[Claim]:
-        """Return what lies aside for the job until it has ended."""
+        """Return the claims stored for the job until it has ended."""
         return [self.body, *(image.claim for image in self.images.values() if image.claim)]
 
     @property

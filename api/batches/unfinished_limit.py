@@ -13,7 +13,7 @@ _RETRY_SECONDS: Final = 10
 
 
 def check_unfinished_limit(session: Session, account_id: str, limit: int) -> None:
-    """Check that an account may have one more unfinished batch; `limit` 0 is no limit.
+    """Check that an account may have one more unfinished batch; `limit` 0 means no limit.
 
     Raises:
         ServiceError: 429 with `Retry-After`, the account has reached the limit.

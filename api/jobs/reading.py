@@ -23,7 +23,7 @@ _CHUNK: Final = 256 * KB
 
 
 def find_record(job_id: str, ports: Ports) -> JobRecord | None:
-    """Return the current record of a job of any account; the queue knows whether it is running."""
+    """Return the current record of a job of any account; the queue has whether it is running."""
     with ports.database.snapshot() as session:
         record = find_job(session, job_id)
     if record is None or record.status.is_final:

@@ -54,7 +54,7 @@ _SCOPES: Final[Schema] = {
     "items": {"type": "string", "enum": list_scopes(Scope)},
     "minItems": 1,
     "uniqueItems": True,
-    "description": "What the key may be used for.",
+    "description": "The permissions of the key.",
 }
 _USED: Final[dict[str, Schema]] = {
     "pagesGenerated": integer("Production pages."),
@@ -66,7 +66,7 @@ _USED: Final[dict[str, Schema]] = {
 _KEY: Final[dict[str, Schema]] = {
     "id": string("Id of the key."),
     "display": string("Its first 7 and last 4 characters."),
-    "name": string("Name given at its creation."),
+    "name": string("The name set at its creation."),
     "scopes": _SCOPES,
     "user": ref("UserRef"),
     "created_at": date_time("When it was created."),
@@ -134,7 +134,7 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             ),
             "scopes": _SCOPES
             | {
-                "description": "What it may be used for; default is the scopes of the request's key."
+                "description": "The permissions of the key; default is the scopes of the request's key."
             },
         },
         optional=("name", "expires_at", "scopes"),

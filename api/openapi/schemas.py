@@ -79,7 +79,7 @@ _HAS_MORE: Final = boolean("Whether there are more entries.")
 _VERSION: Final[dict[str, Schema]] = {
     "version": integer("The number, from 1 without gaps.", minimum=1),
     "sha256": _SHA256 | {"description": "SHA-256 of the content below the header comment."},
-    "message": string("Note on the change, given when it was published; may be empty."),
+    "message": string("Note on the change, set when it was published; may be empty."),
     "created_at": date_time("When it was published."),
     "created_by": ref("UserRef"),
 }

@@ -159,8 +159,8 @@ _NOT_FOUND: Final[ErrorStatuses] = {404: ()}
 WEBHOOK_OPERATIONS: Final = (
     Operation(
         "post", "/v2/webhooks", "createWebhook", _TAG, "Add a webhook",
-        "Tells an address of the ends of asynchronous jobs and of batches. Deliveries are signed as "
-        "Standard Webhooks 1.0 says, and tried again for 24 hours until they are answered 2xx; 410 "
+        "Notifies an address when asynchronous jobs and batches end. Deliveries are signed as "
+        "Standard Webhooks 1.0 specifies, and retried for 24 hours until they are answered 2xx; 410 "
         f"disables the webhook. An account has at most {MAX_WEBHOOKS}.",
         {201: OperationResponse("The webhook with its secret.", json_content("WebhookWithSecret"))},
         body=RequestBody(json_content("WebhookRequest"), "The address and the events."),

@@ -78,11 +78,11 @@ def _require_local_stores(place: FarmLocation) -> DataFolder:
     assert place.folder is not None
     if place.database_url != place.folder.database_url:
         raise CommandFailed(
-            "this farm's database is not in the data folder: back it up with pg_dump, as the runbook says"
+            "this farm's database is not in the data folder: back it up with pg_dump, see the runbook"
         )
     if urlsplit(place.blob_url or "").scheme != "file" or place.blob_url != place.folder.blob_url:
         raise CommandFailed(
-            "this farm's blobs are not in the data folder: copy their bucket, as the runbook says"
+            "this farm's blobs are not in the data folder: copy their bucket, see the runbook"
         )
     return place.folder
 

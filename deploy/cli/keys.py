@@ -32,7 +32,7 @@ def add_commands(commands: Commands) -> None:
         type=_parse_scopes,
         default=ALL_SCOPES,
         metavar="LIST",
-        help=f"what it may be used for, of {','.join(Scope)}; default is all",
+        help=f"scopes of the key, of {','.join(Scope)}; default is all",
     )
     create.set_defaults(run=run_create)
     revoke = actions.add_parser("revoke", help="revoke a key permanently", allow_abbrev=False)

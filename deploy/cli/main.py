@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-# The module of each command. Only the module of the given command is loaded: all of them take a second,
+# The module of each command; a new command is an entry, and a module with `add_commands`. Only the module of the given command is loaded: all of them take a second,
 # most of it for parts of the farm that `render` or `batch` never use.
 _MODULES: Final = {
     "up": "up",

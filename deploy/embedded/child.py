@@ -130,7 +130,7 @@ class Child:
 
 
 def kill_group(group: int) -> None:
-    """Kill every process of a group; an empty group is no error."""
+    """Kill every process of a group; an empty group is not an error."""
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 

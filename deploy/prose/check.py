@@ -1,6 +1,6 @@
 """Report docstrings, comments, messages and pages that are not in plain English.
 
-`python -m deploy.prose.check [PATH…]` prints `file:line: what stands there; what to write instead` and exits
+`python -m deploy.prose.check [PATH…]` prints `file:line: found text; its replacement` and exits
 with 1 where it found something. Without a path it reads the product's packages and its tests.
 """
 

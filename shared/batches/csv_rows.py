@@ -1,4 +1,7 @@
-"""CSV batches (RFC 4180): one document for each row; the header names the path of each cell."""
+"""CSV batches (RFC 4180): one document for each row; the header names the path of each cell.
+
+A byte order mark (BOM) selects the encoding, before `charset`.
+"""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class JobSlice:
 def item_job_id(batch_id: str, index: int) -> str:
     """Return the job id of a batch document, under which it is metered and retrieved."""
     found = _BATCH_ID.match(batch_id)
-    assert found is not None, "only ids made by `new_id('batch')` are given"
+    assert found is not None, "only ids made by `new_id('batch')` are accepted"
     return f"job_{found[1]}-{index}"
 
 

@@ -116,7 +116,7 @@ def _declare(channel: Any, queue: str) -> None:
 
 
 def _read_head(waiting: int) -> QueueHead:
-    # A redelivered message stands at the head of the queue, before older ones: only an empty queue
+    # A redelivered message is at the head of the queue, before older ones: only an empty queue
     # proves that a message has left it.
     return QueueHead(waiting, None, -inf) if waiting else EMPTY
 

@@ -28,7 +28,7 @@ from shared.telemetry.log import get_logger
 log: Final = get_logger(__name__)
 
 # The worker's own alarm ends a render at its deadline, and its watchdog the process a second
-# later; Celery's hard limit stands behind both.
+# later; Celery's hard limit is the last resort.
 HARD_LIMIT_GRACE_SECONDS: Final = 5.0
 _RECONNECT_SECONDS: Final = 0.1
 # A waiting front renews its presence at most a second later, sooner than `PUBLISHED_SECONDS`.
@@ -84,7 +84,7 @@ class Broker:
         try:
             self._publisher.send([message])
         except Unavailable:
-            # The broker may have accepted the unconfirmed message, and a worker may have begun it.
+            # The broker may have accepted the unconfirmed message, and a worker may have started it.
             if self._is_withdrawn(published):
                 raise
         if ticks() - published.checked_at > _QUICK_SECONDS:
@@ -143,7 +143,7 @@ class Broker:
         return head.has_passed(published.published_at)
 
     def withdraw(self, published: PublishedJob) -> bool:
-        """Withdraw a job that no worker has begun; return whether it was withdrawn. It never runs then.
+        """Withdraw a job that no worker has started; return whether it was withdrawn. It never runs then.
 
         Its message stays in the queue; the worker that receives it drops it.
 

@@ -68,7 +68,7 @@ def _make_pool(redis_url: str) -> BlockingConnectionPool:
 
 @contextmanager
 def reachable() -> Iterator[None]:
-    """Turn whatever goes wrong with Redis into a 503.
+    """Convert every failure of Redis to a 503.
 
     Raises:
         Unavailable: Redis is unreachable, full or refuses; the cause is chained for the log.

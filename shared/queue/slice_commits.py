@@ -2,7 +2,7 @@
 
 A slice is committed in one atomic step (decision 0320, for many documents): its checkpoint, its usage
 events and the counters are written together or not at all. Another run of the same slice reads the
-checkpoint and completes the slice without committing it again.
+checkpoint and completes the slice without committing it again, so no document is counted twice.
 """
 
 from __future__ import annotations

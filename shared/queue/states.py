@@ -46,7 +46,7 @@ class JobStates:
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
 
     def list_started(self, job_ids: Sequence[str]) -> Mapping[str, datetime]:
-        """Return when workers first began jobs, without jobs that were not begun."""
+        """Return the times at which workers first started jobs; jobs that were not started are left out."""
         with reachable(), self._redis.pipeline(transaction=False) as pipe:
             for job_id in job_ids:
                 pipe.hget(job_key(job_id), "started_at")
@@ -93,7 +93,7 @@ class JobStates:
         return _ended(before[0], before[1])
 
     def withdraw(self, job_id: str) -> bool:
-        """Withdraw a job that no worker has begun; return whether it was withdrawn. It never runs then."""
+        """Withdraw a job that no worker has started; return whether it was withdrawn. It never runs then."""
         with reachable():
             args: list[str | int] = [WITHDRAWN, STATE_TTL_SECONDS]
             return bool(self._withdraw(keys=[job_key(job_id)], args=args))

@@ -46,7 +46,7 @@ class Pins:
         return None if text is None else text.decode()
 
     def put(self, owner: str, name: str, value: str) -> None:
-        """Cache the value of a name as read from the database, unless a change has just begun."""
+        """Cache the value of a name as read from the database, unless a change has just started."""
         with reachable():
             self._put(keys=[self._key(owner)], args=[name, value, _TTL_SECONDS, _MAX_PINS])
 

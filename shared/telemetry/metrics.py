@@ -1,4 +1,4 @@
-"""Declarations of all metrics; their prefix is `pressroom_`.
+"""Declarations of all metrics; their prefix is `pressroom_`. A new metric is a new constant here.
 
 The front exports its requests, a worker its slots and child processes, the maintenance process its
 repairs, a webhook process its attempts, a fetcher its fetches, and the usage counter, of which there is

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MAP = (ROOT / "deploy/docs/architecture.md").read_text()
+PLACES = re.findall(r"^\| .+ \| `([^`]+)` \| `([\w/]+\.py)` \|$", MAP, re.MULTILINE)
 STEPS = re.findall(r"^\| `([\w/]+\.py)` \| `([\w/]+\.py)` \| .+ \|$", MAP, re.MULTILINE)
 
 
@@ -38,3 +39,20 @@ def test_every_file_that_the_map_names_exists():
     named = set(re.findall(r"`((?:api|shared|workers|deploy)[\w/]*)`", MAP))
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.fixture(scope="module")
+def sources():
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text().lower()
+        for package in ("api", "deploy", "shared", "workers")
+        for path in (ROOT / package).rglob("*.py")
+        if "node_modules" not in path.parts
+    }
+
+
+@pytest.mark.parametrize(("words", "path"), PLACES)
+def test_a_search_of_the_map_finds_its_place_among_few(sources, words, path):
+    found = [name for name, source in sources.items() if words.lower() in source]
+    assert path in found
+    assert len(found) <= 4

@@ -44,7 +44,7 @@ class TooSlowError(BaseException):
 
 
 def main() -> int:
-    """Fuzz for a time; gives 1 when anything was found."""
+    """Fuzz for a time and return 1 if anything was found, else 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
@@ -121,7 +121,7 @@ def mutated_payload(case: Case, random: Random) -> Payload | None:
 
 
 def try_case(number: int, text: str, payload: Payload | None) -> int:
-    """Render and validate one document; gives 1 for a find."""
+    """Render and validate one document and return the number of finds, 0 or 1."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_CASE)
     try:
         disagreement = judge(text.encode(errors="replace"), payload)
@@ -153,7 +153,7 @@ def judge(source: bytes, payload: Payload | None) -> str | None:
 
 
 def keep(number: int, text: str, payload: Payload | None, *, what: str, why: str) -> int:
-    """Write a find to its files and print it; gives 1."""
+    """Write a find to its files, print it, and return 1."""
     name = FINDS / f"find-{number}"
     name.with_suffix(".xml").write_text(text, errors="surrogatepass")
     name.with_suffix(".txt").write_text(why)

@@ -108,7 +108,7 @@ def _failed(cause: Exception | None) -> ErrorBody:
         )
         return ErrorBody(400, message, ErrorKind.RESOURCE)
     reference = secrets.token_hex(6)
-    log.error("assembly given up", reference=reference, exc_info=cause)
+    log.error("assembly failed permanently", reference=reference, exc_info=cause)
     message = (
         "The documents could not be merged into one PDF for a reason inside the service; "
         f"reference {reference}. Send them again, or with output=zip."

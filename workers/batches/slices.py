@@ -77,7 +77,7 @@ def run_slice(task: Slice, context: RenderContext, batch_context: BatchContext) 
             _SliceRun(batch, chunk, context, batch_context).run(task)
         except BlobMissingError:
             # The batch has ended: another run of this slice completed it.
-            log.info("slice skipped, its body is gone", slice=task.name)
+            log.info("slice skipped, its body was deleted", slice=task.name)
 
 
 @dataclass

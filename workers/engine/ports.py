@@ -123,7 +123,7 @@ class NullStageObserver:
 class Security:
     """Encryption and permissions of a PDF (language.md 1.10); passwords are never logged or echoed.
 
-    An `owner_password` of None stands for a random one, which is not stored.
+    An `owner_password` of None means a random one, which is not stored.
     """
 
     user_password: str | None

@@ -83,7 +83,7 @@ def create_worker_app(engine: Engine, *, warm_up: Callable[[Engine], None] | Non
 
     It exits with status 1 and one line on stderr if the worker must not start.
 
-    `warm_up` is called before the children are forked, which share what it loads. Importing the
+    `warm_up` is called before the children are forked, which share the loaded modules and caches. Importing the
     application starts nothing, since `celery -A … inspect` imports it too.
     """
     try:

@@ -64,7 +64,7 @@ def run_within(
 def make_crash_error() -> ErrorBody:
     """Return the error of a document whose process ended at each attempt."""
     reference = secrets.token_hex(6)
-    log.error("render given up, it brought its worker down", reference=reference)
+    log.error("render failed permanently, it crashed its worker", reference=reference)
     return _internal_body(reference, operation="render")
 
 

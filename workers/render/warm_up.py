@@ -1,4 +1,4 @@
-"""The warm-up: a document rendered before the children are forked, so that they share what it loads.
+"""The warm-up: a document rendered before the children are forked, so that they share the loaded modules and caches.
 
 Otherwise each child loads fonts, locales, code tables and modules in its first job: 32 ms for an
 invoice that later takes 4 ms; 10 ms after the warm-up. Loaded objects are in memory once for all

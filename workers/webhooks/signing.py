@@ -1,4 +1,4 @@
-"""Signatures of webhooks by Standard Webhooks 1.0 (standardwebhooks.com)."""
+"""The signature headers of webhooks by Standard Webhooks 1.0 (standardwebhooks.com)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
--- Cache the resolved value of an owner's name, unless a change has just begun.
+-- Cache the resolved value of an owner's name, unless a change has just started.
 --
 -- KEYS: 1 pins of the owner
 -- ARGV: 1 name, 2 value, 3 time to live in seconds, 4 limit of pins of one owner

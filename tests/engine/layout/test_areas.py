@@ -153,7 +153,7 @@ def test_a_bound_area_keeps_its_flow_and_reports_overflow():
     document = laid(lines_of(3), masters=[given], findings=findings)
     (error,) = findings.errors
     assert error.message.startswith(
-        "Text does not fit: `p` in `area` needs 10.6 mm, the area gives 7.1 mm"
+        "Text does not fit: `p` in `area` needs 10.6 mm, the area allows 7.1 mm"
     )
     assert texts(document.pages[0]) == ["1", "2", "3"]
 

@@ -312,7 +312,7 @@ class TestSpans:
         shown = laid(made, findings=findings).pages
         (error,) = findings.errors
         assert error.code == "taller-than-area"
-        assert "`td` in `table` needs 42.3 mm, an empty area gives 35.3 mm" in error.message
+        assert "`td` in `table` needs 42.3 mm, an empty area allows 35.3 mm" in error.message
         assert "e" in texts(shown[-1])
 
     def test_heads_may_span_rows_too(self):
@@ -351,7 +351,7 @@ def test_a_cell_with_a_height_beyond_any_page_is_reported():
     tall = template(1, cell=styled(height=Length(150.0)))
     laid(table(body(tr(tall, "a"), tr(ONE, "b"))), findings=findings)
     (error,) = findings.errors
-    assert "`td` in `tr` needs 52.9 mm, an empty area gives 35.3 mm" in error.message
+    assert "`td` in `tr` needs 52.9 mm, an empty area allows 35.3 mm" in error.message
 
 
 def test_pages_are_drawn_when_they_are_read_and_as_often():

@@ -128,7 +128,7 @@ def test_an_image_wider_than_its_container_is_an_error_with_both_widths():
     drawn(div(img(width=Length(120))), findings=findings)
     (error,) = findings.errors
     assert error.message.startswith(
-        "Content does not fit: `img` in `div` needs 42.3 mm of width, the div gives 35.3 mm"
+        "Content does not fit: `img` in `div` needs 42.3 mm of width, the div allows 35.3 mm"
     )
 
 

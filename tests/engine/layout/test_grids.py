@@ -114,7 +114,7 @@ def test_content_higher_than_its_cell_is_an_error_at_the_block():
     laid(grid(div(lines_of(3), tag="box")), findings=findings)
     (error,) = findings.errors
     assert error.message.startswith(
-        "Text does not fit: `p` in `box` needs 10.6 mm, the box gives 7.1"
+        "Text does not fit: `p` in `box` needs 10.6 mm, the box allows 7.1"
     )
     assert [place.tag_name for place in error.chain] == ["p", "box", "grid"]
 
@@ -123,7 +123,7 @@ def test_a_block_higher_than_its_cell_is_an_error():
     findings = Findings()
     laid(grid(div(p("a"), tag="box", height=Length(30.0))), findings=findings)
     (error,) = findings.errors
-    assert "`box` in `grid` needs 10.6 mm, the cell gives 7.1 mm" in error.message
+    assert "`box` in `grid` needs 10.6 mm, the cell allows 7.1 mm" in error.message
 
 
 def test_a_grid_wider_than_its_area_is_an_error():
@@ -131,7 +131,7 @@ def test_a_grid_wider_than_its_area_is_an_error():
     laid(grid(*named(2), columns=(60, 50)), findings=findings)
     (error,) = findings.errors
     assert error.code == "wider-than-container"
-    assert "`grid` needs 38.8 mm of width, the page gives 35.3 mm" in error.message
+    assert "`grid` needs 38.8 mm of width, the page allows 35.3 mm" in error.message
 
 
 def test_rows_higher_than_a_page_are_an_error_and_layout_ends():

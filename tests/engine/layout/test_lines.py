@@ -217,7 +217,7 @@ def test_a_word_that_may_not_break_is_an_error_with_both_widths():
     laid(p("abcdefghijklmnopqrstuvwxyz", breaks_anywhere=False), findings=findings)
     (error,) = findings.errors
     assert error.code == "wider-than-container"
-    assert "`p` needs 45.9 mm of width, the page gives 35.3 mm (page 1, " in error.message
+    assert "`p` needs 45.9 mm of width, the page allows 35.3 mm (page 1, " in error.message
 
 
 def test_a_character_no_font_has_is_a_warning_that_names_it():

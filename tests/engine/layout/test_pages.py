@@ -93,7 +93,7 @@ def test_a_header_above_its_greatest_height_is_an_error():
     laid(p("a"), masters=[master(header=header)], findings=findings)
     (error,) = findings.errors
     assert error.message.startswith(
-        "Text does not fit: `header` needs 10.6 mm, its max-height gives 8.8 mm (page 1)."
+        "Text does not fit: `header` needs 10.6 mm, its max-height allows 8.8 mm (page 1)."
     )
 
 
@@ -111,7 +111,7 @@ def test_more_pages_than_the_flow_may_have_are_an_error_at_the_flow():
     laid(lines_of(25), max_pages=2, findings=findings)
     (error,) = findings.errors
     assert (error.code, error.location) == ("max-pages", at("flow").location)
-    assert "needs 3 pages, max-pages gives 2" in error.message
+    assert "needs 3 pages, max-pages allows 2" in error.message
 
 
 def test_more_pages_than_anyone_can_want_stop_layout():

@@ -98,7 +98,7 @@ def test_content_taller_than_the_box_is_its_error():
     findings = Findings()
     laid(box(lines_of(3), left=0, top=0, height=Length(20)), findings=findings)
     (error,) = findings.errors
-    assert "`p` in `box` needs 10.6 mm, the box gives 7.1 mm" in error.message
+    assert "`p` in `box` needs 10.6 mm, the box allows 7.1 mm" in error.message
 
 
 def test_a_box_beyond_the_paper_is_an_error_that_names_edge_and_distance():

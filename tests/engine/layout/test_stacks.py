@@ -209,7 +209,7 @@ class TestBoxes:
         )
         (error,) = findings.errors
         assert error.message == (
-            "Text does not fit: `p` in `box` needs 7.1 mm, the box gives 5.3 mm "
+            "Text does not fit: `p` in `box` needs 7.1 mm, the box allows 5.3 mm "
             '(page 1, "Example with a very …"). '
             'Make the box taller, or set overflow="shrink".'
         )
@@ -222,8 +222,8 @@ class TestBoxes:
         laid(p("seven characters", width=Length(50.0), **wide), findings=findings)
         laid(div(loose, tag="box", width=Length(50.0)), findings=findings)
         own, around = findings.errors
-        assert "`p` needs 28.2 mm of width, its width gives 17.6 mm" in own.message
-        assert "`box` needs 28.2 mm of width, its width gives 17.6 mm" in around.message
+        assert "`p` needs 28.2 mm of width, its width allows 17.6 mm" in own.message
+        assert "`box` needs 28.2 mm of width, its width allows 17.6 mm" in around.message
 
     def test_a_line_break_parts_the_words_of_a_message(self):
         findings = Findings()
@@ -250,7 +250,7 @@ class TestBoxes:
         laid(p("a"), div(p("b"), height=Length(120.0)), findings=findings)
         (error,) = findings.errors
         assert error.code == "taller-than-area"
-        assert "needs 42.3 mm, an empty area gives 35.3 mm (page 2)" in error.message
+        assert "needs 42.3 mm, an empty area allows 35.3 mm (page 2)" in error.message
 
 
 class TestRows:
@@ -351,7 +351,7 @@ class TestRows:
         findings = Findings()
         laid(row(p("a", width=Length(80.0)), p("b", width=Length(40.0))), findings=findings)
         (error,) = findings.errors
-        assert "`row` needs 42.3 mm of width, the page gives 35.3 mm" in error.message
+        assert "`row` needs 42.3 mm of width, the page allows 35.3 mm" in error.message
 
 
 class TestLists:

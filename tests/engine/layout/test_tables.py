@@ -144,7 +144,7 @@ class TestWidths:
         )
         (error,) = findings.errors
         assert error.code == "columns-too-wide"
-        assert "the columns of `table` need 49.4 mm, the table gives 35.3 mm" in error.message
+        assert "the columns of `table` need 49.4 mm, the table allows 35.3 mm" in error.message
         assert error.location == at("table").location
 
     def test_a_table_has_as_many_columns_as_its_longest_row(self):
@@ -212,7 +212,7 @@ class TestCells:
         laid(made, findings=findings)
         (error,) = findings.errors
         assert error.message.startswith(
-            "Content does not fit: `td` in `tr` needs 14.1 mm of width, its width gives 7.1 mm "
+            "Content does not fit: `td` in `tr` needs 14.1 mm of width, its width allows 7.1 mm "
             '(page 1, lines row 17, "abcdefgh").'
         )
         assert [place.tag_name for place in error.chain] == ["td", "tr", "table"]

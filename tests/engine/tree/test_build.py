@@ -93,7 +93,7 @@ def test_link_runs_know_their_target() -> None:
 )
 def test_link_from_data_to_anything_but_the_web_is_refused(href: str) -> None:
     reported = problems('<p><a href="{{ x }}">x</a></p>', {"x": href})
-    assert any('The attribute "href" came out as' in problem for problem in reported)
+    assert any('The attribute "href" evaluates to' in problem for problem in reported)
 
 
 # --- loops and conditions ---------------------------------------------------------------------------------

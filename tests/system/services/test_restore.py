@@ -1,4 +1,4 @@
-"""Back up and restore as the runbook says, tried: dump, lose, restore, and the ledger is intact."""
+"""Back up and restore see the runbook, tried: dump, lose, restore, and the ledger is intact."""
 
 import subprocess
 import time

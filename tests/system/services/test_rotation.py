@@ -1,4 +1,4 @@
-"""Secrets are changed as the runbook says, on real parts under load: no accepted job is lost."""
+"""Secrets are changed see the runbook, on real parts under load: no accepted job is lost."""
 
 from __future__ import annotations
 

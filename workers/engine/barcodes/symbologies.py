@@ -1,6 +1,7 @@
 """The symbologies: every type of bar code, with what it encodes and how its symbol is drawn.
 
-The vocabulary takes the types of the `barcode` element from here, in this order.
+The vocabulary takes the types of the `barcode` element from here, in this order: a new bar code is an
+entry of `SYMBOLOGIES`, with a reader of its values.
 """
 
 from __future__ import annotations

@@ -89,6 +89,9 @@ class FontFace(Protocol):
     def kern(self, first: str, second: str) -> float:
         """Return the kerning between two characters, in em."""
 
+    def depth(self, text: str) -> float:
+        """Return how far the ink of a text reaches below the baseline, in em."""
+
     def encode(self, text: str) -> bytes:
         """Return `text` as the operand of a text-showing operator (ISO 32000-1, 9.4.3)."""
 
@@ -329,7 +332,7 @@ class PageCanvas:
     def report(self, problem: LayoutProblem) -> None:
         """Report a problem on this page, unless an earlier page reported the same one.
 
-        Content wider than a box is no problem under `overflow="visible"`, and a warning under
+        Content wider than a box is not reported under `overflow="visible"`, and a warning under
         `hidden`.
         """
         if problem.code == TOO_WIDE and self.overflow is Overflow.VISIBLE:
@@ -429,7 +432,7 @@ class LayoutContext:
         return LayoutProblem(
             code="taller-than-area",
             message=f"Content does not fit: {describe_element(source, self.path)} needs {format_mm(needed)}, "
-            f"an empty area gives {format_mm(available)}",
+            f"an empty area allows {format_mm(available)}",
             advice="Make it smaller, or the page's margins, header or footer.",
             chain=self.chain(source),
         )
@@ -448,13 +451,13 @@ class LayoutContext:
         width.
         """
         container = find_container(source, self.path)
-        gives = "the page" if container is None else f"the {container.location.tag_name}"
+        container_name = "the page" if container is None else f"the {container.location.tag_name}"
         if is_own_limit:
-            gives = "its width"
+            container_name = "its width"
         return LayoutProblem(
             code=TOO_WIDE,
             message=f"Content does not fit: {describe_element(source, self.path)} needs {format_mm(needed)} of width, "
-            f"{gives} gives {format_mm(available)}",
+            f"{container_name} allows {format_mm(available)}",
             advice=advice,
             chain=self.chain(source),
             excerpt=excerpt,

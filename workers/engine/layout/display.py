@@ -176,7 +176,7 @@ class Widget(NamedTuple):
 
     Appearances are items relative to the upper left corner of the area: of a button one when it is
     checked and one when it is not, of any other field one. `node` is its `FormField`, `face` the
-    font of what is typed into it. It is no content of the page: its place among the items is that
+    font of text typed into it. It is not content of the page: its place among the items is that
     in the structure tree.
     """
 
@@ -229,7 +229,10 @@ class Anchor(NamedTuple):
 
 
 class OutlineEntry(NamedTuple):
-    """An entry of the outline: level from 1, text, page from 0, y on the page."""
+    """An entry of the outline: level from 1, text, page from 0, y on the page.
+
+    The outline order is that in which pages draw their headings; `Navigation` nests them by level.
+    """
 
     level: int
     text: str

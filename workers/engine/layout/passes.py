@@ -182,7 +182,7 @@ def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan
         _raise_moving_references(context, references, names, moved)
     context.findings.error(
         "not-settled",
-        f"The pages still change after {MAX_PASSES} attempts, because what stands on them depends "
+        f"The pages still change after {MAX_PASSES} attempts, because their content depends "
         "on page numbers that depend on it. Give headers and footers a fixed height, or let them "
         "show less of the page count.",
         *dict.fromkeys(source.location for source in moved),
@@ -239,8 +239,7 @@ def _report_unplaced(context: LayoutContext) -> None:
         if name[0] != ":":  # a clipped index mark is left out of the index
             context.findings.error(
                 "no-page",
-                f'The page of "{name}" is shown, but it stands on no page: it is cut off, or left '
-                "out",
+                f'The page of "{name}" is shown, but it is on no page: it is cut off, or left out',
                 source.location,
             )
 

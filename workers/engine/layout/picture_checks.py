@@ -37,7 +37,7 @@ from workers.engine.tree.nodes import (
     TableRow,
 )
 
-_UNCERTAIN: Final = "; it stands on some pages only, so a render may go without it"
+_UNCERTAIN: Final = "; it is on some pages only, so a render may succeed without it"
 _OTHER_FRAGMENTS: Final = (Occurrence.REST, Occurrence.LAST, Occurrence.NOT_LAST)
 
 

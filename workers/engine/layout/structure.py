@@ -169,7 +169,7 @@ class LogicalStructure:
             element = self.parents[element]
         return self._effective[element]
 
-    # --- what stands in lines --------------------------------------------------------------------
+    # --- inline content --------------------------------------------------------------------
 
     def owner_of(self, base: int, link: str | None, lang: str) -> int:
         """Return the element of a text in the paragraph `base`: the paragraph, a Link, or a Span.

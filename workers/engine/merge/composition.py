@@ -135,7 +135,7 @@ class _Composer:
     def _check(
         self, attribute: str, reference: str, path: tuple[str, ...]
     ) -> tuple[str, str] | None:
-        """Return the code and message of what is wrong with a link, None if nothing is."""
+        """Return the code and message of the error in a link, None without one."""
         self._count += 1
         try:
             TEMPLATE_REFERENCE.parse(reference)

@@ -68,7 +68,7 @@ def merge_payload(
     """Merge a payload into a template; without a template the payload is a complete XML document.
 
     Adds the findings of the source, the payload and the data to `findings`. Returns None if there
-    is no tree; `findings` then has the error.
+    is None; `findings` then has the error.
     """
     source = _merge_source(template, payload, findings)
     findings.extend(source.findings)

@@ -226,7 +226,7 @@ class ContentStreamWriter:
         self._out.append(b"%b Do\n" % resource_name(name))
 
     def add_widget(self, item: Widget) -> None:
-        """Record the area of a form field, which is no content of the page."""
+        """Record the area of a form field, which is not content of the page."""
         self.widgets.append(item)
 
     # --- text
@@ -530,7 +530,7 @@ class ContentStreamWriter:
         self._end_open()
         self._call(item.name)
 
-    # --- what is open, and the graphics state
+    # --- open text and marked content, and the graphics state
 
     def _switch_artifact(self) -> None:
         """Start or end a sequence of artifacts (ISO 32000-1, 14.8.2.2)."""

@@ -87,7 +87,7 @@ class StructureWriter:
         ends = page_count + len(streams)
         self.streams = dict(zip(streams, numbers[page_count:ends], strict=True))
         self.annotations = dict(zip(links, numbers[ends:], strict=True))
-        # The children of each element in the tree; a lone marked-content sequence stands by itself.
+        # The children of each element in the tree; a single marked-content sequence is not in an array.
         self.kids: list[list[_Kid] | tuple[MarkedContent, int] | None]
         self.kids = [None] * len(structure.roles)
         # Rows whose cells have one sequence each, one after the other: that of the first.
@@ -136,7 +136,7 @@ class StructureWriter:
         blocks += self._write_leaves(leaves)
         return AppendedObjects(bodies, additions, blocks)
 
-    # --- what is in the tree, and in which order -------------------------------------------------
+    # --- elements of the tree, and their order -------------------------------------------------
 
     def _collect(self) -> None:
         """Attach marked content and annotations to their elements, and those to their parents."""

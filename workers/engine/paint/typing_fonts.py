@@ -1,4 +1,4 @@
-"""Fonts of what is typed into form fields: simple fonts with all characters of WinAnsiEncoding.
+"""Fonts of text typed into form fields: simple fonts with all characters of WinAnsiEncoding.
 
 Viewers write the appearance of a changed field themselves. All of them can encode text for a simple
 font (ISO 32000-1, 9.6.3), few for a composite one.

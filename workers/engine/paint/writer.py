@@ -17,7 +17,7 @@ from workers.engine.ports import PdfMetadata
 
 
 def write_pages(laid_out: LaidOutDocument, description: PdfMetadata | None = None) -> bytes:
-    """Write pages, links and outline as a PDF. Equal pages give equal bytes.
+    """Write pages, links and outline as a PDF. Equal pages produce equal bytes.
 
     Without `description` the file has no metadata; the finish stage may add it.
     """

@@ -140,7 +140,7 @@ class _Checker:
             if at and _is_unclear(cell):
                 self._report(
                     "missing-scope",
-                    "It is not clear which cells this `th` heads: it stands in the body of a table, "
+                    "It is not clear which cells this `th` heads: it is in the body of a table, "
                     "among `td`, and is not the first cell of its row; give it `scope`: "
                     '"row", "column" or "both"',
                     cell.source.location,

@@ -403,7 +403,7 @@ def _compile_security(
             if name in given and not values[name]:
                 scope[STATE].findings.error(
                     "empty-password",
-                    f"The {name} came out empty. Give it a value, or leave the attribute out",
+                    f"The {name} is empty. Give it a value, or leave the attribute out",
                     element.location,
                 )
         return Security(**{name.replace("-", "_"): value for name, value in values.items()})

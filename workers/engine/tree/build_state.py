@@ -309,7 +309,7 @@ class BuildState:
 class Evaluation:
     """A compiled expression or text with its location.
 
-    A failure is reported, and gives `fallback`.
+    A failure is reported and yields `fallback`.
     """
 
     __slots__ = ("expressions", "fallback", "function", "location")
@@ -338,7 +338,7 @@ class Evaluation:
 def value_to_text(
     value: Value, template: TextTemplate, scope: Scope, location: SourceLocation
 ) -> str:
-    """Return a value as text; a failure is reported, and gives an empty text."""
+    """Return a value as text; a failure is reported and yields an empty text."""
     try:
         return to_text(value)
     except EVALUATION_ERRORS:

@@ -125,7 +125,7 @@ class Watermark:
 class DeclaredFont:
     """A `font` element: a stored font as a face of a family.
 
-    None stands for the font's own value.
+    None means the font's own value.
     """
 
     source: Source

@@ -52,7 +52,7 @@ class FormFieldRegistry:
             self._report(
                 node,
                 findings,
-                f'The field name "{node.name}" belongs to a field that is no radio button',
+                f'The field name "{node.name}" belongs to a field that is not a radio button',
             )
             return
         group = self._groups.setdefault(node.name, _Group(node.is_interactive))

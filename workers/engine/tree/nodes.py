@@ -152,7 +152,7 @@ Inline = TextRun | LineBreak | InlineBlock | Reference | InlineAnchor
 class Label:
     """The number before a paragraph's first line.
 
-    `width` is its column in points, beside which all lines stand; None if the text of the first
+    `width` is its column in points, next to all lines; None if the text of the first
     line follows it directly.
     """
 
@@ -533,7 +533,7 @@ class Note:
 
 
 class Occurrence(StrEnum):
-    """The fragments of a table, or the pages of a page sequence, that something stands on."""
+    """The fragments of a table, or the pages of a page sequence, on which something is shown."""
 
     ALL = "all"
     FIRST = "first"
@@ -654,7 +654,7 @@ class FragmentRows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGroup:
-    """A thead or tfoot: its rows and the fragments it stands on.
+    """A thead or tfoot: its rows and the fragments that show it.
 
     `has_built_in_rule` marks a rule of the user-agent style sheet, which any other border
     overrides.
@@ -669,7 +669,7 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caption:
-    """A table's title, above the fragments it stands on."""
+    """A table's title, above the fragments that show it."""
 
     block: Block
     on: Occurrence

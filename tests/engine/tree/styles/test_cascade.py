@@ -176,7 +176,7 @@ def test_start_is_right_in_languages_written_from_the_right() -> None:
     [
         ("<p class=\"{{ 'nope' }}\">x</p>", 'There is no style "nope" [unknown-style]'),
         ("<p color=\"{{ 'nope' }}\">x</p>", 'There is no colour "nope" [unknown-color]'),
-        ("<p font-size=\"{{ 'big' }}\">x</p>", 'The attribute "font-size" came out as "big"'),
+        ("<p font-size=\"{{ 'big' }}\">x</p>", 'The attribute "font-size" evaluates to "big"'),
         ("<p lang=\"{{ 'qq' }}\">x</p>", 'There are no formats for the language "qq"'),
     ],
 )

@@ -504,14 +504,14 @@ def _describe_overflow(
     tag = source.location.tag_name
     if child is None or child[0].location == source.location:
         name, chain = describe_element(source, context.path), context.chain(source)
-        gives = "its height gives"
+        allowed = "its height allows"
     else:
         name = f"`{child[0].location.tag_name}` in `{tag}`"
         chain = (child[0], *context.chain(source))
-        gives = f"the {tag} gives"
+        allowed = f"the {tag} allows"
     return LayoutProblem(
         code="content-overflows",
-        message=f"Text does not fit: {name} needs {format_mm(need)}, {gives} {format_mm(stated)}",
+        message=f"Text does not fit: {name} needs {format_mm(need)}, {allowed} {format_mm(stated)}",
         advice=_overflow_advice(context, node, tag),
         chain=chain,
         excerpt=child[1] if child else "",

@@ -166,7 +166,7 @@ def _balance(
 def _describe_nested(context: LayoutContext, source: Source) -> LayoutProblem:
     return LayoutProblem(
         code="nested-columns",
-        message=f"The columns of `{source.location.tag_name}` stand inside other columns",
+        message=f"The columns of `{source.location.tag_name}` are inside other columns",
         advice="Use a row or a table inside columns, or end the outer ones before.",
         chain=context.chain(source),
     )

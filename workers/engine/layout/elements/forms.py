@@ -1,7 +1,7 @@
 """Form fields: their boxes on the page, and the areas and appearances of interactive ones.
 
 The border and background of a field belong to the page: viewers redraw the appearance of a field
-that is filled, and leave them as they are. The text of an appearance stands where viewers set typed
+that is filled, and leave them as they are. The text of an appearance is placed where viewers set typed
 text.
 """
 

@@ -256,7 +256,7 @@ class _GridFiller:
         return LayoutProblem(
             code="content-overflows",
             message=f"Content does not fit: {describe_element(source, context.path)} needs {format_mm(need)}, "
-            f"the cell gives {format_mm(room)}",
+            f"the cell allows {format_mm(room)}",
             advice="Make it lower, or grid-auto-rows higher.",
             chain=context.chain(source),
         )

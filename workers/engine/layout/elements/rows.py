@@ -142,7 +142,7 @@ class _RowFiller:
             return None
         return fragment
 
-    # --- where blocks stand ------------------------------------------------------------------------
+    # --- positions of blocks ------------------------------------------------------------------------
 
     def _top_margins(self) -> list[float]:
         """Return the distance from the row's top to each block: its top margin less the shared one."""

@@ -105,7 +105,7 @@ def is_cursive(text: str) -> bool:
 
 
 def has_effect(features: Features, face: Face, text: str | None = None) -> bool:
-    """Return whether features change how a face draws a text; `text` None stands for any text."""
+    """Return whether features change how a face draws a text; `text` None means any text."""
     usable = face.find_supported_features(features)
     if not usable:
         return False

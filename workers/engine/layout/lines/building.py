@@ -226,7 +226,7 @@ def _count_opportunities(fragment: InlineFragment) -> int:
 
 
 def _ends_in_opportunity(fragments: Sequence[InlineFragment]) -> int:
-    """Return 1 where the last opportunity lies after the last character, which is not expanded."""
+    """Return 1 if the last opportunity is after the last character, which is not expanded."""
     return int(_is_spaced_between_characters(fragments[-1]))
 
 

@@ -1,7 +1,7 @@
-"""Hanging punctuation: characters at the ends of lines that stand in the margin, whole or in part.
+"""Hanging punctuation: characters at the ends of lines that hang in the margin, whole or in part.
 
 `hanging-punctuation` follows CSS Text 4 §9.2. `optical` is margin kerning as of pdfTeX: at both
-margins of every line a character of little ink stands out by a part of its width, so that the
+margins of every line a character of little ink hangs out by a part of its width, so that the
 edge of the text looks straight.
 """
 
@@ -22,7 +22,7 @@ _QUOTES: Final = "\"'"  # straight quotes open and close
 _OPENING: Final = frozenset({"Ps", "Pi", "Pf"})
 _CLOSING: Final = frozenset({"Pe", "Pi", "Pf"})
 
-# Parts of the width of a character that stand out with `optical`, at the end of a line and at its
+# Parts of the width of a character that hang out with `optical`, at the end of a line and at its
 # start. Less than all of a stop hangs: a whole one looks detached from its line.
 OPTICAL_ENDS: Final[Mapping[str, float]] = MappingProxyType(
     {

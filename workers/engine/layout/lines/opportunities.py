@@ -193,7 +193,7 @@ def _filter_by_context(word: str, classes: str, breaks: list[int]) -> list[int]:
 
 
 def _is_between_words(word: str, at: int) -> bool:
-    """Return whether two letters stand before a slash and two after it."""
+    """Return whether a slash has two letters before it and two after it."""
     return (
         word[max(at - 3, 0) : at - 1].isalpha()
         and at > 2

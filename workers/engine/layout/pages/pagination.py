@@ -306,7 +306,7 @@ class _Paginator:
         if self.empty_pages >= _MAX_EMPTY:
             self._raise_no_area(leader.flow, plan)
 
-    # --- what is wrong -----------------------------------------------------------------------------
+    # --- errors -----------------------------------------------------------------------------
 
     def _check_max_pages(self, flow_progress: _FlowProgress) -> None:
         flow, first = flow_progress.flow, flow_progress.first_page
@@ -316,7 +316,7 @@ class _Paginator:
         self.context.findings.error(
             "max-pages",
             f'Text does not fit: the flow "{flow.name}" needs {count} pages, '
-            f"max-pages gives {flow.max_pages}. Shorten the text, or raise max-pages.",
+            f"max-pages allows {flow.max_pages}. Shorten the text, or raise max-pages.",
             *_places(flow),
         )
 

@@ -144,7 +144,7 @@ def _too_tall(box: RunningBox, fragment: Fragment, limit: float) -> LayoutProble
     return LayoutProblem(
         code="running-too-tall",
         message=f"Text does not fit: `{tag}` needs {format_mm(fragment.height)}, "
-        f"its max-height gives {format_mm(limit)}",
+        f"its max-height allows {format_mm(limit)}",
         advice=f"Shorten the {tag}, or raise max-height.",
         chain=(box.source,),
     )

@@ -27,6 +27,7 @@ from workers.engine.syntax.vocabulary.properties import (
     BREAK_PROPERTIES,
     COMMON,
     NUMBER_PROPERTIES,
+    PARAGRAPH_PROPERTIES,
     POSITIONS,
 )
 from workers.engine.syntax.vocabulary.specs import (
@@ -44,7 +45,7 @@ _BARCODE_TYPE: Final = v.choice(*SYMBOLOGIES)
 
 
 BLOCK_ELEMENTS: Final = (
-    element("p", "A paragraph.", ContentModel.INLINE, TERM, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES),
+    element("p", "A paragraph.", ContentModel.INLINE, TERM, PARAGRAPH_PROPERTIES, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES),
     *(
         element(
             name, f"A heading of level {level}; an entry of the outline.", ContentModel.INLINE,

@@ -73,7 +73,7 @@ class CompiledAttribute(Generic[T]):
     def parse(self, text: str, scope: Scope) -> T:
         """Return an evaluated text parsed by the value type.
 
-        A wrong value is reported, and gives the default.
+        A wrong value is reported and replaced by the default.
         """
         kind = self.spec.value_type
         if text == "" and kind.accepts != "text":
@@ -84,7 +84,7 @@ class CompiledAttribute(Generic[T]):
             shown = text if len(text) <= 20 else text[:20] + "…"
             scope[STATE].findings.error(
                 "wrong-value",
-                f'The attribute "{self.spec.name}" came out as "{shown}"; accepted is {error}',
+                f'The attribute "{self.spec.name}" evaluates to "{shown}"; accepted is {error}',
                 self.location,
             )
             return self.constant

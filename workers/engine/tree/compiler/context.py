@@ -1,4 +1,4 @@
-"""The compile context: names in scope, the style sheet, and what is collected while compiling.
+"""The compile context: names in scope, the style sheet, and the state collected while compiling.
 
 A template is compiled once to `NodeBuilder`s, which run once for each document. A builder takes a
 scope (data, loop variables, build state) and the style of its parent, and appends nodes to a list.
@@ -107,13 +107,13 @@ class CompileContext:
         return replace(self, names=self.names | set(names))
 
     def compile_blocks(self, children: Sequence[Element | Text], *, owner: Element) -> NodeBuilder:
-        """Compile children where blocks may stand; `owner` is the element around them."""
+        """Compile children where blocks are allowed; `owner` is the element around them."""
         return self.block_compiler(children, self, owner=owner)
 
     # --- expressions ---------------------------------------------------------------------------
 
     def compile_expression(self, text: str, location: SourceLocation) -> Evaluation:
-        """Compile an expression written without braces; an error is reported, and gives None."""
+        """Compile an expression written without braces; an error is reported and yields None."""
         try:
             parsed = parse_expression(text)
         except ExpressionSyntaxError as error:
@@ -136,7 +136,7 @@ class CompileContext:
     def parse_template(
         self, text: str, location: SourceLocation, *, is_literal: bool = False
     ) -> TextTemplate:
-        """Parse a text with expressions; an error is reported, and gives an empty text."""
+        """Parse a text with expressions; an error is reported and yields an empty text."""
         if is_literal or "{{" not in text:
             return TextTemplate((text,))
         try:

@@ -140,7 +140,7 @@ def _read_name(name: CompiledAttribute[str | None], scope: Scope) -> str | None:
 def _report_empty(name: str, scope: Scope, location: SourceLocation) -> None:
     scope[STATE].findings.error(
         "empty-attachment",
-        f'The attachment "{name}" came out empty. Give it a value or text, or leave it out with if',
+        f'The attachment "{name}" is empty. Give it a value or text, or leave it out with if',
         location,
     )
 

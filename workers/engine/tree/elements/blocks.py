@@ -70,7 +70,7 @@ _INLINE_TAGS: Final = FORMATTING | {"a", "br", "ref", "footnote"}
 def compile_blocks(
     children: Sequence[Element | Text], context: CompileContext, *, owner: Element
 ) -> NodeBuilder:
-    """Compile children where blocks may stand; loose text becomes anonymous paragraphs."""
+    """Compile children where blocks are allowed; loose text becomes anonymous paragraphs."""
     builders: list[NodeBuilder] = []
     loose: list[Element | Text] = []
     has_names = False
@@ -92,11 +92,11 @@ def compile_blocks(
     return keep_names(builder) if has_names else builder
 
 
-# --- what is a block, and what is loose text ----------------------------------------------------------
+# --- blocks and loose text ----------------------------------------------------------
 
 
 class _Placement(Enum):
-    """Whether a child is a block where both blocks and text may stand."""
+    """Whether a child is a block where both blocks and text are allowed."""
 
     BLOCK = "a block"
     LOOSE = "in a line"

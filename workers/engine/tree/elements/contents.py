@@ -83,7 +83,7 @@ def _is_repeated(element: Element, context: CompileContext) -> bool:
     if context.is_page_time:
         context.findings.error(
             "misplaced-element",
-            f"`{element.tag}` may not stand in content that pages repeat: headers, footers, boxes of pages, "
+            f"`{element.tag}` is not allowed in content that pages repeat: headers, footers, boxes of pages, "
             "and heads and feet of tables",
             element.location,
         )

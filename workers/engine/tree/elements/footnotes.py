@@ -53,7 +53,7 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
     if context.is_page_time or context.is_in_note:
         context.findings.error(
             "misplaced-element",
-            "`endnotes` may stand neither in a note nor in content that pages repeat: headers, footers, "
+            "`endnotes` is allowed neither in a note nor in content that pages repeat: headers, footers, "
             "boxes of pages, and heads and feet of tables",
             element.location,
         )
@@ -107,16 +107,16 @@ def check_notes_in_section(
             context.findings.error(
                 "misplaced-element",
                 f"`footnote` has no place in this `{element.tag}`, whose rows differ from piece to piece of "
-                "the table: it shows page values or totals, or stands on other pieces only. Put the "
+                "the table: it shows page values or totals, or is on other fragments only. Put the "
                 "note in the caption or a row of the body",
                 inner.location,
             )
 
 
 def _is_misplaced(element: Element, context: CompileContext) -> bool:
-    """Report a note where it may not stand; a note of Markdown is left out with a warning."""
+    """Report a note where it is not allowed; a note of Markdown is left out with a warning."""
     if context.is_in_note:
-        code, message = "nested-note", "A note stands in another note, where it has no place"
+        code, message = "nested-note", "A note is inside another note, which is not allowed"
         advice = "write it into the text of the note around it"
     elif context.is_page_time and not context.takes_notes:
         code = "misplaced-element"

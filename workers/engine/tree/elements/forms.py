@@ -38,7 +38,7 @@ def compile_field(element: Element, context: CompileContext) -> NodeBuilder:
     if context.is_page_time:
         context.findings.error(
             "misplaced-element",
-            f"`{element.tag}` may not stand in content that pages repeat: a field is in the file once",
+            f"`{element.tag}` is not allowed in content that pages repeat: a field is in the file once",
             element.location,
         )
         return sequence(())
@@ -79,7 +79,7 @@ class _FieldBuilder:
         name = self._read(scope, "name")
         if not name:
             if state.findings.error_count == errors_before:
-                self._report(scope, "wrong-value", "The field has no name: `name` came out empty")
+                self._report(scope, "wrong-value", "The field has no name: `name` is empty")
             return
         options: list[FieldOption] = []
         self._options.build(scope, own, options)

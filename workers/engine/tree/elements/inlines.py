@@ -205,7 +205,7 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
         _register_id(identity, scope, out)
         name = target.read(scope)
         if name is None:
-            message = "The reference has no target: `to` came out empty"
+            message = "The reference has no target: `to` is empty"
             scope[STATE].findings.error("wrong-value", message, element.location)
             return
         own = element_style.compute(scope, parent)
@@ -243,7 +243,7 @@ def compile_index_anchor(
     def note(scope: Scope) -> str | None:
         value = term.read(scope)
         if value is None:
-            message = "The mark has no term: `term` came out empty"
+            message = "The mark has no term: `term` is empty"
             scope[STATE].findings.error("wrong-value", message, element.location)
             return None
         name: str = scope[STATE].add_index_mark(value, element.location)
@@ -282,7 +282,7 @@ def report_page_time(element: Element, context: CompileContext) -> None:
     """Report an element that content repeated by pages may not contain."""
     context.findings.error(
         "misplaced-element",
-        f"`{element.tag}` may not stand in content that pages repeat: headers, footers, boxes of pages, "
+        f"`{element.tag}` is not allowed in content that pages repeat: headers, footers, boxes of pages, "
         "and heads and feet of tables",
         element.location,
     )

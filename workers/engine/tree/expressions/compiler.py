@@ -146,7 +146,7 @@ class _CodeGenerator:
         return self.assign(f"{value} if {value}.__class__ is str else to_text({value})")
 
     def emit(self, node: nodes.Node) -> str:  # noqa: C901, PLR0911, PLR0912  (one case for each kind)
-        """Write the steps of a node; gives the variable or literal that holds its value."""
+        """Write the steps of a node; return the variable or literal that holds its value."""
         match node:
             case nodes.Const():
                 return self.constant(node.value)

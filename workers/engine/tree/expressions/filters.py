@@ -214,7 +214,7 @@ def replace(value: Value, old: Value, new: Value) -> Value:
     if not sought:
         raise ExpressionError("replace needs a text to search for")
     if len(text) + text.count(sought) * (len(other) - len(sought)) > MAX_TEXT:
-        raise ExpressionError(f"replace would give more than {MAX_TEXT:,} characters")
+        raise ExpressionError(f"the result of replace would be more than {MAX_TEXT:,} characters")
     return text.replace(sought, other)
 
 
@@ -253,7 +253,7 @@ def split(value: Value, sep: Value = ",") -> Value:
     """Split a text into a list, without the white space around its parts."""
     text, separator = _require_text(value, "split"), _require_text(sep, "split")
     if not separator or text.count(separator) >= MAX_LIST:
-        raise ExpressionError(f"split needs a separator and gives at most {MAX_LIST:,} parts")
+        raise ExpressionError(f"split needs a separator and returns at most {MAX_LIST:,} parts")
     return [part.strip() for part in text.split(separator)] if text else []
 
 
@@ -262,7 +262,7 @@ def join(value: Value, sep: Value = "") -> Value:
     separator = _require_text(sep, "join")
     parts = [to_text(item) for item in _require_list(value, "join")]
     if sum(map(len, parts)) + len(separator) * len(parts) > MAX_TEXT:
-        raise ExpressionError(f"join would give more than {MAX_TEXT:,} characters")
+        raise ExpressionError(f"the result of join would be more than {MAX_TEXT:,} characters")
     return separator.join(parts)
 
 
@@ -426,7 +426,7 @@ def translate(key: Value, **arguments: Value) -> Value:
     raise AssertionError("the messages of the scope write it")  # expressions never call it
 
 
-# --- what they share --------------------------------------------------------------------------------
+# --- shared helpers --------------------------------------------------------------------------------
 
 
 def _require_number(value: Value, what: str) -> Decimal:

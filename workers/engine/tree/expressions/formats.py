@@ -187,7 +187,7 @@ def make_currency(
     currency = formats.currency if code is None else _require_currency(code)
     if currency is None:
         raise ExpressionError(
-            "no currency is known; give currency=\"EUR\" on document, or currency('EUR')"
+            "no currency is set; write currency=\"EUR\" on document, or currency('EUR')"
         )
     if style not in _CURRENCY_STYLES:
         raise ExpressionError(f"currency's style must be one of {', '.join(_CURRENCY_STYLES)}")

@@ -1,7 +1,7 @@
 """The grammar of expressions: Jinja2's, parsed by its own parser, and restricted to a subset.
 
 Precedence and literals are those of Jinja2. Whatever is not part of the language is refused here,
-with what is accepted; the rest is compiled by `expressions.compiler`.
+with the accepted values; the rest is compiled by `expressions.compiler`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range
 class ExpressionSyntaxError(Exception):
     """An expression is not part of the language.
 
-    The text says what is wrong and what is accepted.
+    The text names the error and the accepted values.
     """
 
 
@@ -302,7 +302,7 @@ COMPARISON_SIGNS: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass
 class _Checker:
-    """One pass over an expression: refuses what is not in the language, collects names and hints."""
+    """One pass over an expression: rejects syntax outside the language, collects names and hints."""
 
     names: set[str] = field(default_factory=set)
     row_names: set[str] = field(default_factory=set)

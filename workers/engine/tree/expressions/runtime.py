@@ -349,7 +349,7 @@ _SHOWN: Final[dict[type, Callable[[Any], str]]] = {
 
 def is_odd(value: Value) -> bool:
     """Return whether an integer is odd."""
-    return to_integer(value, "what is odd or even") % 2 == 1
+    return to_integer(value, "the value of odd or even") % 2 == 1
 
 
 def is_even(value: Value) -> bool:

@@ -1,6 +1,6 @@
 """The scope of expressions: names of data and loops, and the keys under which a build keeps its own.
 
-A key that begins with `#` is no identifier, so no expression can read it.
+A key that starts with `#` is not an identifier, so no expression can read it.
 """
 
 from __future__ import annotations

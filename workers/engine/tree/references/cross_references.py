@@ -23,7 +23,7 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class IndexTerm:
-    """A term of the index, the level it stands at, and the anchors of its marks.
+    """A term of the index, its level, and the anchors of its marks.
 
     `is_first` marks the first term of a letter.
     """

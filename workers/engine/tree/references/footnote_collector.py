@@ -1,4 +1,4 @@
-"""The notes of one build, and which of them stand at the foot of pages or as endnotes."""
+"""The notes of one build, and which of them are at the foot of pages or among the endnotes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FootnoteCollector:
     def collect_endnotes(self, counters: Counters) -> tuple[Note, ...]:
         """Return the notes of the flow since the last `endnotes`.
 
-        They are no footnotes any more.
+        They are not footnotes any more.
         """
         taken: list[Note] = []
         for note in self._open:

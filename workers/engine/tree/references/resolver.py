@@ -128,7 +128,7 @@ class ReferenceResolver:
         number = "" if label is None else label.text.strip()
         return Title(level, number, text, paragraph.id or "")
 
-    # --- what references show ----------------------------------------------------------------------
+    # --- texts of references ----------------------------------------------------------------------
 
     def _resolve_number(self, reference: Reference) -> str:
         target = self._references.targets.get(reference.target)
@@ -195,7 +195,7 @@ class ReferenceResolver:
             source.location,
         )
 
-    # --- elements that are no paragraphs ---------------------------------------------------------
+    # --- elements other than paragraphs ---------------------------------------------------------
 
     def _add_block_targets(self, blocks: Iterable[Block]) -> None:
         """Add the text and number of other blocks, if references refer to them."""

@@ -351,6 +351,7 @@ class _Computation:
             decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
             text_wrap=own.text_wrap,
             hanging=own.hanging,
+            initial_letter=self.get("initial-letter") or None,
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:
@@ -445,7 +446,7 @@ class _Computation:
         return parent.apply_properties(properties, in_table=in_table)
 
     def _margin(self, side: str) -> Length:
-        """Return a margin; a narrow box stands at the start of its container (CSS 2.1, 10.3.3)."""
+        """Return a margin; a narrow box is placed at the start of its container (CSS 2.1, 10.3.3)."""
         takes_rest = side == "left" and self.inherited.is_rtl
         return self.length(f"margin-{side}", AUTO if takes_rest else ZERO)
 

@@ -36,7 +36,7 @@ _MAX_NUMBER: Final = 100  # characters of a number, its unit included
 def find_fraction(text: str, sign: str, *, accepts_integers: bool = True) -> str | None:
     """Return a number's decimal sign with the text after it, or the text after an integer's digits.
 
-    None for text that is no number, and without `accepts_integers` for one without a decimal sign.
+    None for text that is not a number, and without `accepts_integers` for one without a decimal sign.
     """
     at = text.rfind(sign)
     if at >= 0 and text[at + 1 : at + 2].isdigit():
@@ -79,7 +79,7 @@ class DecimalAlignment:
         )  # a year above a column is not aligned
         self.reserve = reserve  # the widest fraction of the column
         self._measure = make_measure(make_glyph_style(text, context.fonts.find(text)))
-        # By fraction; text that is no number is at the edge.
+        # By fraction; text that is not a number is at the edge.
         self._shifts: dict[str | None, float] = {None: 0.0}
 
     def find(self, text: str) -> str | None:

@@ -374,7 +374,7 @@ class _TableFiller:
         return LayoutProblem(
             code="columns-too-wide",
             message=f"Columns do not fit: the columns of {describe_element(source, self.context.path)} need "
-            f"{format_mm(need)}, the table gives {format_mm(room)}",
+            f"{format_mm(need)}, the table allows {format_mm(room)}",
             advice='Make columns narrower, or give one the width "1fr" or "auto".',
             chain=self.context.chain(source),
         )

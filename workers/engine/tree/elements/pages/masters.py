@@ -141,7 +141,7 @@ def _children(layers: Sequence[Element], tag: str) -> list[Element]:
 def _read_attribute(
     layers: Sequence[Element], name: str, context: CompileContext
 ) -> Callable[[Scope], Any]:
-    """Compile an attribute of the first layer that gives it, or its default."""
+    """Compile an attribute of the first layer that has it, or its default."""
     stated = next((layer for layer in layers if name in layer.attributes), None)
     if stated is not None:
         return context.compile_attribute(stated, name).read

@@ -52,7 +52,7 @@ def compile_running(element: Element, context: CompileContext) -> BuildRunning:
 
 
 def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> BuildBoxes:
-    """Compile the boxes of a page; one without offsets stands at the paper's corner."""
+    """Compile the boxes of a page; one without offsets is placed at the paper's corner."""
     at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
     builder = at_page.compile_blocks(elements, owner=elements[0])
     placed = NodeBuilder(lambda *given: _place_on_paper(builder, *given), builder.is_static)

@@ -445,7 +445,7 @@ def _report_in_section(row: Element, context: CompileContext) -> None:
     for name in sorted(_OF_BODIES & row.attributes.keys()):
         context.findings.error(
             "misplaced-attribute",
-            f"`{name}` has an effect on body rows only; heads and feet say by `on` where they stand",
+            f"`{name}` has an effect on body rows only; `on` sets the fragments that heads and feet are on",
             row.location,
         )
 

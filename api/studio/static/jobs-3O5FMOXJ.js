@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-5BRZRVUT.js";import"./chunk-LVKE7PFG.js";import"./chunk-C4ETUDJ4.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
