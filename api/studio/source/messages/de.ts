@@ -136,7 +136,7 @@ export const de: Record<keyof typeof en, string> = {
   "images.title": "Bilder",
   "images.held": "{n} von 1.000 Bildern, {size} von 1 GB",
   "images.drop": "Bilder auswählen oder hier ablegen",
-  "images.dropHelp": "PNG, JPEG, WebP oder SVG, je bis 50 MB. Ein Bild gleichen Namens wird ersetzt, und Dokumente verwenden das neue.",
+  "images.dropHelp": "PNG, JPEG, WebP, SVG oder PDF, je bis 50 MB. Ein Bild gleichen Namens wird ersetzt, und Dokumente verwenden das neue.",
   "images.none": "Noch keine Bilder",
   "images.noneHelp": "Vorlagen verwenden ein gespeichertes Bild unter seinem Namen: ein Logo, eine Unterschrift, einen Briefkopf.",
   "images.deleteHelp": "Dokumente, die es verwenden, lassen sich nicht mehr erzeugen. Das lässt sich nicht rückgängig machen.",

@@ -134,7 +134,7 @@ export const en = {
   "images.title": "Images",
   "images.held": "{n} of 1,000 images, {size} of 1 GB",
   "images.drop": "Choose images, or drop them here",
-  "images.dropHelp": "PNG, JPEG, WebP or SVG, up to 50 MB each. An image of the same name is replaced, and documents use the new one.",
+  "images.dropHelp": "PNG, JPEG, WebP, SVG or PDF, up to 50 MB each. An image of the same name is replaced, and documents use the new one.",
   "images.none": "No images yet",
   "images.noneHelp": "Templates draw a stored image by its name: a logo, a signature, a letterhead.",
   "images.deleteHelp": "Documents that use it can no longer be rendered. This cannot be undone.",

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-5R6DHVHF.js";import"./chunk-K4WH37GQ.js";import"./chunk-7OSRD4YO.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
