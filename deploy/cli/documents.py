@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def add_commands(commands: Commands) -> None:
     """Add `render` and `validate`."""
     drawing = commands.add_parser("render", help="render a document to PDF", allow_abbrev=False)
-    _add_inputs(drawing)
+    add_inputs(drawing)
+    add_json_option(drawing)
     drawing.add_argument(
         "--draft", action="store_true", help="with the DRAFT watermark, without encryption"
     )
@@ -34,7 +35,8 @@ def add_commands(commands: Commands) -> None:
     checking = commands.add_parser(
         "validate", help="print the findings of a document", allow_abbrev=False
     )
-    _add_inputs(checking)
+    add_inputs(checking)
+    add_json_option(checking)
     checking.set_defaults(run=run_validate)
 
 
@@ -45,7 +47,7 @@ def run_render(arguments: argparse.Namespace) -> int:
     from workers.engine.pipeline import render
     from workers.engine.ports import RenderOptions, RenderOutput
 
-    inputs = _read_inputs(arguments)
+    inputs = read_inputs(arguments)
     output_kind = RenderOutput.INVOICE if arguments.invoice else RenderOutput.PDF
     options = RenderOptions(clock.now(), is_draft=arguments.draft, output=output_kind)
     try:
@@ -72,7 +74,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
     from workers.engine.pipeline import validate
     from workers.engine.ports import RenderOptions
 
-    inputs = _read_inputs(arguments)
+    inputs = read_inputs(arguments)
     options = RenderOptions(now=clock.now())
     found = validate(inputs.template, inputs.payload, options=options, resources=inputs.resources)
     if arguments.json:
@@ -83,7 +85,12 @@ def run_validate(arguments: argparse.Namespace) -> int:
     return 1 if found.error_count else 0
 
 
-def _read_inputs(arguments: argparse.Namespace) -> Inputs:
+def read_inputs(arguments: argparse.Namespace) -> Inputs:
+    """Read the files that the arguments of `add_inputs` name.
+
+    Raises:
+        CommandFailed: they cannot be combined, or one cannot be read.
+    """
     from workers.engine.cli import Folders, InputError, load_inputs
 
     try:
@@ -105,7 +112,8 @@ def _default_output(arguments: argparse.Namespace) -> Path:
     return Path(f"{named.stem}-invoice.xml" if arguments.invoice else f"{named.stem}.pdf")
 
 
-def _add_inputs(parser: argparse.ArgumentParser) -> None:
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add the files of one render: document, template, data, and folders of images, fonts and templates."""
     parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT.xml")
     parser.add_argument(
         "--template", type=Path, metavar="T.xml", help="template that the document overlays"
@@ -121,4 +129,8 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         help="templates to extend or import: NAME@... is DIR/NAME.xml (default: the template's folder)",
     )
     parser.add_argument("--fonts", type=Path, metavar="DIR", help="font NAME is DIR/NAME.ttf")
-    add_json_option(parser)
+
+
+def _default_output(arguments: argparse.Namespace) -> Path:
+    named: Path = arguments.document or arguments.template
+    return Path(f"{named.stem}.pdf")

@@ -21,6 +21,7 @@ _MODULES: Final = {
     "shards": "shards",
     "render": "documents",
     "validate": "documents",
+    "preview": "preview",
     "einvoice": "invoices",
     "fmt": "formatting",
     "lsp": "language_server",

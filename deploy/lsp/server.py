@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
+from deploy.lsp.fixes import find_correction
 from shared import clock
 from workers.engine.assist import CompletionKind, complete, hover
 from workers.engine.cli import LinkedFiles
@@ -34,6 +36,23 @@ _SEVERITIES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A finding as an LSP diagnostic, and the edits of its correction with their title, if it has one."""
+
+    diagnostic: lsp.Diagnostic
+    title: str = ""
+    edits: tuple[lsp.TextEdit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedText:
+    """The findings of a text."""
+
+    source: str
+    found: tuple[Checked, ...]
+
+
 def make_server() -> LanguageServer:
     """Return the server; its `start_io` runs it on standard input and output."""
     server = LanguageServer("pressroom", version("pressroom"))
@@ -46,6 +65,8 @@ def make_server() -> LanguageServer:
     server.feature(lsp.TEXT_DOCUMENT_COMPLETION, triggers)(partial(features.complete))
     server.feature(lsp.TEXT_DOCUMENT_HOVER)(partial(features.hover))
     server.feature(lsp.TEXT_DOCUMENT_FORMATTING)(partial(features.format))
+    fixes = lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
+    server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, fixes)(partial(features.fix))
     return server
 
 
@@ -55,6 +76,7 @@ class _LanguageFeatures:
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._checks: dict[str, asyncio.Task[None]] = {}
+        self._checked: dict[str, _CheckedText] = {}
 
     async def did_open(self, parameters: lsp.DidOpenTextDocumentParams) -> None:
         self._schedule_check(parameters.text_document.uri)
@@ -66,6 +88,7 @@ class _LanguageFeatures:
         uri = parameters.text_document.uri
         if uri in self._checks:
             self._checks.pop(uri).cancel()
+        self._checked.pop(uri, None)
         self._publish(uri, [])
 
     def complete(self, parameters: lsp.CompletionParams) -> list[lsp.CompletionItem]:
@@ -91,6 +114,24 @@ class _LanguageFeatures:
     def format(self, parameters: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
         return format_document(self._find(parameters.text_document.uri))
 
+    def fix(self, parameters: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        """Return the corrections of the findings in a range; none if the text has changed since its check."""
+        uri = parameters.text_document.uri
+        checked = self._checked.get(uri)
+        if checked is None or checked.source != self._find(uri).source:
+            return []
+        return [
+            lsp.CodeAction(
+                each.title,
+                kind=lsp.CodeActionKind.QuickFix,
+                diagnostics=[each.diagnostic],
+                is_preferred=True,
+                edit=lsp.WorkspaceEdit({uri: list(each.edits)}),
+            )
+            for each in checked.found
+            if each.edits and _touch(each.diagnostic.range, parameters.range)
+        ]
+
     def _find(self, uri: str) -> TextDocument:
         return self._server.workspace.get_text_document(uri)
 
@@ -102,7 +143,10 @@ class _LanguageFeatures:
 
     async def _check(self, uri: str) -> None:
         await asyncio.sleep(PAUSE_SECONDS)
-        self._publish(uri, find_diagnostics(self._find(uri)))
+        document = self._find(uri)
+        found = check_document(document)
+        self._checked[uri] = _CheckedText(document.source, tuple(found))
+        self._publish(uri, [each.diagnostic for each in found])
         self._checks.pop(uri, None)
 
     def _publish(self, uri: str, found: list[lsp.Diagnostic]) -> None:
@@ -110,15 +154,15 @@ class _LanguageFeatures:
         self._server.text_document_publish_diagnostics(parameters)
 
 
-def find_diagnostics(document: TextDocument) -> list[lsp.Diagnostic]:
-    """Return the findings of a template that need no layout, as LSP diagnostics."""
+def check_document(document: TextDocument) -> list[Checked]:
+    """Return the findings of a template that need no layout."""
     source = document.source
     if len(source) > MAX_CHARACTERS:
         return []
     text = source.encode("utf-8", "replace")
     linked = LinkedFiles(Path(document.path).parent)
     found = validate(prepare_template(text, linked), None, options=RenderOptions(now=clock.now()))
-    return [_to_lsp_diagnostic(diagnostic, document) for diagnostic in found]
+    return [_check(diagnostic, document) for diagnostic in found]
 
 
 def format_document(document: TextDocument) -> list[lsp.TextEdit]:
@@ -132,6 +176,43 @@ def format_document(document: TextDocument) -> list[lsp.TextEdit]:
         return []
     whole = lsp.Range(lsp.Position(0, 0), lsp.Position(len(document.lines), 0))
     return [lsp.TextEdit(whole, written)]
+
+
+def _touch(one: lsp.Range, other: lsp.Range) -> bool:
+    return one.start <= other.end and other.start <= one.end
+
+
+def _check(diagnostic: Diagnostic, document: TextDocument) -> Checked:
+    shown = _to_lsp_diagnostic(diagnostic, document)
+    place = diagnostic.location
+    # Only the text itself can be edited, not a template that it links to.
+    if place is None or place.linkage is not None:
+        return Checked(shown)
+    span = place.span
+    begin = _offset((span.line_start, span.column_start), document)
+    element = document.source[begin : _offset((span.line_end, span.column_end), document)]
+    correction = find_correction(diagnostic.message, element, place.tag_name)
+    if correction is None:
+        return Checked(shown)
+    written, meant = correction.written, correction.meant
+    places = ((begin + offset, begin + offset + len(written)) for offset in correction.offsets)
+    edits = [
+        lsp.TextEdit(lsp.Range(_position_at(start, document), _position_at(end, document)), meant)
+        for start, end in places
+    ]
+    return Checked(shown, f"Change to {meant}", tuple(edits))
+
+
+def _offset(at: tuple[int, int], document: TextDocument) -> int:
+    """Return the offset of a position of the engine in the text."""
+    line, column = at
+    return sum(len(each) for each in document.lines[: line - 1]) + column - 1
+
+
+def _position_at(offset: int, document: TextDocument) -> lsp.Position:
+    before = document.source[:offset]
+    line = before.count("\n")
+    return _position((line + 1, offset - (before.rfind("\n") + 1) + 1), document)
 
 
 def _to_lsp_diagnostic(diagnostic: Diagnostic, document: TextDocument) -> lsp.Diagnostic:

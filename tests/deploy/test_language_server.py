@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from deploy.cli.main import main
+from deploy.lsp.fixes import find_correction
 
 URI = "file:///t.xml"
 TEXT = '<document>\n<flow>\n<p colour="red">ä😀{{ absent }}</p>\n</flow>\n</document>\n'
@@ -88,6 +89,33 @@ def at(line, character):
     return {"textDocument": {"uri": URI}, "position": {"line": line, "character": character}}
 
 
+def in_line(line):
+    place = {"line": line, "character": 5}
+    return {
+        "textDocument": {"uri": URI},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": []},
+    }
+
+
+@pytest.mark.parametrize(
+    ("message", "element", "tag", "offsets"),
+    [
+        ('Unknown element "tabel"; did you mean "table"?', "<tabel><tr/></tabel>", "tabel", (1, 14)),
+        ('Unknown element "tabel"; did you mean "table"?', "<tabel/>", "tabel", (1,)),
+        ('`p` has no attribute `colour`; did you mean "color"?', '<p colour="red">', "p", (3,)),
+        ('Unknown filter "curency"; did you mean "currency"?', "<p>{{ a | curency }}</p>", "p", (10,)),
+    ],
+)  # fmt: skip
+def test_a_suggestion_is_found_where_its_name_is_written(message, element, tag, offsets):
+    assert find_correction(message, element, tag).offsets == offsets
+
+
+def test_a_name_that_is_not_in_the_element_and_a_message_without_suggestion_have_no_fix():
+    assert find_correction('`p` has no attribute `a`; did you mean "b"?', "<p/>", "p") is None
+    assert find_correction("The text is not well-formed", "<p/>", "p") is None
+
+
 def test_without_its_extra_the_command_names_the_package_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pygls", None)
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
@@ -109,6 +137,13 @@ def test_an_editor_gets_findings_completion_hover_and_formatting(editor):
     assert {"color", "font-size"} <= {item["label"] for item in offered}
     explained = editor.ask("textDocument/hover", at(2, 1))
     assert explained["contents"]["value"].startswith("**p**: ")
+    [fix] = editor.ask("textDocument/codeAction", in_line(2))
+    assert fix["title"] == "Change to color"
+    [edit] = fix["edit"]["changes"][URI]
+    assert edit["newText"] == "color"
+    assert edit["range"]["start"] == {"line": 2, "character": 3}
+    assert edit["range"]["end"] == {"line": 2, "character": 9}
+    assert editor.ask("textDocument/codeAction", in_line(0)) == []
     options = {"tabSize": 2, "insertSpaces": True}
     [edit] = editor.ask(
         "textDocument/formatting", {"textDocument": {"uri": URI}, "options": options}

@@ -85,7 +85,7 @@ class Preview:
 
 
 def preview(
-    template: PreparedTemplate,
+    template: PreparedTemplate | None,
     payload: Payload | None,
     *,
     options: RenderOptions,
@@ -114,7 +114,7 @@ def preview(
 
 
 def _lay_out_pages(
-    template: PreparedTemplate,
+    template: PreparedTemplate | None,
     payload: Payload | None,
     options: RenderOptions,
     resources: Resources,

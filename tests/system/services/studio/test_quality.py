@@ -67,6 +67,23 @@ def test_nothing_is_cut_off_where_the_page_is_narrow(sign_in, account, width):
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width, place
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_mapped_csv_is_accessible_and_not_cut_off(sign_in, account, scheme, find_violations):
+    text = b'<document><data><json>{"name": "?"}</json></data><flow><p>{{ name }}</p></flow></document>'
+    template = account.store_template(text)
+    page = sign_in(account, color_scheme=scheme)
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
+    file = {"name": "orders.csv", "mimeType": "text/csv", "buffer": b"name,internal\nAda,a\nBo,b\n"}
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_label("Path of the column internal").wait_for()
+    expect(
+        page.get_by_role("listitem").filter(has_text="Document 2").get_by_role("img")
+    ).to_be_visible()
+    assert find_violations(page) == []
+    page.set_viewport_size({"width": NARROW, "height": 640})
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= NARROW
+
+
 def test_everything_is_done_by_keyboard(page: Page):
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()

@@ -1,4 +1,4 @@
-/** What the plots of the account share: drawing in the page's colours, anew with its width. */
+/** Drawing of the plots of the account, in the colours and the width of the page. */
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";

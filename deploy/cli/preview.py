@@ -1,0 +1,63 @@
+"""`pressroom preview`: the pages of local files in a browser, drawn again when the files change."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deploy.cli.documents import add_inputs, read_inputs
+from deploy.cli.output import CommandFailed, Commands
+
+if TYPE_CHECKING:
+    from deploy.preview.server import PreviewServer
+
+
+def add_commands(commands: Commands) -> None:
+    """Add `preview`."""
+    parser = commands.add_parser(
+        "preview",
+        help="show the pages of a file in a browser, and again whenever it changes",
+        allow_abbrev=False,
+    )
+    add_inputs(parser)
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port on this machine (a free one)"
+    )
+    parser.set_defaults(run=run_preview)
+
+
+def run_preview(arguments: argparse.Namespace) -> int:
+    """Serve the pages on loopback until interrupted; files that cannot be combined are an error."""
+    with make_server(arguments) as server:
+        print(f"{server.title}: {server.url} (Ctrl-C stops)", flush=True)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _stop)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+def make_server(arguments: argparse.Namespace) -> PreviewServer:
+    """Return the server of the files that the arguments name."""
+    from deploy.preview.drawing import LocalPages, PreviewInputs
+    from deploy.preview.server import PreviewServer
+
+    read_inputs(arguments)
+    named = (arguments.document, arguments.template, arguments.data, arguments.markdown)
+    files: tuple[Path, ...] = tuple(path for path in named if path is not None)
+    # Templates that others extend or import lie beside the file unless a folder is given.
+    linked = arguments.templates or files[0].parent
+    folders = tuple(path for path in (arguments.images, arguments.fonts, linked) if path)
+    inputs = PreviewInputs(lambda: read_inputs(arguments), files, folders)
+    try:
+        return PreviewServer(LocalPages(inputs), title=files[0].name, port=arguments.port)
+    except (OSError, OverflowError) as error:
+        raise CommandFailed(f"port {arguments.port} cannot be used: {error}") from error
+
+
+def _stop(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

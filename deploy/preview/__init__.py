@@ -1,0 +1,1 @@
+"""Previews of local files in a browser: `pressroom preview` (decision 0365)."""
