@@ -6,8 +6,12 @@ import base64
 import io
 import struct
 import zlib
+from pathlib import Path
 
 from PIL import Image
+
+GOLDEN = Path(__file__).parent / "golden" / "images"
+LETTERHEAD = (GOLDEN / "letterhead.pdf").read_bytes()
 
 
 def encode(kind: str, image: Image.Image, **options) -> bytes:
@@ -132,6 +136,8 @@ def embedded(number: int, size: tuple[int, int]) -> str:
 
 NOTHING = b""  # refused before it comes to a worker
 REFUSED = {
+    "pdf without objects": b"%PDF-1.7\nhello",
+    "pdf without its cross-reference": LETTERHEAD[:-40],
     "no image": b"hello",
     "gif": encode("GIF", plain("P")),
     "arithmetic jpeg": with_frame(0xC9),
@@ -257,6 +263,8 @@ BEYOND_COUNTING = {
 }
 
 ACCEPTED = {
+    "pdf": LETTERHEAD,
+    "pdf with what is left out": (GOLDEN / "foreign.pdf").read_bytes(),
     "webp of one colour without palette": one_color(1, 1, (1, 0, 0, 0)),
     "large webp of one colour": one_color(4000, 4000, (1, 1, 1, 1)),
     "opaque webp of one colour": one_color(37, 20, (255, 255, 0, 0)),

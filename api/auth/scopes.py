@@ -60,6 +60,7 @@ SCOPES: Final[Mapping[str, frozenset[Scope]]] = {
     "/v2/webhooks": _ACCOUNT,
     "/v2/webhooks/{}": _ACCOUNT,
     "/v2/webhooks/{}/rotate": _ACCOUNT,
+    "/v2/webhooks/{}/test": _ACCOUNT,
     "/v2/webhooks/{}/deliveries": _ACCOUNT,
 }
 

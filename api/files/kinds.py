@@ -22,7 +22,7 @@ FONT_TYPES: Final = (
     "font/sfnt",
     "application/octet-stream",
 )
-IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
+IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml", "application/pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _write_font(properties: FontFileProperties) -> dict[str, Any]:
 IMAGE: Final = FileKind(
     singular="image",
     plural="images",
-    formats="a PNG, JPEG, WebP or SVG",
+    formats="a PNG, JPEG, WebP, SVG or PDF",
     larger_hint="PUT /v2/images/{name} accepts images up to 50 MB",
     media_types=IMAGE_TYPES,
     max_bytes=MAX_IMAGE_BYTES,

@@ -351,10 +351,12 @@ OPERATIONS: Final = (
     Operation(
         "put", "/v2/images/{name}", "putImage", "Images", "Store an image",
         "The format is detected from the bytes, not from the declared type: PNG, JPEG (8 bits, baseline or "
-        "progressive), SVG, or WebP without animation. Limits: 50 MB and 100 megapixels; WebP 24 megapixels; PNG "
+        "progressive), SVG, PDF, or WebP without animation. Limits: 50 MB and 100 megapixels; WebP 24 megapixels; PNG "
         "with transparency or interlacing 32 megapixels; SVG 8 MB, 50,000 elements including the copies of `use`, "
         "300,000 path segments, 2,000 style rules, and no entities. The size of an SVG is its width and height in "
-        "px, or its view box. A worker prepares the image as a render does: an image that renders reject is 400 "
+        "px, or its view box. Of a PDF the pages are drawn, without scripts, forms, links and annotations; its first "
+        "10 pages are checked, its width and height are those of the first in px, and an encrypted one is rejected. "
+        "A worker prepares the image as a render does: an image that renders reject is 400 "
         "with the same message. Not metered. 503 without a worker, 504 over the time budget. At most four uploads "
         "of an account are inspected at once; others wait, and are 429 after 30 s. 409 without a code if the "
         "workspace has no space.",

@@ -28,7 +28,12 @@ from api.openapi.model import (
     RequestBody,
     json_content,
 )
-from shared.db.webhooks import MAX_WEBHOOKS, DeliveryStatus, WebhookEvent
+from shared.db.webhooks import (
+    MAX_WEBHOOKS,
+    SUBSCRIBABLE_EVENTS,
+    DeliveryStatus,
+    WebhookEvent,
+)
 
 _ID: Final = string("The id.", minLength=1, maxLength=64)
 _RECORD: Final[Mapping[str, Schema]] = {
@@ -37,9 +42,9 @@ _RECORD: Final[Mapping[str, Schema]] = {
     "events": {
         "type": "array",
         "description": "The subscribed events; all events by default.",
-        "items": enum_of(WebhookEvent),
+        "items": string("An event.", enum=[event.value for event in SUBSCRIBABLE_EVENTS]),
         "minItems": 1,
-        "maxItems": len(WebhookEvent),
+        "maxItems": len(SUBSCRIBABLE_EVENTS),
     },
     "created_at": date_time("When it was added."),
     "disabled_at": date_time("When its target responded 410; absent while it is enabled."),
@@ -79,6 +84,7 @@ WEBHOOK_SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("next_attempt_at",),
     ),
+    "WebhookTest": object_schema({"webhook_id": _ID}),
     "Deliveries": object_schema(
         {"deliveries": array_of("Delivery"), "has_more": boolean("Whether older entries exist.")}
     ),
@@ -89,6 +95,7 @@ _RECORD_OF: Final[Mapping[WebhookEvent, str]] = {
     WebhookEvent.JOB_SUCCEEDED: "Job",
     WebhookEvent.JOB_FAILED: "Job",
     WebhookEvent.BATCH_FINISHED: "Batch",
+    WebhookEvent.WEBHOOK_TEST: "WebhookTest",
 }
 _HEADERS: Final[Mapping[str, str]] = {
     "webhook-id": "Id of the delivery, the same in each attempt, to detect duplicates.",
@@ -115,7 +122,7 @@ def _describe_event(event: WebhookEvent) -> Mapping[str, Any]:
         "operationId": "on" + "".join(part.title() for part in event.split(".")),
         "tags": [_TAG],
         "summary": f"{event}",
-        "description": "Sent to the account's webhooks that subscribe to it, signed as Standard Webhooks 1.0 specifies.",
+        "description": f"Sent to {_receivers(event)}, signed as Standard Webhooks 1.0 specifies.",
         "parameters": [
             {
                 "name": name,
@@ -130,9 +137,19 @@ def _describe_event(event: WebhookEvent) -> Mapping[str, Any]:
         "responses": {
             "2XX": {"description": "Delivered."},
             "410": {"description": "The webhook is disabled."},
-            "default": {"description": "The delivery is retried, for 24 hours."},
+            "default": {
+                "description": "The delivery has failed."
+                if event is WebhookEvent.WEBHOOK_TEST
+                else "The delivery is retried, for 24 hours."
+            },
         },
     }
+
+
+def _receivers(event: WebhookEvent) -> str:
+    if event is WebhookEvent.WEBHOOK_TEST:
+        return "a webhook that is tested"
+    return "the account's webhooks that subscribe to it"
 
 
 _PATH: Final = (Parameter("webhook_id", _ID, "A webhook of the account."),)
@@ -176,6 +193,15 @@ WEBHOOK_OPERATIONS: Final = (
         {200: OperationResponse("The webhook with its new secret.", json_content("WebhookWithSecret"))},
         path_parameters=_PATH,
         errors={**_NOT_FOUND, **BODY_ERRORS},
+    ),
+    Operation(
+        "post", "/v2/webhooks/{webhook_id}/test", "testWebhook", _TAG, "Test a webhook",
+        "Sends the event webhook.test to it, signed as any other, whatever it subscribes to. The delivery is attempted "
+        "once; the webhook's deliveries show the result. 409 while the previous test is pending, or if the webhook is "
+        "disabled.",
+        {202: OperationResponse("The pending delivery.", json_content("Delivery"))},
+        path_parameters=_PATH,
+        errors={**_NOT_FOUND, 409: (), **BODY_ERRORS},
     ),
     Operation(
         "get", "/v2/webhooks/{webhook_id}/deliveries", "listDeliveries", _TAG,

@@ -15,12 +15,18 @@ from api.http import read_limit, read_query, write_json
 from api.ports import Ports
 from shared.clock import now, timestamp
 from shared.db import webhooks
-from shared.db.webhooks import Attempt, Delivery, Webhook, WebhookEvent
+from shared.db.webhooks import (
+    SUBSCRIBABLE_EVENTS,
+    Attempt,
+    Delivery,
+    Webhook,
+    WebhookEvent,
+)
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
 
 _SECRET_BYTES: Final = 32
-_ACCEPTED_EVENTS: Final = ", ".join(WebhookEvent)
+_ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)
 _MAX_URL_LENGTH: Final = 2048
 _MAX_NAMED: Final = 5  # unknown events in one message
 
@@ -39,6 +45,7 @@ class WebhookRoutes:
         routes.get("/v2/webhooks/<webhook_id>")(self.read_webhook)
         routes.delete("/v2/webhooks/<webhook_id>")(self.delete_webhook)
         routes.post("/v2/webhooks/<webhook_id>/rotate")(self.rotate_secret)
+        routes.post("/v2/webhooks/<webhook_id>/test")(self.test_webhook)
         routes.get("/v2/webhooks/<webhook_id>/deliveries")(self.list_deliveries)
         return routes
 
@@ -100,6 +107,17 @@ class WebhookRoutes:
             )
         return write_json({**_write_webhook(webhook), "secret": secret})
 
+    def test_webhook(self, webhook_id: str) -> Response:
+        """Queue a test delivery, whose result is in the webhook's log; it is attempted once."""
+        principal = current_principal()
+        read_query(request, ())
+        receive_fields(request, ())
+        with self._ports.database.session() as session:
+            delivery = webhooks.enqueue_test(
+                session, principal.state.account_id, webhook_id, at=now()
+            )
+        return write_json(_write_delivery(delivery), 202)
+
     def list_deliveries(self, webhook_id: str) -> Response:
         """List a webhook's deliveries, newest first, with their attempts."""
         principal = current_principal()
@@ -123,8 +141,8 @@ class WebhookRoutes:
         faults = [*_find_url_errors(fields, self._ports), *_find_event_errors(fields)]
         if faults:
             raise ServiceError(400, " ".join(faults))
-        given = fields.get("events", list(WebhookEvent))
-        return fields["url"], tuple(event for event in WebhookEvent if event in given)
+        given = fields.get("events", SUBSCRIBABLE_EVENTS)
+        return fields["url"], tuple(event for event in SUBSCRIBABLE_EVENTS if event in given)
 
 
 def _find_url_errors(fields: Mapping[str, Any], ports: Ports) -> Iterator[str]:
@@ -146,13 +164,13 @@ def _find_event_errors(fields: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(given, list) or not given:
         yield must
         return
-    known = tuple(WebhookEvent)
+    known = SUBSCRIBABLE_EVENTS
     unknown = [name for name in given if not isinstance(name, str) or name not in known]
     if unknown:
         named = ", ".join(repr(name)[:100] for name in unknown[:_MAX_NAMED])
         which = "event" if len(unknown) == 1 else "events"
         yield f"Unknown {which} {named}: accepted are {_ACCEPTED_EVENTS}."
-    elif len(given) > len(WebhookEvent):
+    elif len(given) > len(SUBSCRIBABLE_EVENTS):
         yield must
 
 

@@ -1,4 +1,4 @@
-"""PUT /v2/images/{name}: store a PNG, JPEG or WebP under a name; the format is detected from the bytes."""
+"""PUT /v2/images/{name}: store a PNG, JPEG, WebP, SVG or PDF under a name; the format is detected from the bytes."""
 
 from pathlib import Path
 

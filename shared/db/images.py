@@ -12,7 +12,7 @@ from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 
 @dataclass(frozen=True, slots=True)
 class ImageFileProperties:
-    """Properties of an image file; `width` and `height` are pixels, for SVG CSS pixels."""
+    """Properties of an image file; `width` and `height` are pixels, for SVG and PDF CSS pixels."""
 
     content_type: str
     bytes: int

@@ -35,11 +35,17 @@ _LISTENING: Final = (
 
 
 class WebhookEvent(StrEnum):
-    """An event type that webhooks subscribe to (contract.md 6)."""
+    """An event type of deliveries (contract.md 6)."""
 
     JOB_SUCCEEDED = "job.succeeded"
     JOB_FAILED = "job.failed"
     BATCH_FINISHED = "batch.finished"
+    WEBHOOK_TEST = "webhook.test"  # requested for one webhook, whatever it subscribes to
+
+
+SUBSCRIBABLE_EVENTS: Final = tuple(
+    event for event in WebhookEvent if event is not WebhookEvent.WEBHOOK_TEST
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,7 @@ class DueDelivery:
     payload: str
     created_at: datetime
     attempts: int
+    is_test: bool = False
 
     def __repr__(self) -> str:
         """Hide the secrets and the payload from logs and tracebacks."""
@@ -225,6 +232,37 @@ def enqueue(session: Session, notifications: Sequence[WebhookNotification], *, a
     if deliveries:
         session.execute(insert(webhook_deliveries), deliveries)
     return len(deliveries)
+
+
+def enqueue_test(session: Session, account_id: str, webhook_id: str, *, at: datetime) -> Delivery:
+    """Insert a test delivery to one webhook and return it.
+
+    Raises:
+        ServiceError: 404, the account has no webhook of that id; 409, the webhook is disabled, or its
+            previous test is pending.
+    """
+    # Locked, so that of concurrent tests one is inserted.
+    session.execute(
+        select(webhooks.c.id).where(*_own(account_id, webhook_id)).with_for_update()
+    ).one_or_none()
+    webhook = find_webhook(session, account_id, webhook_id)
+    if webhook.disabled_at is not None:
+        raise ServiceError(
+            409, "The webhook is disabled: its target answered 410. Rotate its secret to enable it."
+        )
+    pending = select(webhook_deliveries.c.id).where(
+        webhook_deliveries.c.webhook_id == webhook_id,
+        webhook_deliveries.c.event == WebhookEvent.WEBHOOK_TEST.value,
+        webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+    )
+    if session.scalar(pending.limit(1)) is not None:
+        raise ServiceError(409, "The previous test of the webhook is still pending.")
+    test = WebhookNotification(
+        account_id, WebhookEvent.WEBHOOK_TEST, lambda: {"webhook_id": webhook_id}
+    )
+    (row,) = _new_deliveries(test, [webhook_id], at)
+    session.execute(insert(webhook_deliveries).values(**row))
+    return Delivery(row["id"], test.event, DeliveryStatus.PENDING, at, at, ())
 
 
 def _new_deliveries(
@@ -490,4 +528,5 @@ def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
         payload=row[webhook_deliveries.c.payload],
         created_at=row[webhook_deliveries.c.created_at],
         attempts=row[webhook_deliveries.c.attempts],
+        is_test=row[webhook_deliveries.c.event] == WebhookEvent.WEBHOOK_TEST.value,
     )

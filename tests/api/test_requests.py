@@ -143,7 +143,8 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert len(json.loads(run("webhook-list"))["webhooks"]) == 1
     assert json.loads(run("webhook-read", webhook))["id"] == webhook
     assert json.loads(run("webhook-rotate", webhook))["secret"].startswith("whsec_")
-    assert json.loads(run("webhook-deliveries", webhook))["deliveries"] == []
+    assert json.loads(run("webhook-test", webhook))["event"] == "webhook.test"
+    assert len(json.loads(run("webhook-deliveries", webhook))["deliveries"]) == 1
     run("webhook-delete", webhook)
     assert json.loads(run("usage"))["apiCalls"] == 8
     assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0

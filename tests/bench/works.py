@@ -8,10 +8,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageDraw
 
+LETTERHEAD = Path(__file__).parents[1] / "golden" / "images" / "letterhead.pdf"
 WORDS = """the of and a to in is you that it he was for on are as with his they at be this have from or one
 had by word but not what all were we when your can said there use an each which she do how their
 typography measure paragraph industrial considerable through settlement remarkable"""
@@ -55,7 +57,7 @@ class Work:
 
 
 class Logo:
-    """The one stored image of the bench."""
+    """The stored images of the bench: a logo, and a letterhead."""
 
     def __init__(self) -> None:
         image = Image.new("RGB", (400, 140), "white")
@@ -65,9 +67,10 @@ class Logo:
         file = io.BytesIO()
         image.save(file, "PNG", optimize=True)
         self.data = file.getvalue()
+        self.letterhead = LETTERHEAD.read_bytes()
 
-    def find_image(self, _name: str) -> bytes:
-        return self.data
+    def find_image(self, name: str) -> bytes:
+        return self.letterhead if name == "letterhead" else self.data
 
 
 def invoice_data(seed: int) -> dict[str, Any]:
@@ -170,6 +173,14 @@ INVOICE = Work(
     furniture=r"Page \d+ of \d+",
     must=Must(5, 2),
 )
+LETTERHEAD_INVOICE = Work(
+    "letterhead",
+    "invoice on a letterhead from a PDF",
+    invoice_data,
+    {"ours": 200},
+    furniture=r"Page \d+ of \d+",
+    must=Must(7),
+)
 BOOK = Work(
     "book",
     "book, 60 pages",
@@ -219,6 +230,7 @@ LONG_STATEMENT = Work(
 )
 WORKS = {
     "invoice": INVOICE,
+    "letterhead": LETTERHEAD_INVOICE,
     "book": BOOK,
     "references": REFERENCES,
     "notes": NOTES,

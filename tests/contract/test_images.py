@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 from io import BytesIO
 
+import pikepdf
 import pytest
 from PIL import Image
 
 from shared.db.images import IMAGES
 from shared.limits import MAX_WORKSPACE_BYTES
+from tests.golden.case import FOLDER
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -42,7 +44,53 @@ def test_the_bytes_decide_and_a_disagreeing_declared_type_is_ignored(caller, kin
 def test_bytes_of_another_format_are_rejected_with_the_accepted_formats(caller):
     answer = put(caller, "logo", draw("GIF"))
     assert answer.status_code == 400
-    assert "neither PNG, JPEG, WebP nor SVG" in answer.json["message"]
+    assert "neither PNG, JPEG, WebP, SVG nor PDF" in answer.json["message"]
+
+
+LETTERHEAD = (FOLDER / "images" / "letterhead.pdf").read_bytes()
+LETTER = (
+    '<document><page background-image="{0}" background-page="2"/>'
+    '<flow><p>Dear reader</p><img src="{0}" alt="Our letterhead" height="40mm"/></flow></document>'
+)
+
+
+@pytest.mark.parametrize("declared", ["application/pdf", "image/png"])
+def test_a_pdf_is_stored_as_an_image_and_measured_by_its_first_page(caller, declared):
+    answer = put(caller, "letterhead", LETTERHEAD, declared)
+    assert answer.status_code == 201
+    assert answer.json["content_type"] == "application/pdf"
+    assert (answer.json["width"], answer.json["height"]) == (397, 559)  # A6 in CSS px
+    assert caller.get("/v2/images").json["images"] == [answer.json]
+    assert caller.get("/v2/images/letterhead").json == answer.json
+    fetched = base64.b64encode(LETTERHEAD).decode()
+    answer = caller.post("/v2/images", json={"name": "letterhead", "data": fetched})
+    assert answer.status_code == 200
+
+
+def test_a_pdf_that_cannot_be_drawn_is_refused_with_the_reason(caller):
+    for data, words in (
+        (b"%PDF-1.7 and nothing else", "The PDF is damaged"),
+        (encrypted(LETTERHEAD), "The PDF is encrypted. Save it without a password"),
+    ):
+        answer = put(caller, "letterhead", data, "application/pdf")
+        assert answer.status_code == 400
+        assert words in answer.json["message"]
+    assert caller.get("/v2/images/letterhead").status_code == 404
+
+
+def encrypted(data: bytes) -> bytes:
+    out = BytesIO()
+    with pikepdf.open(BytesIO(data)) as pdf:
+        pdf.save(out, encryption=pikepdf.Encryption(owner="owner", user=""))
+    return out.getvalue()
+
+
+def test_the_letterhead_of_an_account_is_unknown_to_another(caller, other):
+    put(caller, "letterhead", LETTERHEAD, "application/pdf")
+    assert other.get("/v2/images/letterhead").status_code == 404
+    assert other.delete("/v2/images/letterhead").status_code == 404
+    assert other.get("/v2/images").json["images"] == []
+    assert caller.get("/v2/images/letterhead").status_code == 200
 
 
 def test_a_replacement_keeps_created_by_and_draws_the_new_image(caller):

@@ -66,6 +66,7 @@ NAMED = [
     ("GET", "/v2/webhooks/{webhook}", {}),
     ("DELETE", "/v2/webhooks/{webhook}", {}),
     ("POST", "/v2/webhooks/{webhook}/rotate", {}),
+    ("POST", "/v2/webhooks/{webhook}/test", {}),
     ("DELETE", "/v2/keys/{key}", {}),
     ("GET", "/v2/webhooks/{webhook}/deliveries", {}),
 ]

@@ -217,3 +217,34 @@ def test_the_log_is_paged(caller, database, account):
     assert (len(ids), len(set(ids))) == (3, 3)
     assert (first["has_more"], rest["has_more"]) == (True, False)
     assert caller.get(f"{path}?limit=0").status_code == 400
+
+
+def test_a_test_is_one_pending_delivery_of_that_webhook(caller):
+    webhook_id = add(caller, events=["batch.finished"]).json["id"]
+    other = add(caller).json["id"]
+    answer = caller.post(f"/v2/webhooks/{webhook_id}/test")
+    assert answer.status_code == 202
+    assert (answer.json["event"], answer.json["status"]) == ("webhook.test", "pending")
+    (listed,) = caller.get(f"/v2/webhooks/{webhook_id}/deliveries").json["deliveries"]
+    assert listed == answer.json
+    assert caller.get(f"/v2/webhooks/{other}/deliveries").json["deliveries"] == []
+    again = caller.post(f"/v2/webhooks/{webhook_id}/test")
+    assert again.status_code == 409
+    assert "still pending" in again.json["message"]
+
+
+def test_a_disabled_webhook_is_not_tested_until_it_is_enabled(caller, database):
+    webhook_id = add(caller).json["id"]
+    with database.session() as session:
+        webhooks.disable_webhook(session, webhook_id, at=now())
+    answer = caller.post(f"/v2/webhooks/{webhook_id}/test")
+    assert answer.status_code == 409
+    assert "Rotate its secret" in answer.json["message"]
+    caller.post(f"/v2/webhooks/{webhook_id}/rotate")
+    assert caller.post(f"/v2/webhooks/{webhook_id}/test").status_code == 202
+
+
+def test_a_test_cannot_be_subscribed_to(caller):
+    answer = add(caller, events=["webhook.test"])
+    assert answer.status_code == 400
+    assert "accepted are job.succeeded, job.failed, batch.finished." in answer.json["message"]

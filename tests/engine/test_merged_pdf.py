@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from base64 import b64encode
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import BytesIO
@@ -107,6 +108,19 @@ def test_five_hundred_invoices_take_less_than_15_percent_of_their_sum(tmp_path: 
         assert images == 2  # the logo and its mask
         fonts = [found for found in streams if "/Length1" in found]
         assert len(fonts) == 2  # regular and bold, in three parts
+
+
+def test_a_letterhead_is_in_a_merged_file_once(tmp_path: Path) -> None:
+    data = (Path(__file__).parents[1] / "golden" / "images" / "letterhead.pdf").read_bytes()
+    address = f"data:application/pdf;base64,{b64encode(data).decode()}"
+    template = LETTER.replace(b"<flow>", f'<page background-image="{address}"/><flow>'.encode())
+    letters = [_letter(f"Buyer {n}") for n in range(12)]
+    merged = _merge(template, letters, tmp_path, part_size=5)
+    with pikepdf.open(merged) as pdf:
+        streams = [found for found in pdf.objects if isinstance(found, pikepdf.Stream)]
+        forms = [found for found in streams if found.get("/Subtype") == "/Form"]
+        scaled = [found for found in forms if found.get("/Matrix", [1])[0] != 1]
+        assert (len(pdf.pages), len(scaled)) == (12, 1)
 
 
 def test_each_page_equals_the_page_of_its_single_document(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ PICTURED = (
         "scripts-cjk",
         "direction",
         "images",
+        "letterhead",
         "positions",
     ),
     *("inline", "text", "svg"),

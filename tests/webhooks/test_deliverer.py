@@ -21,6 +21,7 @@ from tests.waiting import wait_until
 from tests.webhooks.conftest import CIPHER, KEY, SECRET
 
 ROOT = Path(__file__).parents[2]
+FAILURE = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 
@@ -65,6 +66,24 @@ def test_after_a_rotation_receivers_with_either_secret_verify(outbox, deliver, s
     headers, body = _split(server.requests[0])
     for secret in (new, SECRET):
         assert Verifier(secret).verify(body, headers)["type"] == "job.succeeded"
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(OK, DeliveryStatus.DELIVERED), (FAILURE, DeliveryStatus.FAILED)]
+)
+def test_a_test_is_signed_and_attempted_once(outbox, deliver, serve, answer, status) -> None:
+    server = serve(answer)
+    account = outbox.add_account()
+    webhook = outbox.add_webhook(account, server.url())
+    with outbox.database.session() as session:
+        webhooks.enqueue_test(session, account, webhook, at=now())
+    outcomes = deliver()
+    wait_until(lambda: outcomes)
+    headers, body = _split(server.requests[0])
+    told = Verifier(SECRET).verify(body, headers)
+    assert (told["type"], told["data"]) == ("webhook.test", {"webhook_id": webhook})
+    (entry,) = outbox.read(webhook)
+    assert (entry.status, entry.next_attempt_at, len(entry.attempts)) == (status, None, 1)
 
 
 @pytest.mark.long

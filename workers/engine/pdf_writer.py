@@ -113,10 +113,11 @@ def _read_table(file: bytes) -> tuple[list[int], bytes]:
 def _end_stream(body: bytes) -> bytes:
     """Return a stream with a line end between data and keyword (ISO 19005-2, 6.1.7.1)."""
     start = body.index(_STREAM)
-    length = _LENGTH.search(body, 0, start)
-    if length is None:
+    # The last one is its own: names and values of resources come before it.
+    lengths = _LENGTH.findall(body, 0, start)
+    if not lengths:
         raise ValueError("a stream has no direct length")
-    return b"%b\nendstream" % body[: start + len(_STREAM) + int(length[1])]
+    return b"%b\nendstream" % body[: start + len(_STREAM) + int(lengths[-1])]
 
 
 def _add_entries(body: bytes, entries: bytes | None) -> bytes:

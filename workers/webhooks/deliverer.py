@@ -166,7 +166,12 @@ class WebhookDeliverer:
         elif attempt.status == HTTPStatus.GONE:
             outcome, status, again = "disabled", DeliveryStatus.FAILED, None
         else:
-            again = next_attempt(delivery.created_at, failed=attempt.number, now=now())
+            # A test shows its result at once: it is not retried.
+            again = (
+                None
+                if delivery.is_test
+                else next_attempt(delivery.created_at, failed=attempt.number, now=now())
+            )
             outcome = "failed" if again is None else "retried"
             status = DeliveryStatus.FAILED if again is None else DeliveryStatus.PENDING
         with self._database.session() as session:

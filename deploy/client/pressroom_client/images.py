@@ -17,7 +17,7 @@ class Images:
         self._transport = transport
 
     def store(self, name: str, data: bytes) -> Image:
-        """Store the bytes of a PNG, JPEG, WebP or SVG."""
+        """Store the bytes of a PNG, JPEG, WebP, SVG or PDF."""
         # The server detects the format from the bytes, not from the declared type.
         headers = {"Content-Type": "image/png"}
         path = resource_path("images", name)

@@ -111,6 +111,11 @@ class Webhooks:
         path = resource_path("webhooks", webhook_id, "rotate")
         return read_record(Webhook, self._transport.request_json("POST", path))
 
+    def test(self, webhook_id: str) -> Delivery:
+        """Queue a test delivery, which is attempted once; `deliveries` shows its result."""
+        path = resource_path("webhooks", webhook_id, "test")
+        return read_record(Delivery, self._transport.request_json("POST", path))
+
     def delete(self, webhook_id: str) -> None:
         """Remove a webhook; its pending deliveries are discarded."""
         self._transport.request("DELETE", resource_path("webhooks", webhook_id))

@@ -278,6 +278,7 @@ PROBES: Final[dict[str, Probe]] = {
     "hyphens": Probe("none"),
     "text-wrap": Probe("balance", base='font-size="6pt"'),
     "hanging-punctuation": Probe("optical", base='text-align="right"'),
+    "initial-letter": Probe("2"),
     "overflow-wrap": Probe("normal", reported="wider-than-container"),
     "vertical-align": Probe("3pt"),
     "width": Probe("60mm"),
@@ -439,6 +440,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "final": Probe("true", reported="final", payload=_overlay('<color name="brand" value="blue"/>')),
     },
     "page": {
+        "background-page": Probe("2", base='background-image="letterhead"'),
         "name": Probe("default", other="x", host='<document><page @/><flow><p>one</p></flow></document>'),
         "on": Probe("first", other="last", base='size="A6"', host="<document><page @/><flow><p>one</p><break/><p>two</p></flow></document>"),
         "size": Probe("A5"),
@@ -543,6 +545,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "object-fit": Probe("fill", base='height="30mm"'),
         "object-position": Probe("left top", base='height="30mm"'),
         "optional": Probe("true", base='src="none-such"', reported="image-missing"),
+        "page": Probe("2", base='src="letterhead" height="30mm"'),
         "max-height": Probe("4mm"),
         "margin-right": Probe("7mm", base='margin-left="auto"'),
     },

@@ -99,6 +99,9 @@ class SquareFace:
     def measure(self, text: str) -> float:
         return 0.5 * sum(char not in "\u00ad\u200b\u2060" for char in text)
 
+    def depth(self, text: str) -> float:
+        return 0.0
+
     def kern(self, first: str, second: str) -> float:
         return 0.0
 

@@ -285,7 +285,7 @@ def test_cut_webp_is_refused_also_when_its_lengths_are_mended(lossless):
     [b"", b"hello", b"GIF89a\x01\x00\x01\x00", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"],
 )
 def test_other_formats_are_refused_by_their_bytes(data):
-    assert problem(data) == "The image is neither PNG, JPEG, WebP nor SVG"
+    assert problem(data) == "The image is neither PNG, JPEG, WebP, SVG nor PDF"
 
 
 def test_number_of_pixels_is_judged_by_the_header():

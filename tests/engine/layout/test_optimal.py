@@ -169,3 +169,50 @@ def test_hyphens_hang_by_a_part_with_optical():
     hanging = lines_of(text, hanging=("optical",), align=Align.RIGHT, width=WIDTH - 2)
     assert hanging[0].fragments[0].text.endswith("a-")
     assert hanging[0].x + hanging[0].fragments[0].width == pytest.approx(WIDTH - 2 + 0.55 * LETTER)
+
+
+@pytest.mark.parametrize("wrap", list(TextWrap))
+@pytest.mark.parametrize("align", [Align.LEFT, Align.JUSTIFY])
+def test_the_lines_beside_an_initial_letter_are_shorter_however_they_are_broken(
+    wrap: TextWrap, align: Align
+):
+    text = "A" + "aaa bbbb cc ddddd " * 10
+    lines = lines_of(text, align=align, text_wrap=wrap, initial_letter=(3.0, 3))
+    letter = lines[0].initial[0]
+    assert letter.x == 0
+    assert [line.x == 0 for line in lines[:4]] == [False, False, False, True]
+    assert all(letter.width < line.x for line in lines[:3])
+    assert all(line.x + line.width <= WIDTH + 0.01 for line in lines)
+
+
+def test_an_initial_letter_reaches_from_the_first_capitals_to_its_baseline():
+    plain = lines_of("Aaaa bbbb cccc dddd")
+    dropped = lines_of("Aaaa " * 20, initial_letter=(3.0, 3))
+    raised = lines_of("Aaaa " * 20, initial_letter=(3.0, 1))
+    (letter,) = dropped[0].initial
+    high = letter.glyph_style.style.size * 0.7
+    top_of_capitals = plain[0].baseline - 10 * 0.7
+    down = dropped[2].y + dropped[2].baseline
+    assert -letter.glyph_style.style.rise == pytest.approx(down - plain[0].baseline)
+    assert down - high == pytest.approx(top_of_capitals)
+    assert raised[0].baseline - high == pytest.approx(top_of_capitals)
+    assert raised[1].y == raised[0].height
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_short_paragraph_is_as_high_as_its_letter(count: int):
+    style = styled(initial_letter=(3.0, 3))
+    inlines = [TextRun("A" + "aaaaaaaaaa " * count, style.text)]
+    lines = break_lines(context(), inlines, base=style.text, style=style.paragraph, width=WIDTH)
+    assert lines.height == pytest.approx(30)
+    assert lines.together == len(lines.lines) == count
+
+
+def test_an_initial_letter_takes_the_quotes_around_it_and_keeps_its_place_in_the_text():
+    style = styled(initial_letter=(2.0, 2))
+    inlines = [TextRun("\u201c", style.text), TextRun("A. bcd", style.text)]
+    line = break_lines(
+        context(), inlines, base=style.text, style=style.paragraph, width=WIDTH
+    ).lines[0]
+    assert [part.text for part in line.initial] == ["\u201c", "A.", " "]
+    assert [part.text for part in line.fragments] == ["bcd"]

@@ -89,6 +89,9 @@ class FontFace(Protocol):
     def kern(self, first: str, second: str) -> float:
         """Return the kerning between two characters, in em."""
 
+    def depth(self, text: str) -> float:
+        """Return how far the ink of a text reaches below the baseline, in em."""
+
     def encode(self, text: str) -> bytes:
         """Return `text` as the operand of a text-showing operator (ISO 32000-1, 9.4.3)."""
 

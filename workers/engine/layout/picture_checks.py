@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.images.prepare import load_image
-from workers.engine.layout.pictures import warn_of_unsupported_svg
+from workers.engine.layout.pictures import warn_of_omissions
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.ports import NoResources, Resources
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
@@ -75,7 +75,7 @@ def _check(use: _Use, resources: Resources, findings: Findings) -> ContentProble
     found = load_image(use.picture, resources)
     if isinstance(found, ContentProblem):
         return found
-    warn_of_unsupported_svg(found, use.place, findings)
+    warn_of_omissions(found, use.place, findings)
     return None
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.context import LayoutContext
+from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.prepare import load_image
+from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.layout.svg.drawing import Drawable, VectorImage
+from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.nodes import Source
 
@@ -16,8 +18,8 @@ def find_picture(
 ) -> Drawable | ContentProblem:
     """Return a prepared picture, or the problem why it cannot be drawn.
 
-    Styles hold the unparsed value, which is parsed here. Unsupported parts of an SVG, and its
-    characters without a glyph, are reported once, at the first element that draws it.
+    Styles hold the unparsed value, which is parsed here. Parts of an SVG or PDF that are not drawn, and
+    characters of an SVG without a glyph, are reported once, at the first element that draws it.
     """
     if isinstance(picture, str | bytes):
         picture = parse_image_source(picture)
@@ -26,19 +28,19 @@ def find_picture(
     if known is None:
         known = context.cache[key] = load_image(picture, context.resources)
         if not isinstance(known, ContentProblem):
-            warn_of_unsupported_svg(
-                known, None if source is None else source.location, context.findings
-            )
+            warn_of_omissions(known, None if source is None else source.location, context.findings)
         if isinstance(known, VectorImage) and known.missing:
             context.report_missing_glyphs(known.missing, source)
     return known
 
 
-def warn_of_unsupported_svg(
-    image: Drawable, place: SourceLocation | None, findings: Findings
-) -> None:
-    """Warn about the parts of an SVG that are not drawn."""
-    if isinstance(image, VectorImage) and image.omitted:
-        places = () if place is None else (place,)
-        what = ", ".join(image.omitted)
+def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: Findings) -> None:
+    """Warn about the parts of an SVG, or of a page of a PDF, that are not drawn."""
+    if isinstance(image, PreparedImage) or not image.omitted:
+        return
+    places = () if place is None else (place,)
+    what = ", ".join(image.omitted)
+    if isinstance(image, VectorImage):
         findings.warn("svg-left-out", f"The SVG image is drawn without {what}", *places)
+    else:
+        findings.warn("pdf-left-out", f"The page of the PDF is drawn without {what}", *places)

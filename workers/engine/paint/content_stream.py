@@ -27,8 +27,9 @@ from workers.engine.layout.display import (
     Widget,
 )
 from workers.engine.layout.fonts import Face
+from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.prepared import PreparedImage
-from workers.engine.layout.svg.drawing import Drawable, VectorImage
+from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
     CanvasFile,
@@ -38,6 +39,7 @@ from workers.engine.paint.canvas_file import (
     resource_name,
 )
 from workers.engine.paint.embedding import make_subset, write_font, write_image
+from workers.engine.paint.imported_pages import write_page
 from workers.engine.paint.objects import (
     HUNDREDTHS,
     DeferredObject,
@@ -49,6 +51,7 @@ from workers.engine.paint.objects import (
 )
 from workers.engine.paint.shaped_font import ShapedFont
 from workers.engine.paint.vector_images import VectorWriter
+from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
@@ -118,13 +121,17 @@ class PdfResources:
         name = self._images.get(image.key)
         if name is None:
             name = self._images[image.key] = f"I{len(self._images) + 1}"
-            written = (
-                self._vectors.write_image(image)
-                if isinstance(image, VectorImage)
-                else write_image(image)
-            )
-            self._file.add_xobject(name, written)
+            self._file.add_xobject(name, self._write_image(image))
         return name
+
+    def _write_image(self, image: Drawable) -> WrittenObject:
+        match image:
+            case VectorImage():
+                return self._vectors.write_image(image)
+            case ImportedPage():
+                return write_page(image)
+            case PreparedImage():
+                return write_image(image)
 
     def add_group(
         self,
@@ -457,7 +464,7 @@ class ContentStreamWriter:
     def write_picture(self, item: Picture) -> None:
         """Draw an image; its orientation is applied inside its rectangle."""
         image = item.image
-        assert isinstance(image, PreparedImage | VectorImage)
+        assert isinstance(image, PreparedImage | VectorImage | ImportedPage)
         if (item.owner is None) is not self._is_artifact:
             self._switch_artifact()
         self._end_object()

@@ -26,6 +26,10 @@ class WrittenObject(pdfdoc.PDFObject):  # type: ignore[misc]
     def __init__(self, *parts: ObjectPart) -> None:
         self._parts = parts
 
+    def define(self, *parts: ObjectPart) -> None:
+        """Set the parts, for an object that others refer to before it is known."""
+        self._parts = parts
+
     def format(self, document: Any) -> bytes:
         """Return the body of the object. ReportLab calls this when it writes the file."""
         return b"".join(

@@ -26,6 +26,7 @@ _BREAKS: Final = (
 )
 _FLOAT: Final = ("float", "span", "float-within")
 _NEW_PAGE: Final = ("page", "counter-reset")
+_WITHOUT_FAMILY: Final = "img"  # its `page` is that of a PDF
 # Page breaks take effect inside these elements only.
 _IN_FLOW: Final = frozenset(("flow", "div", "blockquote", "ul", "ol", "li", "group"))
 
@@ -111,8 +112,10 @@ def _check_flow_box(box: Element, findings: Findings) -> None:
 
 def _page_breaks(element: Element, names: Iterable[str]) -> list[str]:
     """Return the names that affect pages; `counter-reset` does so only for the counter `page`."""
-    resets = element.attributes.get("counter-reset", PAGE)
-    return [name for name in names if name != "counter-reset" or PAGE in resets.split()]
+    without = {"page"} if element.tag == _WITHOUT_FAMILY else set()
+    if PAGE not in element.attributes.get("counter-reset", PAGE).split():
+        without.add("counter-reset")
+    return [name for name in names if name not in without]
 
 
 def _check_area(area: Element, flows: Iterable[str], findings: Findings) -> None:
@@ -140,7 +143,7 @@ def _check_position(element: Element, findings: Findings) -> None:
 
 def _check_family(element: Element, families: Iterable[str], findings: Findings) -> None:
     name = element.attributes.get("page")
-    if name is None or "{{" in name or name in families:
+    if name is None or "{{" in name or name in families or element.tag == _WITHOUT_FAMILY:
         return
     findings.error(
         "unknown-page",

@@ -1,12 +1,14 @@
-"""Values of `hanging-punctuation`."""
+"""Values of `hanging-punctuation` and `initial-letter`."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from workers.engine.syntax.values import ValueType
 
 OPTICAL: Final = "optical"
+MAX_INITIAL_LINES: Final = 20
 _ENDS: Final = ("allow-end", "force-end")
 _WORDS: Final = ("first", *_ENDS, "last")
 
@@ -31,4 +33,32 @@ def read_hanging(text: str) -> tuple[str, ...]:
 
 HANGING_KIND: Final = ValueType(
     f"none, optical, or some of {', '.join(_WORDS)} (one of {' and '.join(_ENDS)})", read_hanging
+)
+
+
+_INITIAL: Final = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)(?:\s+(\d{1,2}|drop|raise))?", re.ASCII)
+
+
+def read_initial_letter(text: str) -> tuple[float, int] | tuple[()]:
+    """Parse `initial-letter` (CSS Inline 3 §7.3) into its size and its sink in lines, () for `normal`.
+
+    Raises:
+        ValueError: it is neither `normal` nor a size with a sink, or one is out of range.
+    """
+    if text == "normal":
+        return ()
+    match = _INITIAL.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    size = float(match[1])
+    sink = {None: int(size), "drop": int(size), "raise": 1}.get(match[2])
+    sink = int(match[2]) if sink is None else sink
+    if not (1 <= size <= MAX_INITIAL_LINES and 1 <= sink <= MAX_INITIAL_LINES):
+        raise ValueError(text)
+    return size, sink
+
+
+INITIAL_LETTER_KIND: Final = ValueType(
+    f"normal, or a height in lines from 1 to {MAX_INITIAL_LINES} and the line that the letter stands on: a number, drop or raise",
+    read_initial_letter,
 )

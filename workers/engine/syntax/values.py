@@ -129,7 +129,7 @@ _LINK: Final = re.compile(
 )
 _STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _REMOTE_IMAGE: Final = re.compile(r"https?://[^\s<>\"\x00-\x1f\x7f]{1,2000}")
-_DATA_IMAGE: Final = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,")
+_DATA_IMAGE: Final = re.compile(r"data:(?:image/[a-z0-9.+-]{1,40}|application/pdf);base64,")
 # SVG is text, and often percent-encoded.
 _DATA_SVG: Final = re.compile(r"data:image/svg\+xml(?:;charset=[A-Za-z0-9-]{1,20}|;utf8)?,")
 
@@ -333,6 +333,9 @@ def count(low: int, high: int) -> ValueType[int]:
         return int(_within(int(text), low, high))
 
     return ValueType(f"a whole number from {low} to {high}", read)
+
+
+PDF_PAGE: Final = count(1, 10_000)
 
 
 def _read_chart_bound(text: str) -> Decimal | date:

@@ -17,8 +17,8 @@ interface Kind<F extends StoredFile> {
 
 const IMAGES: Kind<Image> = {
   plural: "images",
-  accept: ".png,.jpg,.jpeg,.webp,.svg",
-  what: (image) => `${image.content_type.replace(/^image\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`,
+  accept: ".png,.jpg,.jpeg,.webp,.svg,.pdf",
+  what: (image) => `${image.content_type.replace(/^(?:image|application)\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`,
   use: (image) => `<img src="${image.name}"/>`,
 };
 const FONTS: Kind<Font> = {

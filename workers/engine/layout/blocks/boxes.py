@@ -38,10 +38,10 @@ from workers.engine.layout.display import (
     Stroke,
     StrokedRectangle,
 )
+from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.references import PageReferences
-from workers.engine.layout.svg.drawing import Drawable
 from workers.engine.tree.nodes import Container, Paragraph, Source
 from workers.engine.tree.styles.computed import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides

@@ -37,11 +37,11 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Restore, Save
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.layout.svg.drawing import Drawable
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 

@@ -38,6 +38,7 @@ from workers.engine.layout.lines import (
 )
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
+from workers.engine.layout.lines.initial_letters import has_initial_letter
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.nodes import Inline, Paragraph, Role, Rule, Source, TextRun
 from workers.engine.units import LengthKind
@@ -116,7 +117,7 @@ class LinesFragment:
         is_cut = is_cut or fitting < self.last - self.first
         if not is_cut and not own.widest:
             return self
-        if fitting <= 0:
+        if fitting <= 0 or (self.is_start and fitting < own.together):
             return None
         kept, limit = own.lines[self.first : self.first + fitting], width + EPSILON
         lines = tuple(
@@ -187,14 +188,18 @@ def lay_out_rule(
 def measure_paragraph(context: LayoutContext, node: Paragraph) -> tuple[float, float]:
     """Return the widths of the widest word and of the text on one line, box included, in points."""
     if node.extra is None:
-        min_content, max_content = measure_inlines(context, node.inlines, node.style.paragraph)
+        min_content, max_content = measure_inlines(
+            context, node.inlines, node.style.text, node.style.paragraph
+        )
         return outer_widths(node.style.box, min_content, max_content)
     label_layout = find_label_layout(context, node, inf)
     edges = label_layout.hanging_indent + label_layout.page_number_width
     inlines = _resolved(context, node)
     if inlines is not node.inlines and context.references is not None:
         context.references.affects_widths = True
-    min_content, max_content = measure_inlines(context, inlines, node.style.paragraph)
+    min_content, max_content = measure_inlines(
+        context, inlines, node.style.text, node.style.paragraph
+    )
     return outer_widths(
         node.style.box, min_content + edges, max_content + edges + label_layout.lead
     )
@@ -263,12 +268,13 @@ def _last_line(
         return count
     style = node.style.paragraph
     kept = min(fitting, left - style.widows)
-    needed = style.orphans if is_start else 1
+    together = lines.together if is_start else 1
+    needed = max(style.orphans, together) if is_start else 1
     if kept >= needed:
         return first + (_without_hyphen(lines, first, kept) if kept > needed else kept)
     if not region.is_top:
         return None
-    return first + max(fitting, 1)
+    return first + max(fitting, together)
 
 
 def _without_hyphen(lines: Lines, first: int, kept: int) -> int:
@@ -304,6 +310,7 @@ def _lines_of(
         _report_missing_glyphs(context, node)
         _warn_of_missing_hyphenation(context, node)
         _warn_of_missing_features(context, node)
+        _warn_of_missing_letter(context, node)
     style = node.style
     context.path.append(node.source)
     lines = break_lines(
@@ -356,6 +363,17 @@ def _warn_of_missing_features(context: LayoutContext, node: Paragraph) -> None:
     for inline in _resolved(context, node):
         if isinstance(inline, TextRun) and inline.style.features:
             context.warn_of_missing_features(inline.style, node.source)
+
+
+def _warn_of_missing_letter(context: LayoutContext, node: Paragraph) -> None:
+    inlines = _resolved(context, node)
+    if node.style.paragraph.initial_letter and inlines and not has_initial_letter(inlines):
+        context.findings.warn(
+            "no-initial-letter",
+            "The paragraph does not begin with a letter or figure that can stand alone; "
+            "initial-letter has no effect",
+            node.source.location,
+        )
 
 
 def _too_wide(context: LayoutContext, node: Paragraph, lines: Lines, room: float) -> LayoutProblem:

@@ -138,6 +138,11 @@ class Face:
         """Return the kern between two characters in em, mostly 0."""
         return self._kerns[first + second] / self.units
 
+    def depth(self, text: str) -> float:
+        """Return how far the ink of a text reaches below the baseline, in em."""
+        found = (self.hb_font.get_glyph_extents(self.glyphs.get(char, 0)) for char in text)
+        return max((-(box.y_bearing + box.height) for box in found if box), default=0) / self.units
+
     def encode(self, text: str) -> bytes:
         """Return `text` as the operand of Tj, or of TJ where pairs are kerned (ISO 32000-1 9.4.3)."""
         operand = self._operands.get(text)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Final
 
+from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.jpeg import prepare_jpeg
 from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
 from workers.engine.layout.images.prepared import (
@@ -19,8 +20,11 @@ from workers.engine.layout.images.prepared import (
 from workers.engine.layout.images.webp import prepare_webp
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.convert import convert_svg
-from workers.engine.layout.svg.drawing import Drawable, VectorImage
+from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.layout.svg.reader import is_svg
+from workers.engine.pdf_pages.file import is_pdf
+from workers.engine.pdf_pages.objects import UnusablePdfError
+from workers.engine.pdf_pages.pages import ImportedPage, import_page
 from workers.engine.ports import ImageUnavailableError, Resources
 from workers.engine.tree.image_sources import DataImage, ImageSource, RemoteImage
 
@@ -28,6 +32,7 @@ CODE: Final = "image-data"
 MISSING_CODE: Final = "image-missing"
 STORE: Final = "Store the image, or correct its name."
 CHECK_ADDRESS: Final = "Correct the address, or store the image in the workspace."
+NO_PAGE: Final = "Remove the number of the page, or store a PDF."
 CONVERT: Final = "Convert it to one of these."
 CACHED_BYTES: Final = 48 * 1024 * 1024  # of prepared images per process
 
@@ -35,18 +40,19 @@ CACHED_BYTES: Final = 48 * 1024 * 1024  # of prepared images per process
 def load_image(picture: ImageSource, resources: Resources) -> Drawable | ContentProblem:
     """Fetch and prepare an image that a document names, or return the problem."""
     if isinstance(picture, DataImage):
-        return prepare_image(picture.data)
+        return prepare_image(picture.data, picture.page)
     if isinstance(picture, RemoteImage):
-        return _load_remote(picture.address, resources)
+        return _load_remote(picture, resources)
     data = resources.find_image(picture.name)
     if data is None:
         return ContentProblem(
             MISSING_CODE, f'The workspace holds no image named "{picture.name}"', STORE
         )
-    return prepare_image(data)
+    return prepare_image(data, picture.page)
 
 
-def _load_remote(address: str, resources: Resources) -> Drawable | ContentProblem:
+def _load_remote(picture: RemoteImage, resources: Resources) -> Drawable | ContentProblem:
+    address = picture.address
     try:
         data = resources.find_remote_image(address)
     except ImageUnavailableError as error:
@@ -56,20 +62,24 @@ def _load_remote(address: str, resources: Resources) -> Drawable | ContentProble
         return ContentProblem(
             MISSING_CODE, f'The image at "{address}" cannot be fetched', CHECK_ADDRESS
         )
-    return prepare_image(data)
+    return prepare_image(data, picture.page)
 
 
-def prepare_image(data: bytes) -> Drawable | ContentProblem:
-    """Check and prepare image bytes; equal bytes are prepared once while they are cached."""
-    key = sha256(data).hexdigest()
+def prepare_image(data: bytes, page: int = 1) -> Drawable | ContentProblem:
+    """Check and prepare image bytes, or a page of a PDF.
+
+    Equal bytes are prepared once while they are cached, each page of a PDF on its own.
+    """
+    digest = sha256(data).hexdigest()
+    key = digest if page == 1 else f"p{page}-{digest}"
     cached = _cache.find(key)
     if cached is not None:
         return cached
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of damaged Exif data, which are ignored
-            prepared = _prepare(data, key)
-    except UndrawableError as error:
+            prepared = _prepare(data, key, page)
+    except (UndrawableError, UnusablePdfError) as error:
         return ContentProblem(CODE, str(error), error.advice)
     except DECODER_ERRORS:
         return ContentProblem(
@@ -104,15 +114,21 @@ _cache = _ImageCache()
 
 
 def _size(image: Drawable) -> int:
-    if isinstance(image, VectorImage):
+    if isinstance(image, VectorImage | ImportedPage):
         return image.memory_bytes
     return len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
 
 
-def _prepare(data: bytes, key: str) -> Drawable:
+def _prepare(data: bytes, key: str, page: int) -> Drawable:
+    if find_raster_type(data) is None and is_pdf(data):
+        return import_page(data, page, key)
+    if page != 1:
+        raise UndrawableError(
+            f"The image is not a PDF, and its page {page} is drawn", advice=NO_PAGE
+        )
     if is_svg(data):
         return convert_svg(data, key, _prepare_raster)
-    return _prepare_pixels(data, key, "The image is neither PNG, JPEG, WebP nor SVG")
+    return _prepare_pixels(data, key, "The image is neither PNG, JPEG, WebP, SVG nor PDF")
 
 
 def _prepare_raster(data: bytes) -> PreparedImage:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from workers.engine.layout.images.prepare import find_raster_type, prepare_image
+from workers.engine.layout.images.prepared import POINTS_PER_PIXEL
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
+from workers.engine.pdf_pages.pages import ImportedPage
+
+CHECKED_PAGES: Final = 10  # of a PDF; renders check each page that they draw
 
 
 @dataclass(frozen=True, slots=True)
 class ImageProperties:
     """Media type and size of a drawable image.
 
-    `width` and `height` are pixels as stored in the file, before EXIF orientation; of an SVG they
-    are CSS px, rounded, at least 1.
+    `width` and `height` are pixels as stored in the file, before EXIF orientation; of an SVG, and of
+    the first page of a PDF, they are CSS px, rounded, at least 1.
     """
 
     media_type: str
@@ -27,6 +32,8 @@ def read_image_properties(data: bytes) -> ImageProperties | ContentProblem:
     image = prepare_image(data)
     if isinstance(image, ContentProblem):
         return image
+    if isinstance(image, ImportedPage):
+        return _read_pdf_properties(data, image)
     if isinstance(image, VectorImage):
         return ImageProperties(
             "image/svg+xml", max(1, round(image.width)), max(1, round(image.height))
@@ -34,3 +41,14 @@ def read_image_properties(data: bytes) -> ImageProperties | ContentProblem:
     media_type = find_raster_type(data)
     assert media_type is not None, "an image that was prepared has a known signature"
     return ImageProperties(media_type, image.pixels.width, image.pixels.height)
+
+
+def _read_pdf_properties(data: bytes, first: ImportedPage) -> ImageProperties | ContentProblem:
+    for number in range(2, min(first.pages, CHECKED_PAGES) + 1):
+        page = prepare_image(data, number)
+        if isinstance(page, ContentProblem):
+            return ContentProblem(page.code, f"Page {number}: {page.text}", page.advice)
+    width, height = (
+        max(1, round(side / POINTS_PER_PIXEL)) for side in (first.width_points, first.height_points)
+    )
+    return ImageProperties("application/pdf", width, height)

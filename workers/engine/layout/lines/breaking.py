@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from workers.engine.characters import find_cluster_ends
@@ -24,6 +24,7 @@ from workers.engine.layout.lines.fragments import (
 from workers.engine.layout.lines.hanging import find_hanging
 from workers.engine.layout.lines.heights import Strut
 from workers.engine.layout.lines.horizontal_lists import HorizontalList, make_horizontal_lists
+from workers.engine.layout.lines.initial_letters import take_initial_letter
 from workers.engine.layout.lines.optimal import (
     MAX_BREAKPOINTS,
     Edges,
@@ -62,8 +63,13 @@ def break_lines(
     found = _LineCollector([], [], [])
     lines = found.lines
     y = 0.0
-    indent = style.indent + marker_width if start is None else 0.0
+    indents: tuple[float, ...] = (style.indent + marker_width,) if start is None else ()
     begin = None if start is None else start.position
+    initial = None
+    if style.initial_letter:
+        initial, inlines = take_initial_letter(context, inlines, style, metrics)
+        if initial is not None and start is None:
+            indents = (indents[0] + initial.width,) * initial.beside
     for number, (hlist, is_last) in enumerate(
         _mark_last(make_horizontal_lists(context, inlines, style))
     ):
@@ -75,12 +81,17 @@ def break_lines(
             hlist.hanging = find_hanging(
                 hlist, style.hanging, is_rtl=style.is_rtl, is_first=is_first, is_last=is_last
             )
-        for line in _break_list(hlist, style, width, indent, metrics, found, begin):
+        for line in _break_list(hlist, style, width, indents, metrics, found, begin):
             lines.append(line._replace(y=y) if y else line)
             y += line.height
-            indent = 0.0
+            indents = indents[1:]
         begin = None
-    return found.close(width, start)
+    closed = found.close(width, start)
+    if initial is None or start is not None:
+        return closed
+    room = width if style.is_rtl else None
+    attached = initial.attach(lines, metrics, style.indent + marker_width, room)
+    return replace(closed, lines=attached, together=min(initial.beside, len(attached)))
 
 
 def _mark_last(hlists: Iterator[HorizontalList]) -> Iterator[tuple[HorizontalList, bool]]:
@@ -122,10 +133,15 @@ class _LineCollector:
 
 
 def measure_inlines(
-    context: LayoutContext, inlines: Sequence[Inline], style: ParagraphStyle
+    context: LayoutContext, inlines: Sequence[Inline], base: TextStyle, style: ParagraphStyle
 ) -> tuple[float, float]:
     """Return the min-content and the max-content width in points (CSS Sizing 3 §5.1)."""
     narrowest = widest = 0.0
+    edge = max(style.indent, 0.0)
+    if style.initial_letter:
+        strut = Strut.of(base, style, context.fonts.find(base))
+        initial, inlines = take_initial_letter(context, inlines, style, strut)
+        edge += initial.width if initial else 0.0
     for hlist in make_horizontal_lists(context, inlines, style):
         if not hlist.texts:
             continue
@@ -134,19 +150,22 @@ def measure_inlines(
             narrowest = max(narrowest, hlist.rights[index] - start)
             start = hlist.lefts[index + 1] if index + 1 < len(hlist.lefts) else 0.0
         widest = max(widest, hlist.rights[-1])
-    return narrowest, widest + max(style.indent, 0.0)
+    if style.initial_letter:
+        narrowest += edge
+    return narrowest, widest + edge
 
 
 def _break_list(
     hlist: HorizontalList,
     style: ParagraphStyle,
     width: float,
-    indent: float,
+    indents: tuple[float, ...],
     metrics: Strut,
     result: _LineCollector,
     begin: BoxPosition | None,
 ) -> Iterator[Line]:
     count = len(hlist.texts)
+    indent = indents[0] if indents else 0.0
     if not count:
         result.starts.append(EMPTY_LIST_START)
         yield _build_empty_line(hlist, style, metrics, indent)
@@ -159,15 +178,17 @@ def _break_list(
     may_cut = style.breaks_anywhere and style.white_space in _WRAPPING
     total_fit = _make_total_fit(hlist, style, breakpoints, width)
     while True:
-        for box in total_fit(start, indent) if total_fit else ():
+        for box in total_fit(start, indents) if total_fit else ():
             result.starts.append(start)
+            indent = indents[0] if indents else 0.0
             end = BoxPosition(box, -1, hlist.rights[box])
             yield build_line(hlist, style, metrics, start, end, width, indent)
             if box == count - 1:
                 return
             start = BoxPosition(box + 1, 0, hlist.lefts[box + 1])
-            indent = 0.0
+            indents = indents[1:]
         result.starts.append(start)
+        indent = indents[0] if indents else 0.0
         at = bisect_left(breakpoints, start.box)
         available = width - indent
         limit = _start_of(hlist, start) + available + EPSILON
@@ -183,7 +204,7 @@ def _break_list(
         elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
             yield build_line(hlist, style, metrics, start, cut, width, indent)
             start = characters.begin_after(cut)
-            indent = 0.0
+            indents = indents[1:]
             continue
         elif (
             last_space := hlist.find_last_no_break_space(start.box, breakpoints[at], limit)
@@ -201,7 +222,7 @@ def _break_list(
         if following == count:
             return
         start = BoxPosition(following, 0, hlist.lefts[following])
-        indent = 0.0
+        indents = indents[1:]
 
 
 def _build_empty_line(
@@ -234,9 +255,9 @@ def _hyphen_inside(hlist: HorizontalList, box: int, count: int) -> float:
 
 _SOLID: Final = (WhiteSpace.PRE, WhiteSpace.NOWRAP)
 _WRAPPING: Final = tuple(value for value in WhiteSpace if value not in _SOLID)
-# Returns the boxes that the next lines end with, from a start and the indent of its line; empty
+# Returns the boxes that the next lines end with, from a start and the indents of its lines; empty
 # where the next line is filled greedily.
-_TotalFit = Callable[[BoxPosition, float], Sequence[int]]
+_TotalFit = Callable[[BoxPosition, Sequence[float]], Sequence[int]]
 
 
 def _make_total_fit(
@@ -260,11 +281,11 @@ def _make_total_fit(
     def visible_hyphen_width(box: int) -> float:
         return _hyphen_inside(hlist, box, count)
 
-    def fit(start: BoxPosition, indent: float) -> Sequence[int]:
+    def fit(start: BoxPosition, indents: Sequence[float]) -> Sequence[int]:
         x = _start_of(hlist, start)
-        if natural_end - x <= width - indent + EPSILON:
+        if natural_end - x <= width - (indents[0] if indents else 0.0) + EPSILON:
             return ()
-        measure = Measure.of(width, indent, is_justified=is_justified)
+        measure = Measure.of(width, indents, is_justified=is_justified)
         breaker = TotalFitBreaker(hlist, breakpoints, start.box, x, measure, visible_hyphen_width)
         return breaker.find_balanced() if wrap is TextWrap.BALANCE else breaker.find_optimal()
 

@@ -29,6 +29,8 @@ def draw_lines(
         ):
             continue
         baseline = y + line.y - top + line.baseline
+        if line.initial:
+            _draw_line(canvas, Line(0.0, 0.0, 0.0, 0.0, 0.0, line.initial), x, baseline, owner)
         _draw_line(canvas, line, x + line.x, baseline, owner)
 
 

@@ -128,7 +128,8 @@ class Line(NamedTuple):
 
     `y` is the distance from the top of the first line, `x` the left edge, `baseline` the distance
     from the top of the line. `boundary` is the kind of break it ends at (horizontal_lists.py), 0 at
-    the end of a paragraph.
+    the end of a paragraph. `initial` is the initial letter of a paragraph; its parts are placed from
+    the left edge of the paragraph.
     """
 
     x: float
@@ -140,6 +141,7 @@ class Line(NamedTuple):
     word_spacing: float = 0.0
     anchors: tuple[str, ...] = ()  # names of the anchors in it
     boundary: int = 0
+    initial: tuple[InlineFragment, ...] = ()
 
 
 class BoxPosition(NamedTuple):
@@ -197,7 +199,8 @@ class Lines:
     """The lines of a paragraph at one width, with the position at which each starts.
 
     `widest` is the width in points of the widest line that overflows and `widest_text` its text; 0
-    if all fit. `owner`, `width` and `start` are what the lines were broken for.
+    if all fit. `owner`, `width` and `start` are what the lines were broken for. The first `together`
+    lines stand beside an initial letter, and are not separated.
     """
 
     lines: Sequence[Line]
@@ -209,6 +212,7 @@ class Lines:
     width: float = 0.0
     start: InlinePosition | None = None
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved
+    together: int = 1
 
     @property
     def height(self) -> float:

@@ -59,16 +59,18 @@ class _ActiveNode(NamedTuple):
     demerits: float
     ends_in_hyphen: bool
     previous: _ActiveNode | None
+    line: int  # number of the next line
+    available: float  # its width in points
 
 
 class Measure(NamedTuple):
-    """Widths in points of the first line and of the others, with the stretch and shrink of their glue.
+    """Widths in points of the first lines and of the others, with the stretch and shrink of their glue.
 
     `stretch` and `shrink` are fractions of a space's width, 0 in ragged text. `ragged` is the
     stretch of a ragged line in points, `runt` the demerits of a last line of one word.
     """
 
-    first: float
+    first: tuple[float, ...]
     others: float
     stretch: float
     shrink: float
@@ -76,11 +78,21 @@ class Measure(NamedTuple):
     runt: float
 
     @classmethod
-    def of(cls, width: float, indent: float, *, is_justified: bool) -> Measure:
-        """Return the measure of a paragraph of `width` points, its first line indented."""
+    def of(cls, width: float, indents: Sequence[float], *, is_justified: bool) -> Measure:
+        """Return the measure of a paragraph of `width` points, its first lines indented."""
+        first = tuple(width - indent for indent in indents)
         if is_justified:
-            return cls(width - indent, width, _STRETCH, SHRINK, 0.0, RUNT_DEMERITS)
-        return cls(width - indent, width, 0.0, 0.0, width * _RAGGED_STRETCH, RAGGED_RUNT_DEMERITS)
+            return cls(first, width, _STRETCH, SHRINK, 0.0, RUNT_DEMERITS)
+        return cls(first, width, 0.0, 0.0, width * _RAGGED_STRETCH, RAGGED_RUNT_DEMERITS)
+
+    def width_of(self, line: int) -> float:
+        """Return the width of a line by its number, from 0."""
+        return self.first[line] if line < len(self.first) else self.others
+
+    @property
+    def narrowest(self) -> float:
+        """The width of the narrowest line."""
+        return min((*self.first, self.others))
 
 
 class Edges(NamedTuple):
@@ -161,7 +173,7 @@ class TotalFitBreaker:
         count = len(best)
         if not 1 <= count <= MAX_BALANCED_LINES:
             return []
-        low, high = 0.0, min(self._measure.first, self._measure.others)
+        low, high = 0.0, self._measure.narrowest
         for _ in range(_BALANCE_STEPS):  # bisects the greatest narrowing
             narrower = (low + high) / 2
             found = self._break_greedily(narrower)
@@ -174,7 +186,7 @@ class TotalFitBreaker:
     def _limit_to_fitting(self, breakpoints: Sequence[int], first: int) -> Sequence[int]:
         lefts, rights, hyphen_width = self._edges.lefts, self._edges.rights, self._hyphen_width
         allowed = self._edges.allowed
-        available = min(self._measure.first, self._measure.others) + EPSILON
+        available = self._measure.narrowest + EPSILON
         last = len(lefts) - 1
         left = self._x
         for number in range(first, len(breakpoints)):
@@ -193,30 +205,38 @@ class TotalFitBreaker:
         lefts, boundaries = self._edges.lefts, self._hlist.boundaries
         allowed = self._edges.allowed
         final = len(boxes) - 1
-        active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None)]
+        measure = self._measure
+        width_of, lines = measure.width_of, len(measure.first)
+        active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None, 0, width_of(0))]
         for number in breakpoints:
             box = boxes[number]
             is_last, is_soft = number == final, boundaries[box] == DISCRETIONARY
             right = rights[box] + (hyphen_width(box) if is_soft else 0.0)
-            best, least, is_overfull = self._find_best(
-                active,
-                right,
-                glue_sums[box],
-                tolerance,
-                is_last=is_last,
-                boundary=boundaries[box],
-                allowed=allowed[box] if allowed else 0.0,
-            )
-            if is_last:
-                return best and _ActiveNode(number, 0.0, 0.0, least, False, best)
-            if is_overfull:
+            groups = [active] if is_last or lines < 2 else _group_by_line(active, lines)
+            found: list[_ActiveNode] = []
+            is_any_overfull = False
+            for group in groups:
+                best, least, is_overfull = self._find_best(
+                    group,
+                    right,
+                    glue_sums[box],
+                    tolerance,
+                    is_last=is_last,
+                    boundary=boundaries[box],
+                    allowed=allowed[box] if allowed else 0.0,
+                )
+                if is_last:
+                    return best and _ActiveNode(number, 0.0, 0.0, least, False, best, 0, 0.0)
+                is_any_overfull = is_any_overfull or is_overfull
+                if best is not None:
+                    following, line = box + 1, best.line + 1
+                    x, glue, room = lefts[following], glue_sums[following], width_of(line)
+                    found.append(_ActiveNode(number, x, glue, least, is_soft, best, line, room))
+            if is_any_overfull:
                 least_right = rights[box] - (allowed[box] if allowed else 0.0)
                 active = self._deactivate_overfull(active, least_right, glue_sums[box])
-            if best is not None:
-                following = box + 1
-                x, glue = lefts[following], glue_sums[following]
-                active.append(_ActiveNode(number, x, glue, least, is_soft, best))
-            elif not active:
+            active += found
+            if not active:
                 return None
         return None
 
@@ -243,8 +263,7 @@ class TotalFitBreaker:
         least = inf
         is_overfull = False
         for node in active:
-            available = measure.first if node.break_index < 0 else measure.others
-            slack = available - (right - node.x)
+            slack = node.available - (right - node.x)
             line_glue = glue - node.glue
             if slack < -EPSILON and allowed:
                 slack = min(slack + allowed, 0.0)
@@ -274,12 +293,11 @@ class TotalFitBreaker:
     def _deactivate_overfull(
         self, active: list[_ActiveNode], right: float, glue: float
     ) -> list[_ActiveNode]:
-        measure = self._measure
+        shrink = self._measure.shrink
         return [
             node
             for node in active
-            if right - node.x - (glue - node.glue) * measure.shrink
-            <= (measure.first if node.break_index < 0 else measure.others) + EPSILON
+            if right - node.x - (glue - node.glue) * shrink <= node.available + EPSILON
         ]
 
     def _break_greedily(self, narrower: float) -> list[int]:
@@ -289,7 +307,7 @@ class TotalFitBreaker:
         allowed = self._edges.allowed or (0.0,) * len(rights)
         ends = [rights[box] - allowed[box] for box in boxes]
         found: list[int] = []
-        at, x, available = 0, self._x, measure.first
+        at, x, available = 0, self._x, measure.width_of(0)
         while at < len(boxes):
             limit = x + available - narrower + EPSILON
             number = bisect_right(ends, limit, lo=at) - 1
@@ -300,7 +318,7 @@ class TotalFitBreaker:
             found.append(boxes[number])
             if len(found) > MAX_BALANCED_LINES:
                 return found
-            at, available = number + 1, measure.others
+            at, available = number + 1, measure.width_of(len(found))
             if at < len(boxes):
                 x = lefts[boxes[number] + 1]
         return found
@@ -319,6 +337,17 @@ class TotalFitBreaker:
             found.append(self._breakpoints[node.break_index])
             node = node.previous
         return found[::-1]
+
+
+def _group_by_line(active: Sequence[_ActiveNode], lines: int) -> list[list[_ActiveNode]]:
+    """Return the nodes whose next lines are equally wide together: the first `lines` may differ.
+
+    Of each group the best start of a line is kept, as TeX does for shaped paragraphs.
+    """
+    groups: dict[int, list[_ActiveNode]] = {}
+    for node in active:
+        groups.setdefault(min(node.line, lines), []).append(node)
+    return list(groups.values())
 
 
 def _sum_glue(hlist: HorizontalList) -> list[float]:

@@ -1,5 +1,5 @@
-"""PDF/A restrictions on pages (ISO 19005-2): colours, sizes and nesting, checked as pages are
-drawn.
+"""Restrictions of PDF/A on pages (ISO 19005-2) and of PDF/UA on fonts (ISO 14289-1), checked as pages
+are drawn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from workers.engine.layout.context import format_mm
 from workers.engine.layout.display import Item, LaidOutDocument, LaidOutPage, Picture, Restore, Save
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
-from workers.engine.ports import ArchiveProfile
+from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.ports import PDF_UA_1, ArchiveProfile
 from workers.engine.tree.document import Document
 from workers.engine.units import Color, ColorSpace
 
@@ -27,9 +28,9 @@ def with_conformance_checks(
     laid_out: LaidOutDocument, document: Document, findings: Findings
 ) -> LaidOutDocument:
     """Return a document whose pages are checked as they are read, if it has a profile."""
-    if document.profile is None:
+    if document.profile is None and not document.is_accessible:
         return laid_out
-    pages = _CheckedPages(laid_out, document.profile, findings)
+    pages = _CheckedPages(laid_out, document.profile, document.is_accessible, findings)
     return LaidOutDocument(pages, laid_out.outline, laid_out.structure)
 
 
@@ -38,7 +39,8 @@ class _CheckedPages:
     """The pages of a document with a profile; violations become findings."""
 
     laid_out: LaidOutDocument
-    profile: ArchiveProfile
+    profile: ArchiveProfile | None
+    is_accessible: bool
     findings: Findings
 
     def __len__(self) -> int:
@@ -46,8 +48,12 @@ class _CheckedPages:
 
     def __iter__(self) -> Iterator[LaidOutPage]:
         for page in self.laid_out.pages:
-            self._check_size(page)
-            self._check_items(page)
+            if self.profile is not None:
+                self._check_size(page)
+                self._check_items(page)
+            for item in page.items:
+                if isinstance(item, Picture) and isinstance(item.image, ImportedPage):
+                    self._check_imported(item.image, item.node)
             yield page
 
     def _check_size(self, page: LaidOutPage) -> None:
@@ -77,7 +83,7 @@ class _CheckedPages:
             elif isinstance(item, Picture) and _depth_of(item) + depth > MAX_GROUPS:
                 self._report(
                     "profile-depth",
-                    f"an SVG with more than {MAX_GROUPS} clips and groups in each other",
+                    f"an image with more than {MAX_GROUPS} clips and groups in each other",
                     item.node,
                 )
             elif _is_cmyk(item):
@@ -89,23 +95,45 @@ class _CheckedPages:
                     item.node if isinstance(item, Picture) else item.owner,
                 )
 
+    def _check_imported(self, image: ImportedPage, node: object | None) -> None:
+        """Check a page of a PDF: its fonts, and for archives its filters and blend modes."""
+        if image.unembedded_fonts:
+            names = ", ".join(image.unembedded_fonts)
+            self._report(
+                "profile-font", f"a PDF whose fonts are not embedded: {names}; embed them", node
+            )
+        needs_characters = self.is_accessible or (
+            self.profile is not None and self.profile.level == "A"
+        )
+        if needs_characters and image.unmapped_fonts:
+            names = ", ".join(image.unmapped_fonts)
+            self._report(
+                "profile-font", f"a PDF whose fonts do not name their characters: {names}", node
+            )
+        if self.profile is not None and (image.has_lzw or image.has_unknown_blend):
+            what = "data in LZW" if image.has_lzw else "blend modes of its own"
+            self._report("profile-pdf", f"a PDF with {what}; export it again", node)
+
     def _report(self, code: str, what: str, owner: object | None) -> None:
         structure = self.laid_out.structure
         if structure is not None and isinstance(owner, int):
             owner = structure.nodes[owner]
         places = () if owner is None else _locations_of(owner)
-        self.findings.error(code, f'profile="{self.profile}" does not allow {what}', *places)
+        profile = self.profile or PDF_UA_1
+        self.findings.error(code, f'profile="{profile}" does not allow {what}', *places)
 
 
 def _depth_of(picture: Picture) -> int:
     image = picture.image
+    if isinstance(image, ImportedPage):
+        return image.depth
     return image.form.depth if isinstance(image, VectorImage) else 0
 
 
 def _is_cmyk(item: Item) -> bool:
     if isinstance(item, Picture):
         image = item.image
-        if isinstance(image, VectorImage):
+        if isinstance(image, VectorImage | ImportedPage):
             return image.has_cmyk
         return isinstance(image, PreparedImage) and image.pixels.color_space == "DeviceCMYK"
     color = getattr(item, "color", None)

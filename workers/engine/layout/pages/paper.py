@@ -49,7 +49,7 @@ def draw_background(context: LayoutContext, master: PageMaster, items: list[Item
         places = () if master.source is None else (master.source.location,)
         context.findings.error(image.code, f"{image.text}, for the background of the page", *places)
         return
-    items.append(Picture(*area, image, None))
+    items.append(Picture(*area, image, None, master))
 
 
 def draw_crop_marks(page: LaidOutPage) -> None:

@@ -29,6 +29,7 @@ from workers.engine.layout.display import (
     StrokedRectangle,
     Widget,
 )
+from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import LoopStep, Source
 
 # The edges of a rectangle: left, top, right, bottom.
@@ -164,7 +165,7 @@ class _BoxFinder:
                 self._states.pop()
             case _:
                 owner = item.node if isinstance(item, Picture) else item.owner
-                if owner is not None:
+                if owner is not None and not isinstance(owner, PageMaster):
                     self._add_ink(owner, _EXTENTS[type(item)](item))
 
     def _add_ink(self, owner: object, edges: _Edges) -> None:

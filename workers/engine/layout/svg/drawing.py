@@ -106,6 +106,3 @@ class VectorImage:
     def height_points(self) -> float:
         """The height in points."""
         return self.height * 0.75
-
-
-Drawable = PreparedImage | VectorImage

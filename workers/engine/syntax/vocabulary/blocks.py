@@ -27,6 +27,7 @@ from workers.engine.syntax.vocabulary.properties import (
     BREAK_PROPERTIES,
     COMMON,
     NUMBER_PROPERTIES,
+    PARAGRAPH_PROPERTIES,
     POSITIONS,
 )
 from workers.engine.syntax.vocabulary.specs import (
@@ -44,7 +45,7 @@ _BARCODE_TYPE: Final = v.choice(*SYMBOLOGIES)
 
 
 BLOCK_ELEMENTS: Final = (
-    element("p", "A paragraph.", ContentModel.INLINE, TERM, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES),
+    element("p", "A paragraph.", ContentModel.INLINE, TERM, PARAGRAPH_PROPERTIES, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES),
     *(
         element(
             name, f"A heading of level {level}; an entry of the outline.", ContentModel.INLINE,
@@ -107,12 +108,13 @@ BLOCK_ELEMENTS: Final = (
     ),
     element(
         "img", "An image.", ContentModel.EMPTY,
-        required("src", v.IMAGE, "Name of a stored image, https URL, or data URL."),
+        required("src", v.IMAGE, "Name of a stored image or PDF, https URL, or data URL."),
+        attribute("page", v.PDF_PAGE, "Page of a PDF.", "1"),
         attribute("alt", v.TEXT, "Alternative text: what the image shows; empty for decoration."),
         attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How the image is fitted into its box.", "contain"),
         attribute("object-position", v.POSITION, "Position in its box: left, center or right, top, center or bottom, lengths, or per cent of the free space.", "center center"),
         attribute("optional", v.BOOLEAN, "Whether a missing image is skipped with a warning.", "false"),
-        COMMON_WITHOUT_LANG, PICTURE_BOX, MONOLITHIC_BREAKS,
+        COMMON_WITHOUT_LANG, PICTURE_BOX, without(MONOLITHIC_BREAKS, "page"),
     ),
     element("hr", "A horizontal rule.", ContentModel.EMPTY, COMMON_WITHOUT_LANG, RULE_BOX, MONOLITHIC_BREAKS),
     element("pre", "Preformatted text: spaces and line ends are kept.", ContentModel.INLINE, *BLOCK_ATTRIBUTES),

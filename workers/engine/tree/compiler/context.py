@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement, PartExpansion, Text
+from workers.engine.syntax.values import PDF_PAGE
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.build_state import Evaluation
 from workers.engine.tree.compiler.attributes import CompiledAttribute, default_attribute
@@ -287,7 +288,7 @@ class CompileContext:
         given = {
             name: text
             for name, text in element.attributes.items()
-            if name in spec.attributes and (name in PROPERTIES or name in _BESIDE_PROPERTIES)
+            if name in spec.attributes and _has_style(name, spec.attributes[name])
         }
         if defaults is not NO_PROPERTIES or any("{{" in text for text in given.values()):
             layers = self._compile_layers(element, given, defaults)
@@ -332,6 +333,16 @@ class CompileContext:
             dynamic=tuple(dynamic),
             lang=self.compile_attribute(element, "lang") if "lang" in given else None,
         )
+
+
+def _has_style(name: str, attribute: AttributeSpec) -> bool:
+    """Return whether an attribute of an element affects its style.
+
+    The `page` of an image is that of a PDF, and no property.
+    """
+    if name not in PROPERTIES:
+        return name in _BESIDE_PROPERTIES
+    return attribute.value_type is not PDF_PAGE
 
 
 def report_unknown_names(

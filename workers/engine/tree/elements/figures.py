@@ -27,23 +27,23 @@ def compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
     )
 
 
-def read_image_source(value: str | bytes | None) -> ImageSource | None:
-    """Return the source of an image attribute, None if it is not given."""
-    return None if value is None else parse_image_source(value)
+def read_image_source(value: str | bytes | None, page: int = 1) -> ImageSource | None:
+    """Return the source of an image attribute, None if it is not given; `page` is that of a PDF."""
+    return None if value is None else parse_image_source(value, page)
 
 
 def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
     element_style = context.compile_style(element)
     source, location = source_maker(element.location), element.location
     src, alt, identity = (context.compile_attribute(element, name) for name in ("src", "alt", "id"))
-    fit, optional, position = (
+    fit, optional, position, page = (
         context.compile_attribute(element, name)
-        for name in ("object-fit", "optional", "object-position")
+        for name in ("object-fit", "optional", "object-position", "page")
     )
     sheet = context.sheet
 
     def build_image(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        picture = read_image_source(src.read(scope))
+        picture = read_image_source(src.read(scope), page.read(scope))
         if picture is None:
             if not optional.read(scope):
                 scope[STATE].findings.error("missing-image", "The image has no src", location)
@@ -63,7 +63,7 @@ def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
             )
         )
 
-    attributes = (src, alt, identity, fit, optional, position)
+    attributes = (src, alt, identity, fit, optional, position, page)
     return NodeBuilder(
         build_image,
         element_style.is_static

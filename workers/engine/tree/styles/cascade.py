@@ -351,6 +351,7 @@ class _Computation:
             decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
             text_wrap=own.text_wrap,
             hanging=own.hanging,
+            initial_letter=self.get("initial-letter") or None,
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:

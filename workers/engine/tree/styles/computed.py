@@ -120,6 +120,7 @@ class ParagraphStyle:
     decimal_sign: str = "."
     text_wrap: TextWrap = TextWrap.AUTO
     hanging: tuple[str, ...] = ()  # keywords of `hanging-punctuation`
+    initial_letter: tuple[float, int] | None = None  # its size and its sink in lines
 
 
 @dataclass(frozen=True, slots=True)

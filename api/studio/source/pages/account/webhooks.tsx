@@ -1,13 +1,17 @@
 /** Webhooks: addresses, deliveries, and rotation of secrets. */
 
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
-import { useLoad } from "../../lib/load";
+import { describe, useLoad } from "../../lib/load";
 import { formatAgo, formatMoment, t } from "../../lib/messages";
+import { usePolling } from "../../lib/poll";
 import type { Delivery, Webhook } from "../../lib/types";
 import { Badge, Empty, Field, FormDialog, Notice, Result, Secret, Wide } from "../../ui/parts";
 
 const EVENTS = ["job.succeeded", "job.failed", "batch.finished"];
+
+/** For each webhook how often it was tested, and why the last test was refused. */
+type Tested = Record<string, { times: number; error: string | null }>;
 
 type Asked = { for: "new" } | { for: "rotate" | "delete"; webhook: Webhook };
 
@@ -15,6 +19,16 @@ export function Webhooks() {
   const list = useLoad(async () => (await askJson<{ webhooks: Webhook[] }>("GET", "/v2/webhooks")).webhooks, []);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
+  const [tested, setTested] = useState<Tested>({});
+  const test = async (webhook: Webhook) => {
+    let error: string | null = null;
+    try {
+      await ask("POST", `/v2/webhooks/${webhook.id}/test`);
+    } catch (failure) {
+      error = describe(failure);
+    }
+    setTested((now) => ({ ...now, [webhook.id]: { times: (now[webhook.id]?.times ?? 0) + 1, error } }));
+  };
   const close = () => setAsked(null);
   const done = (shown: string | null) => {
     setAsked(null);
@@ -55,6 +69,9 @@ export function Webhooks() {
                       </p>
                     </div>
                     <div class="actions">
+                      <button type="button" class="quiet" onClick={() => test(webhook)}>
+                        {t("webhooks.test")}
+                      </button>
                       <button type="button" class="quiet" onClick={() => setAsked({ for: "rotate", webhook })}>
                         {t("webhooks.rotate")}
                       </button>
@@ -63,7 +80,8 @@ export function Webhooks() {
                       </button>
                     </div>
                   </div>
-                  <Log of={webhook} />
+                  {tested[webhook.id]?.error && <Notice kind="error">{tested[webhook.id]?.error}</Notice>}
+                  <Log of={webhook} tests={tested[webhook.id]?.times ?? 0} />
                 </li>
               ))}
             </ul>
@@ -125,21 +143,26 @@ function AddWebhook({ onDone, onClose }: { onDone: (secret: string) => void; onC
   );
 }
 
-function Log({ of: webhook }: { of: Webhook }) {
+/** The log of a webhook; a test opens it. */
+function Log({ of: webhook, tests }: { of: Webhook; tests: number }) {
   const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (tests > 0) setOpen(true);
+  }, [tests]);
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t("webhooks.log")}</summary>
-      {open && <Deliveries of={webhook} />}
+      {open && <Deliveries of={webhook} tests={tests} />}
     </details>
   );
 }
 
-function Deliveries({ of: webhook }: { of: Webhook }) {
+function Deliveries({ of: webhook, tests }: { of: Webhook; tests: number }) {
   const log = useLoad(
     async () => (await askJson<{ deliveries: Delivery[] }>("GET", `/v2/webhooks/${webhook.id}/deliveries?limit=50`)).deliveries,
-    [webhook.id],
+    [webhook.id, tests],
   );
+  usePolling(log.data?.some((each) => each.event === "webhook.test" && each.status === "pending") ?? false, log.reload);
   return (
     <Result of={log}>
       {(deliveries) =>
@@ -153,7 +176,9 @@ function Deliveries({ of: webhook }: { of: Webhook }) {
                   <th scope="col">{t("webhooks.event")}</th>
                   <th scope="col">{t("webhooks.state")}</th>
                   <th scope="col">{t("webhooks.answer")}</th>
-                  <th scope="col">{t("webhooks.when")}</th>
+                  <th scope="col" class="roomy">
+                    {t("webhooks.when")}
+                  </th>
                 </tr>
               </thead>
               <tbody>
@@ -168,7 +193,9 @@ function Deliveries({ of: webhook }: { of: Webhook }) {
                         <Badge kind={each.status === "delivered" ? "good" : each.status === "failed" ? "bad" : "plain"}>{each.status}</Badge>
                       </td>
                       <td>{last ? (last.status ?? last.error) : <span class="soft">–</span>}</td>
-                      <td title={formatMoment(each.created_at)}>{formatAgo(each.created_at)}</td>
+                      <td class="roomy" title={formatMoment(each.created_at)}>
+                        {formatAgo(each.created_at)}
+                      </td>
                     </tr>
                   );
                 })}

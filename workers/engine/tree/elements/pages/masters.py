@@ -94,9 +94,12 @@ def _compile_master(
 ) -> BuildPage:
     """Compile a member; its layers are the member itself, then the one it inherits from."""
     context, sheet = shared.context, shared.context.sheet
-    size, background, image, bleed, marks = (
+    size, background, image, image_page, bleed, marks = (
         _read_attribute(layers, attribute, context)
-        for attribute in ("size", "background", "background-image", "bleed", "marks")
+        for attribute in (
+            *("size", "background", "background-image", "background-page"),
+            *("bleed", "marks"),
+        )
     )
     margins = _compile_margins(layers, context)
     header, footer = (shared.running(_find(layers, tag)) for tag in ("header", "footer"))
@@ -117,7 +120,7 @@ def _compile_master(
             paper.height,
             margins(scope, root),
             find_color(sheet, color, scope, layers[0].location) if color is not None else None,
-            read_image_source(image(scope)),
+            read_image_source(image(scope), image_page(scope)),
             header(scope, root) if header else None,
             footer(scope, root) if footer else None,
             boxes(scope, root) if boxes else None,

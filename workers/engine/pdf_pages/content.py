@@ -1,0 +1,305 @@
+"""Content streams of other programs (ISO 32000-1, 7.8.2): rewritten with known operators only.
+
+Marked content loses its marks: its numbers belong to the structure of the file it comes from. What
+an optional layer hides is not painted. Saved graphics states are balanced, so that what a page
+leaves behind never reaches the content around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged
+
+MAX_INSTRUCTIONS: Final = 2_000_000  # of a page, forms as often as they are drawn
+MAX_PIXELS: Final = 100_000_000  # of one picture, as for pictures of other formats
+PIXELS_PER_INSTRUCTION: Final = 1_000  # painting a picture costs as much as so many operators
+MAX_SAVED: Final = 100  # graphics states in each other
+
+_TOKEN: Final = re.compile(
+    rb"""(?P<skip>[\0\t\n\f\r ]++|%[^\r\n]*+)
+    |(?P<name>/[^\0\t\n\f\r ()<>\[\]{}/%]*+)
+    |(?P<number>[+-]*+[0-9.][0-9.+-]*+)
+    |(?P<operator>[A-Za-z'"][A-Za-z0-9*'"]*+)
+    |(?P<open><<|\[)
+    |(?P<close>>>|\])
+    |(?P<hex><[0-9A-Fa-f\0\t\n\f\r ]*+>)
+    |(?P<string>\()
+    |(?P<other>[\s\S])""",
+    re.VERBOSE,
+)
+_NUMBER: Final = re.compile(rb"(?:[0-9]++\.?[0-9]*+|\.[0-9]++)")
+_PARENTHESIS: Final = re.compile(rb"[()\\]")
+_IMAGE_DATA: Final = re.compile(rb"(?<=[\0\t\n\f\r \]>)])ID(?=[\0\t\n\f\r ])")
+_IMAGE_END: Final = re.compile(rb"[\0\t\n\f\r ]EI(?=[\0\t\n\f\r ]|\Z)")
+_TEXT_AFTER: Final = re.compile(rb"[\t\n\f\r -~]{0,24}")
+_CONSTANTS: Final = frozenset({b"true", b"false", b"null"})
+
+# The number of operands of each operator; None where it varies (ISO 32000-1, annex A).
+_OPERANDS: Final[Mapping[bytes, int | None]] = {
+    **dict.fromkeys(b"q Q h S s f F f* B B* b b* n W W* BT ET T*".split(), 0),
+    **dict.fromkeys(b"w J j M ri i gs Tc Tw Tz TL Tr Ts Tj TJ ' CS cs G g sh Do".split(), 1),
+    **dict.fromkeys(b"d m l Tf Td TD d0".split(), 2),
+    **dict.fromkeys(b'RG rg "'.split(), 3),
+    **dict.fromkeys(b"v y re K k".split(), 4),
+    **dict.fromkeys(b"cm c Tm d1".split(), 6),
+    **dict.fromkeys(b"SC SCN sc scn".split()),
+}
+_PAINTS: Final = frozenset(b"S s f F f* B B* b b*".split())
+_SHOWS: Final = frozenset(b"Tj TJ ' \" Do sh".split())
+_TEXTS: Final = frozenset(b"Tj TJ ' \"".split())
+# The category of resources that the last operand of an operator names.
+_RESOURCES: Final[Mapping[bytes, str]] = {
+    b"Tf": "Font",
+    b"Do": "XObject",
+    b"gs": "ExtGState",
+    b"sh": "Shading",
+    b"CS": "ColorSpace",
+    b"cs": "ColorSpace",
+    b"SCN": "Pattern",
+    b"scn": "Pattern",
+}
+_DEVICE_CMYK: Final = (b"/DeviceCMYK", b"/CMYK")
+
+
+@dataclass(slots=True)
+class CleanContent:
+    """Rewritten content, and how often it uses which resources, by category and name."""
+
+    data: bytes = b""
+    used: defaultdict[str, Counter[bytes]] = field(default_factory=lambda: defaultdict(Counter))
+    instructions: int = 0
+    shown_bytes: int = 0  # of text, for the cost of glyphs that are drawings
+    depth: int = 0
+    has_cmyk: bool = False
+    has_lzw: bool = False
+
+
+def clean_content(data: bytes, is_hidden: Callable[[str, bytes], bool]) -> CleanContent:
+    """Return content with known operators only, balanced, without marks and hidden layers.
+
+    `is_hidden` takes a category, `Properties` or `XObject`, and the name of a resource as written.
+
+    Raises:
+        UnusablePdfError: too many instructions or saved states.
+    """
+    return _Cleaner(data, is_hidden).clean()
+
+
+class _Cleaner:
+    def __init__(self, data: bytes, is_hidden: Callable[[str, bytes], bool]) -> None:
+        self._data = data
+        self._is_hidden = is_hidden
+        self._out: list[bytes] = []
+        self._operands: list[bytes] = []
+        self._open: list[list[bytes]] = []  # arrays and dictionaries being read
+        self._marks: list[bool] = []  # whether each open marked content is hidden
+        self._saved = 0
+        self._in_text = False
+        self._result = CleanContent()
+
+    def clean(self) -> CleanContent:
+        data, position, result = self._data, 0, self._result
+        match = _TOKEN.match
+        while (found := match(data, position)) is not None:
+            position = found.end()
+            kind = found.lastgroup
+            if kind in ("skip", "other"):
+                continue
+            if kind == "operator" and not self._open and found[0] not in _CONSTANTS:
+                if found[0] == b"BI":
+                    position = self._copy_image(position)
+                else:
+                    self._write_operator(found[0])
+                self._operands.clear()
+                result.instructions += 1
+                if result.instructions > MAX_INSTRUCTIONS:
+                    raise too_complex()
+                continue
+            position = self._read_operand(kind or "", found, position)
+        if self._in_text:
+            self._out.append(b"ET\n")
+        self._out.append(b"Q\n" * self._saved)
+        result.data = b"".join(self._out)
+        return result
+
+    def _read_operand(self, kind: str, found: re.Match[bytes], position: int) -> int:
+        token = found[0]
+        if kind == "open":
+            if len(self._open) >= MAX_SAVED:
+                raise damaged("operands are nested too deeply")
+            self._open.append([token])
+            return position
+        if kind == "close":
+            if self._open:
+                items = self._open.pop()
+                items.append(b">>" if items[0] == b"<<" else b"]")
+                self._add_operand(b" ".join(items))
+            return position
+        if kind == "string":
+            position = _end_string(self._data, position)
+            token = self._data[found.start() : position]
+            self._result.shown_bytes += len(token)
+        elif kind == "hex":
+            self._result.shown_bytes += len(token) // 2
+        elif kind == "number":
+            token = _repair_number(token)
+        self._add_operand(token)
+        return position
+
+    def _add_operand(self, token: bytes) -> None:
+        (self._open[-1] if self._open else self._operands).append(token)
+
+    def _write_operator(self, operator: bytes) -> None:
+        if operator in (b"BMC", b"BDC", b"EMC"):
+            self._mark(operator)
+            return
+        if operator not in _OPERANDS:
+            return
+        count = _OPERANDS[operator]
+        operands = self._operands if not count else self._operands[-count:]
+        if count == 0:
+            operands = []
+        elif count is not None and len(operands) < count:
+            return
+        if any(self._marks):
+            if operator in _PAINTS:
+                operator = b"n"
+            elif operator in _SHOWS:
+                return
+        if not self._balance(operator) or not self._record(operator, operands):
+            return
+        self._out.append(b" ".join([*operands, operator]) + b"\n")
+
+    def _balance(self, operator: bytes) -> bool:
+        """Follow saved states and text objects; return whether the operator is allowed here."""
+        if operator == b"q":
+            self._saved += 1
+            if self._saved > MAX_SAVED:
+                raise UnusablePdfError(
+                    f"The PDF has more than {MAX_SAVED} graphics states in each other",
+                    advice=SIMPLIFY,
+                )
+            self._result.depth = max(self._result.depth, self._saved)
+        elif operator == b"Q":
+            if not self._saved:
+                return False
+            self._saved -= 1
+        elif operator in (b"BT", b"ET"):
+            if self._in_text is (operator == b"BT"):
+                return False
+            self._in_text = operator == b"BT"
+        return True
+
+    def _record(self, operator: bytes, operands: list[bytes]) -> bool:
+        """Record what an operator uses; return False for an XObject of a hidden layer."""
+        if operator in (b"k", b"K"):
+            self._result.has_cmyk = True
+        category = _RESOURCES.get(operator)
+        if category is None:
+            return True
+        name = operands[0] if operator == b"Tf" else (operands or [b""])[-1]
+        if not name.startswith(b"/"):
+            return category == "Pattern"
+        if category == "ColorSpace" and name in _DEVICE_CMYK:
+            self._result.has_cmyk = True
+        if operator == b"Do" and self._is_hidden("XObject", name):
+            return False
+        self._result.used[category][name] += 1
+        return True
+
+    def _mark(self, operator: bytes) -> None:
+        if operator == b"EMC":
+            if self._marks:
+                self._marks.pop()
+            return
+        operands = self._operands
+        self._marks.append(
+            operator == b"BDC"
+            and len(operands) >= 2
+            and operands[-2] == b"/OC"
+            and self._is_hidden("Properties", operands[-1])
+        )
+
+    def _copy_image(self, position: int) -> int:
+        """Copy an inline image (8.9.7) and return the position behind it."""
+        data_start = _IMAGE_DATA.search(self._data, position)
+        if data_start is None:
+            raise damaged("an inline image has no data")
+        start = data_start.start()
+        head = self._data[position:start]
+        end = self._find_image_end(start + 2)
+        tokens = [token for token in _TOKEN.finditer(head) if token.lastgroup != "skip"]
+        for key, value in pairwise(tokens):
+            if key[0] in (b"/CS", b"/ColorSpace") and value.lastgroup == "name":
+                self._result.used["ColorSpace"][value[0]] += 1
+                self._result.has_cmyk = self._result.has_cmyk or value[0] in _DEVICE_CMYK
+        self._check_image(tokens)
+        if not any(self._marks):
+            self._out += (b"BI ", head, self._data[start:end], b"\nEI\n")
+        return end + 3
+
+    def _check_image(self, tokens: Sequence[re.Match[bytes]]) -> None:
+        """Count the cost of an inline image."""
+        sides = {b"/W": 1, b"/H": 1}
+        for key, value in pairwise(tokens):
+            side = {b"/Width": b"/W", b"/Height": b"/H"}.get(key[0], key[0])
+            if side in sides and value[0].isdigit():
+                sides[side] = int(value[0])
+            self._result.has_lzw = self._result.has_lzw or value[0] in (b"/LZW", b"/LZWDecode")
+        width, height = sides.values()
+        if width * height > MAX_PIXELS:
+            raise too_many_pixels(width, height)
+        self._result.instructions += width * height // PIXELS_PER_INSTRUCTION
+
+    def _find_image_end(self, start: int) -> int:
+        """Return the position before `EI`: the first that is followed by text, not by more pixels."""
+        for found in _IMAGE_END.finditer(self._data, start):
+            after = self._data[found.end() : found.end() + 24]
+            text = _TEXT_AFTER.match(after)
+            if text is not None and text.end() == len(after):
+                return found.start()
+        raise damaged("an inline image does not end")
+
+
+def too_complex() -> UnusablePdfError:
+    """Return the error for a page with too many instructions."""
+    return UnusablePdfError(
+        f"The page of the PDF has more than {MAX_INSTRUCTIONS:,} instructions", advice=SIMPLIFY
+    )
+
+
+def too_many_pixels(width: int, height: int) -> UnusablePdfError:
+    """Return the error for a picture that is too large."""
+    return UnusablePdfError(
+        f"The PDF has a picture of {width} × {height} pixels; at most "
+        f"{MAX_PIXELS // 1_000_000} megapixels are drawn",
+        advice="Make it smaller.",
+    )
+
+
+def _end_string(data: bytes, position: int) -> int:
+    depth = 1
+    while depth:
+        found = _PARENTHESIS.search(data, position)
+        if found is None:
+            raise damaged("a string does not end")
+        position = found.end()
+        if found[0] == b"\\":
+            position += 1
+        else:
+            depth += 1 if found[0] == b"(" else -1
+    return position
+
+
+def _repair_number(token: bytes) -> bytes:
+    """Return a number that every viewer reads: one sign, one point, no exponent."""
+    found = _NUMBER.search(token)
+    if found is None:
+        return b"0"
+    return (b"-" if token.startswith(b"-") else b"") + found[0]

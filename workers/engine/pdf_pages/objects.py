@@ -1,0 +1,73 @@
+"""Objects of a PDF file (ISO 32000-1, 7.3) as Python values, and the error for files that are not used."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+# null is None, a string is `bytes`; numbers, booleans, lists and dictionaries with `str` keys are Python's.
+PdfObject = Any
+
+SAVE_AGAIN: Final = "Export it again from its source, or print it to a new PDF."
+SIMPLIFY: Final = "Simplify the page, or store it as a picture."
+
+_NOT_REGULAR: Final = re.compile(rb"[^!-~]|[#%()/<>\[\]{}]")
+
+
+class UnusablePdfError(Exception):
+    """The PDF cannot be drawn; the message is the reason, `advice` the remedy."""
+
+    def __init__(self, text: str, *, advice: str = SAVE_AGAIN) -> None:
+        super().__init__(text)
+        self.advice = advice
+
+
+class Name(str):
+    """A name without its slash; each character is one byte."""
+
+    __slots__ = ()
+
+
+class Reference(NamedTuple):
+    """A reference to an indirect object."""
+
+    number: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """A stream: its dictionary, and its data as stored in the file."""
+
+    entries: dict[str, PdfObject]
+    data: bytes
+
+
+def damaged(what: str) -> UnusablePdfError:
+    """Return the error for a file that breaks the rules of its format."""
+    return UnusablePdfError(f"The PDF is damaged: {what}")
+
+
+def write_name(name: str) -> bytes:
+    """Return a name with its slash, other than regular characters escaped (7.3.5)."""
+    written = name.encode("latin-1", "replace").replace(b"\0", b"?")
+    return b"/" + _NOT_REGULAR.sub(lambda found: b"#%02x" % found[0][0], written)
+
+
+def write_atom(value: PdfObject) -> bytes:
+    """Return a name, number, string, boolean or null.
+
+    Strings are hexadecimal: no byte of theirs is taken for an operator or an entry.
+    """
+    if value is None:
+        return b"null"
+    if isinstance(value, Name):
+        return write_name(value)
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
+    if isinstance(value, int):
+        return b"%d" % value
+    if isinstance(value, float):
+        return (b"%.10f" % value).rstrip(b"0").rstrip(b".")
+    return b"<" + bytes(value).hex().encode("ascii") + b">"
