@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import random
+import re
 import signal
 import socket
 import time
@@ -15,6 +16,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from shared.batches.records import item_job_id
+from tests.waiting import wait_until
 
 CHECK = "GET /v2/authcheck HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n"
 ALIVE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -198,11 +200,20 @@ def test_long_polls_return_the_current_record_on_shutdown(front, account):
         polls = [
             pool.submit(ask, front.port, "GET", f"{path}?wait=60", None, fields) for path in paths
         ]
-        time.sleep(1.0)  # until each is waiting
+        wait_until(lambda: count_in_progress(front.port) == len(paths) + 1)  # and the count itself
         front.master.terminate()
         records = [poll.result(timeout=30) for poll in polls]  # half of what they asked to wait
         front.master.wait(30)
     assert [record["status"] for record in records] == ["queued"] * 3
+
+
+def count_in_progress(port):
+    """Return the number of requests that a front is answering, according to its metrics."""
+    with call(port) as connection:
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    found = re.search(rb"^pressroom_http_requests_in_progress (\d+)", answer, re.MULTILINE)
+    return int(found[1])
 
 
 def ask(port, method, path, body, fields):
