@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
+import subprocess
 import unicodedata
 
 import pikepdf
@@ -51,6 +53,14 @@ def extracted(pdf: bytes) -> str:
     document = pypdfium2.PdfDocument(pdf)
     page = document[0].get_textpage()
     return page.get_text_bounded().replace("\r\n", "\n")
+
+
+def extracted_by_poppler(pdf: bytes) -> str:
+    program = shutil.which("pdftotext")
+    if program is None:
+        pytest.skip("pdftotext (poppler-utils) is not installed")
+    done = subprocess.run([program, "-", "-"], input=pdf, capture_output=True, check=True)
+    return done.stdout.decode().rstrip("\f")
 
 
 def same(text: str) -> str:
@@ -136,3 +146,29 @@ def test_any_text_is_set_and_extracts_to_its_characters(text: str):
 
 def shown(text: str) -> str:
     return "".join(UNDRAWN.sub("", text).split())
+
+
+@pytest.mark.parametrize("family", ["Noto Sans", "Noto Serif"])
+@pytest.mark.parametrize(
+    ("lang", "text", "attributes"),
+    [
+        ("en", "office fluff affine fjord", 'font-variant-ligatures="common-ligatures"'),
+        ("en", "Small Capitals of NATO", 'font-variant-caps="small-caps"'),
+        ("en", "All Small Capitals", 'font-variant-caps="all-small-caps"'),
+        ("en", "mix 1/2 cup and 3/4 spoon", 'font-variant-numeric="diagonal-fractions"'),
+        ("en", "in 1987 and 2026", 'font-variant-numeric="oldstyle-nums"'),
+        ("ar", "مرحبا بالعالم", ""),
+        ("hi", "हिन्दी में लिखा गया पाठ और क्षत्रिय", ""),
+    ],
+)
+def test_two_programs_extract_the_text_as_written(
+    family: str, lang: str, text: str, attributes: str
+):
+    pdf = rendered(text, lang, f'font-family="{family}" {attributes}')
+    assert same(extracted(pdf)) == same(text)
+    assert same(_CONTROLS.sub("", extracted_by_poppler(pdf))) == same(text)
+
+
+_CONTROLS = re.compile(
+    "[\u200e\u200f\u202a-\u202e]"
+)  # that poppler writes around right-to-left text

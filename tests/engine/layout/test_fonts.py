@@ -131,3 +131,13 @@ def test_no_kerning_across_spaces_and_undrawn_characters():
 def test_a_bracket_in_the_text_is_no_kern():
     face = find_face(("monospace",), 400, False)
     assert face.encode(")-1(") == b"(\x00\\)\x00-\x001\x00\\()"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("weight", [400, 700])
+@pytest.mark.parametrize("is_italic", [False, True])
+def test_every_family_draws_symbols_and_currency_signs(family, weight, is_italic):
+    signs = "\u2610\u2611\u2713\u2605\u2192\u2212\u20ac$\u00a3\u00a5\u20b9\u20ba\u20bd\u20b4\u20a9\u20aa\u20ab\u20a6\u20b1\u0e3f\u20bf"
+    runs = split_by_face((family,), weight, is_italic, signs)
+    assert "".join(text for _, text in runs) == signs
+    assert all(face.covers(sign) for face, text in runs for sign in text)
