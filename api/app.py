@@ -17,6 +17,7 @@ from api.auth.guard import authenticate
 from api.auth.scopes import check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.cors import add_cors_headers, make_options_response
+from api.einvoices.routes import InvoiceRoutes
 from api.error_handlers import register_error_handlers
 from api.files.kinds import FONT, IMAGE
 from api.files.routes import FileRoutes
@@ -47,6 +48,7 @@ class _Routes(Protocol):
 _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     RenderRoutes,
     PreviewRoutes,
+    InvoiceRoutes,
     BatchRoutes,
     TemplateRoutes,
     VersionRoutes,

@@ -40,6 +40,7 @@ class BodyKind(StrEnum):
     MARKDOWN = "markdown"
     IMAGE = "image"  # inspected only
     FONT = "font"  # inspected only
+    INVOICE = "invoice"  # inspected only
     PREVIEW = "preview"  # a `shared.previews.PreviewRequest`
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from api.einvoices.routes import INVOICE_TYPES
 from api.files.kinds import FONT_TYPES, IMAGE_TYPES
 from api.openapi.access import FILE, KEY_ID
 from api.openapi.json_schema import Schema
@@ -145,6 +146,15 @@ OPERATIONS: Final = (
         query_parameters=_RENDER_QUERY,
         body=_DOCUMENT,
         errors=_RENDER,
+    ),
+    Operation(
+        "post", "/v2/einvoices/check", "checkInvoice", "Rendering", "Check a received electronic invoice",
+        "Accepts an invoice in CII (Factur-X, ZUGFeRD, XRechnung) or UBL (Peppol, XRechnung), as XML or embedded in a "
+        "PDF, and reports the broken rules of its profile: EN 16931, its code lists, XRechnung and Peppol BIS. Nothing is "
+        "stored or metered. A file that is not such an invoice is a 400.",
+        {200: OperationResponse("The report.", json_content("InvoiceReport"))},
+        body=RequestBody(binary_content(*INVOICE_TYPES), "The PDF or XML, up to 20 MB."),
+        errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
     ),
     Operation(
         "get", "/v2/authcheck", "checkKey", "Account", "Check a key",

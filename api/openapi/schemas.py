@@ -301,6 +301,33 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("leftOut",),
     ),
+    "InvoiceReport": object_schema(
+        {
+            "valid": boolean("True exactly when errors is empty."),
+            "errors": array_of(
+                "InvoiceError", description="Broken rules, at most 50.", maxItems=50
+            ),
+            "file": string("File name of the XML in the PDF; absent for XML."),
+            "profile": string(
+                "minimum, basicwl, basic, en16931, extended, xrechnung or peppol, as the invoice states it."
+            ),
+            "syntax": {
+                "type": "string",
+                "enum": ["cii", "ubl"],
+                "description": "Syntax of the XML.",
+            },
+            "number": string("Number of the invoice (BT-1); absent if it states none."),
+        },
+        optional=("file", "number"),
+    ),
+    "InvoiceError": object_schema(
+        {
+            "rule": string("The rule, such as BR-CO-15, or syntax for a value of the wrong type."),
+            "path": string("The term, as a path of the record, such as /lines/0/quantity."),
+            "element": string("XPath of the element in the XML, or of where it belongs."),
+            "message": string("Description of the problem."),
+        }
+    ),
     "Start": object_schema(
         {
             "name": string("Pressroom."),

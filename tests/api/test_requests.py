@@ -17,11 +17,16 @@ from PIL import Image
 from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH
+from tests.engine.einvoices import samples
+from workers.engine.einvoices.files import write_invoice
+from workers.engine.einvoices.profiles import PROFILES
+from workers.engine.einvoices.records import read_record
 from workers.render.inspection import INSPECTORS, inspect
 
 ROOT = Path(__file__).parents[2]
 ENDPOINTS = ROOT / "deploy/docs/api.md"
 REQUESTS = ROOT / "deploy/requests"
+INVOICE = write_invoice(read_record(samples.full())[0], PROFILES["en16931"], "ubl")
 FONT = str(ROOT / "tests" / "golden" / "fonts" / "brand-regular.ttf")
 
 
@@ -126,6 +131,9 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert json.loads(run("template-dependents", template))["templates"] == []
     run("template-delete", template)
     worker.answer = lambda job: inspect(job, worker.claims.load(job.body), INSPECTORS)
+    (tmp_path / "i.xml").write_bytes(INVOICE)
+    checked = json.loads(run("invoice-check", "i.xml"))
+    assert (checked["valid"], checked["syntax"], checked["number"]) == (True, "ubl", "2026-0042")
     assert json.loads(run("image-put", "logo", "p.png"))["width"] == 200
     assert json.loads(run("image-post", "again", "p.png"))["height"] == 200
     found = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + picture.getvalue()

@@ -83,6 +83,7 @@ UNNAMED = {
     ("GET", "/v2/session"),
     ("DELETE", "/v2/session"),
     ("POST", "/v2/preview"),
+    ("POST", "/v2/einvoices/check"),
     ("POST", "/v2/templates"),
     ("GET", "/v2/templates"),
     ("GET", "/v2/slugs"),

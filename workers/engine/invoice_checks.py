@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from workers.engine.einvoices.checks import RuleViolation
+from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleViolation
 from workers.engine.einvoices.files import read_invoice
 from workers.engine.einvoices.markup import UnreadableXmlError
 from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_invoice
@@ -13,15 +13,19 @@ from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_inv
 
 @dataclass(frozen=True, slots=True)
 class InvoiceReport:
-    """The result of a validation: the embedded file name, the profile, and the rule violations.
+    """The result of a validation: the embedded file name, the profile and syntax, and the rule violations.
+
+    `elements` has the XPath of the element for each violation.
 
     `reason` is set if the file could not be read as an invoice; the other fields are then empty.
     """
 
     file_name: str = ""
     profile: str = ""
+    syntax: str = ""
     number: str = ""
     violations: tuple[RuleViolation, ...] = ()
+    elements: tuple[str, ...] = ()
     reason: str = ""
 
     @property
@@ -32,12 +36,14 @@ class InvoiceReport:
     def to_report(self) -> dict[str, Any]:
         """Return the report as JSON."""
         errors = [
-            {"rule": one.rule, "path": one.path, "message": one.message} for one in self.violations
+            {"rule": one.rule, "path": one.path, "element": element, "message": one.message}
+            for one, element in zip(self.violations, self.elements, strict=True)
         ]
         report: dict[str, Any] = {"valid": self.is_valid, "errors": errors}
         named = {
             "file": self.file_name,
             "profile": self.profile,
+            "syntax": self.syntax,
             "number": self.number,
             "reason": self.reason,
         }
@@ -64,4 +70,12 @@ def check_external_invoice(content: bytes) -> InvoiceReport:
             reason="the invoice states no profile of Factur-X, ZUGFeRD, XRechnung or Peppol (BT-24)",
         )
     number = str(found.record.get("number", ""))[:100]
-    return InvoiceReport(name, found.profile.name, number, found.violations)
+    violations = found.violations[:MAX_VIOLATIONS]
+    return InvoiceReport(
+        name,
+        found.profile.name,
+        found.syntax.name,
+        number,
+        violations,
+        tuple(found.element_path(one) for one in violations),
+    )

@@ -10,6 +10,7 @@ from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
+from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.fonts.properties import FaceProperties, FontRefusedError
 from workers.engine.layout.fonts.sanitizing import inspect_font as read_font_facts
 from workers.engine.layout.images.properties import read_image_properties
@@ -64,6 +65,18 @@ def inspect_font(data: bytes) -> Mapping[str, Any]:
     return {"format": facts.format, "faces": [_write_face(face) for face in facts.faces]}
 
 
+def inspect_invoice(data: bytes) -> Mapping[str, Any]:
+    """Return the report of an electronic invoice, as XML or in a PDF, in the form of the API.
+
+    Raises:
+        UploadRefusedError: the file is not an invoice that can be checked.
+    """
+    report = check_external_invoice(data)
+    if report.reason:
+        raise UploadRefusedError(f"The invoice cannot be checked: {report.reason}.")
+    return report.to_report()
+
+
 def _write_face(face: FaceProperties) -> dict[str, Any]:
     return {
         "index": face.index,
@@ -82,7 +95,11 @@ def _write_face(face: FaceProperties) -> dict[str, Any]:
 
 
 # One inspector for each kind of file that can be uploaded.
-INSPECTORS: Final[Inspectors] = {BodyKind.IMAGE: inspect_image, BodyKind.FONT: inspect_font}
+INSPECTORS: Final[Inspectors] = {
+    BodyKind.IMAGE: inspect_image,
+    BodyKind.FONT: inspect_font,
+    BodyKind.INVOICE: inspect_invoice,
+}
 
 
 def make_inspection_crash_error(kind: BodyKind) -> ErrorBody:

@@ -24,6 +24,8 @@ from pressroom_client.records import (
     Document,
     Finding,
     Findings,
+    InvoiceError,
+    InvoiceReport,
     Job,
     Output,
     Preview,
@@ -157,6 +159,19 @@ class Pressroom:
             name: v for name, v in request["query"].items() if name in ("template", "flow")
         }
         return _read_findings(self._transport.request_json("POST", "/v2/validate", **request))
+
+    def check_invoice(self, invoice: bytes) -> InvoiceReport:
+        """Check a received electronic invoice, as PDF or XML, by the rules of its profile.
+
+        Raises:
+            ApiError: 400, it is not an invoice that can be checked.
+        """
+        is_pdf = invoice[:1024].lstrip().startswith(b"%PDF-")
+        headers = {"Content-Type": "application/pdf" if is_pdf else "application/xml"}
+        path = "/v2/einvoices/check"
+        report = self._transport.request_json("POST", path, headers=headers, body=invoice)
+        errors = [read_record(InvoiceError, each) for each in report["errors"]]
+        return read_record(InvoiceReport, {**report, "errors": errors})
 
     def preview(self, template: str, **options: Unpack[PreviewOptions]) -> Preview:
         """Draw one page of a template, given as text or as a reference.

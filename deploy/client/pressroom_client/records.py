@@ -56,6 +56,28 @@ class RenderOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
+class InvoiceError:
+    """A broken rule of an electronic invoice: its term as a path, and the XPath of its element."""
+
+    rule: str
+    path: str
+    element: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceReport:
+    """The result of checking an electronic invoice; `file` is that of the XML in a PDF."""
+
+    valid: bool
+    errors: Sequence[InvoiceError]
+    profile: str
+    syntax: str
+    number: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """A rendered PDF. `timings` are milliseconds by stage.
 

@@ -1,0 +1,1 @@
+"""Checks of electronic invoices from elsewhere."""
