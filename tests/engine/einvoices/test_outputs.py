@@ -69,8 +69,9 @@ def test_cii_alone_is_the_file_of_the_pdf():
 def test_a_draft_has_no_invoice_and_is_checked_all_the_same():
     draft = replace(OPTIONS, is_draft=True)
     assert embedded(written(document(), draft)) == {}
-    with pytest.raises(AuthoringError, match="DRAFT mark"):
+    with pytest.raises(AuthoringError, match="DRAFT mark") as caught:
         written(document(), replace(XML, is_draft=True))
+    assert [each.code for each in caught.value.diagnostics] == ["einvoice-draft"]
     with pytest.raises(AuthoringError, match="BR-02"):
         written(document("<p>a</p>", data={}), draft)
 
@@ -89,3 +90,9 @@ def test_ubl_written_by_hand_has_no_level_of_factur_x():
     )
     with pikepdf.open(io.BytesIO(written(source))) as opened, opened.open_metadata() as xmp:
         assert not any(key.startswith(FX) for key in xmp)
+
+
+def test_a_document_without_an_invoice_has_no_xml_to_answer():
+    with pytest.raises(AuthoringError, match="no `einvoice`") as caught:
+        written("<document><flow><p>a</p></flow></document>", XML)
+    assert [each.code for each in caught.value.diagnostics] == ["no-einvoice"]
