@@ -106,12 +106,6 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
         raise CommandFailed(str(error)) from error
 
 
-def _default_output(arguments: argparse.Namespace) -> Path:
-    named: Path = arguments.document or arguments.template
-    # Not DOCUMENT.xml, which may be the document itself.
-    return Path(f"{named.stem}-invoice.xml" if arguments.invoice else f"{named.stem}.pdf")
-
-
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Add the files of one render: document, template, data, and folders of images, fonts and templates."""
     parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT.xml")
@@ -133,4 +127,5 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 
 def _default_output(arguments: argparse.Namespace) -> Path:
     named: Path = arguments.document or arguments.template
-    return Path(f"{named.stem}.pdf")
+    # Not DOCUMENT.xml, which may be the document itself.
+    return Path(f"{named.stem}-invoice.xml" if arguments.invoice else f"{named.stem}.pdf")

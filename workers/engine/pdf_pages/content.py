@@ -18,7 +18,7 @@ from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged
 
 MAX_INSTRUCTIONS: Final = 2_000_000  # of a page, forms as often as they are drawn
 MAX_PIXELS: Final = 100_000_000  # of one picture, as for pictures of other formats
-PIXELS_PER_INSTRUCTION: Final = 1_000  # what painting a picture costs
+PIXELS_PER_INSTRUCTION: Final = 1_000  # painting a picture costs as much as this many operators
 MAX_SAVED: Final = 100  # graphics states in each other
 
 _TOKEN: Final = re.compile(
