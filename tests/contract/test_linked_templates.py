@@ -11,7 +11,7 @@ from tests.contract.test_validate import ask, judge, make
 __all__ = ["engine", "judge"]  # fixtures
 
 XML = {"Content-Type": "text/xml"}
-PARENT = """<document version="1"><style name="note" color="red"/><part name="sign"><p>Signed</p></part>
+PARENT = """<document version="1"><style name="note" color="maroon"/><part name="sign"><p>Signed</p></part>
 <flow final="true"><insert flow="text"/></flow><flow name="text"><p>Parent</p></flow></document>"""
 
 

@@ -95,7 +95,7 @@ def test_each_xml_type_is_a_complete_document(caller, judge, media):
 
 
 def test_warnings_do_not_make_a_document_invalid(caller, judge):
-    unused = DATA.replace("<flow>", '<style name="unused" color="red"/><flow>')
+    unused = DATA.replace("<flow>", '<style name="unused" color="maroon"/><flow>')
     answer = ask(caller, unused).json
     assert answer["warnings"]
     assert (answer["valid"], answer["errors"]) == (True, [])

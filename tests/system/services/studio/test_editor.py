@@ -107,11 +107,11 @@ def test_names_of_the_template_are_completed(editor: Page):
 
 
 def test_a_misspelled_name_is_corrected_by_a_click(editor: Page):
-    write(editor, GOOD.replace("<p>", '<p colour="red">').replace("name }}", "name | uper }}"))
+    write(editor, GOOD.replace("<p>", '<p colour="maroon">').replace("name }}", "name | uper }}"))
     fixes = editor.get_by_role("button", name="Change to")
     expect(fixes).to_have_count(2)
     editor.get_by_role("button", name="Change to color").click()
-    expect(code(editor)).to_contain_text('<p color="red">')
+    expect(code(editor)).to_contain_text('<p color="maroon">')
     expect(fixes).to_have_count(1)
     fixes.click()
     expect(code(editor)).to_contain_text("name | upper")
