@@ -137,7 +137,7 @@ class FileRoutes(Generic[F]):
 def _read_source_url(fields: dict[str, Any]) -> str | None:
     """Return the address to fetch from, None if the request contains the bytes."""
     if ("source_url" in fields) == ("data" in fields):
-        raise ServiceError(400, "Send either source_url or data, not both.")
+        raise ServiceError(400, "Send source_url or data: either one or the other, not both.")
     url = fields.get("source_url")
     if "source_url" in fields and not isinstance(url, str):
         raise ServiceError(400, "The field source_url must be a string: an http or https address.")

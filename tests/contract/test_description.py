@@ -189,7 +189,7 @@ class Reader(HTMLParser):
 @pytest.mark.usefixtures("upload_worker")
 def test_exactly_the_documented_image_types_are_accepted(caller, description):
     accepted = set()
-    for kind in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP"):
+    for kind in ("PNG", "JPEG", "WEBP", "PDF", "GIF", "TIFF", "BMP"):
         answer = caller.put("/v2/images/try", data=draw(kind), content_type="image/png")
         if answer.status_code in (200, 201):
             accepted.add(answer.json["content_type"])

@@ -183,7 +183,7 @@ class _Content:
                     saved.append((self._font, self._mode))
                 case "Q" if saved:
                     self._font, self._mode = saved.pop()
-                case "Tf":
+                case "Tf" if str(operands[0]) in resources.get("/Font", {}):
                     self._font = self._use(resources.Font[str(operands[0])])
                 case "Tr":
                     self._mode = int(operands[0])
@@ -248,7 +248,9 @@ class _Content:
             self._font.in_formulas.update(strings)
 
     def _check_called(self, called_as: Any, resources: Any, key: Any, around: str) -> Iterator[str]:
-        called = resources.XObject[str(called_as)]
+        called = resources.get("/XObject", {}).get(str(called_as))
+        if called is None:  # an undefined name draws nothing (PDF 1.7, 8.8)
+            return
         if "/Ref" in called:
             yield name("30-001")
         if called.get("/Subtype") != "/Form":

@@ -229,7 +229,7 @@ def test_a_character_no_font_has_is_a_warning_that_names_it():
 
 def test_widths_are_those_of_the_longest_word_and_of_the_unbroken_text():
     runs = [TextRun("aa bbbb cc", TEXT), LineBreak(TEXT), TextRun("dddddd", TEXT)]
-    assert measure_inlines(context(), runs, styled().paragraph) == (30, 50)
+    assert measure_inlines(context(), runs, TEXT, styled().paragraph) == (30, 50)
 
 
 @given(

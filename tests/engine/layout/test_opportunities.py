@@ -81,6 +81,10 @@ NOT_MET: Final = {
         rf"[\\$%)}},]{MARK}",
         r"[$%(\[{\u2329]",
     ),
+    "amounts and references stay with their signs over a space (decision 462)": (
+        "[#§$%0] ",
+        "[0$%]",
+    ),
     "a joiner that joins nothing is never drawn": ("\u200b", "\u200d"),
     "quoted text with spaces inside stays with its quotes (LB15a and LB15b of 15.1)": (
         "[«‹“‘] ",
