@@ -232,6 +232,10 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     assert "Authenticated" in client.check()
     assert client.usage()["pagesGenerated"] == 0
     assert client.usage_by_day()["days"] == []
+    assert client.usage_by_template()["templates"] == []
+    with pytest.raises(ApiError) as not_an_invoice:
+        client.check_invoice(b"<note/>")
+    assert not_an_invoice.value.status == 400
     call_keys(client)
     assert client.preview("<document><flow><p>a</p></flow></document>").pages == 1
     call_templates(client, template)
@@ -323,4 +327,6 @@ def call_webhooks(client: Pressroom) -> None:
     assert client.webhooks.read(made.id).events == ["job.failed"]
     assert [each.id for each in client.webhooks.list()] == [made.id]
     assert list(client.webhooks.deliveries(made.id)) == []
+    tried = client.webhooks.test(made.id)
+    assert [each.id for each in client.webhooks.deliveries(made.id)] == [tried.id]
     client.webhooks.delete(made.id)
