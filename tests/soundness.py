@@ -46,6 +46,10 @@ INACCESSIBLE: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         ("31-016",),
         "a cluster of thousands of characters is wider than a font program can say, which is 65 em",
     ),
+    "tests/system/test_uploads.py::test_an_upload_that_is_stored_is_drawn": (
+        ("31-009", "31-027", "7.21"),
+        "a stored PDF has Helvetica without its font program, which is drawn as it is",
+    ),
     "tests/engine/pdf_pages/test_pages.py::test_inline_images_forms_groups_states_patterns_and_type_3_fonts_are_drawn": (
         ("31-027", "7.21"),
         "the stored PDF has a Type 3 font without a map to Unicode, which is drawn as it is",
