@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,12 @@ def test_a_worker_counts_how_its_children_end_and_the_slots_they_fill(
         shown = fetch(f"http://127.0.0.1:{free_tcp_port}/metrics").splitlines()
         return all(line in shown for line in lines)
 
-    for _ in range(4):
-        front.wait(front.send("sleep 0.3"))  # a child that ends between two looks is not seen
+    for child in (1, 2, 3):
+        front.wait(front.send("sleep 0"))
+        # A child that ends before the worker has looked at its processes is not counted.
+        wait_until(partial(shows, f"pressroom_worker_child_starts_total {child}.0"))
+        if child < 3:
+            front.wait(front.send("sleep 0"))
     job = front.send(f"die-once {tmp_path / 'died'}")
     assert front.wait(job).pages == 2
     ends = {"recycled": 2.0, "killed": 1.0, "crashed": 0.0}
