@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import files
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import pytest
 from deploy.embedded.loopback import free_port
 from shared.blobs.factory import open_store
 from shared.blobs.store import BlobStore
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="session")
@@ -74,12 +75,10 @@ def _running(command: list[str], port: int) -> Iterator[None]:
 
 
 def _wait_for_port(port: int) -> None:
-    end = time.monotonic() + 30
-    while True:
-        try:
+    def accepts() -> bool:
+        with suppress(OSError):
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        else:
-            return
+            return True
+        return False
+
+    wait_until(accepts)

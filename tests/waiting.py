@@ -1,24 +1,43 @@
-"""Waiting for a condition, in place of a fixed sleep."""
+"""Waiting for a condition in place of a fixed sleep, and the few bounds on time that clients are promised."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
 
 
 def wait_until(
-    holds: Callable[[], _Value], seconds: float = 40.0, *, pause: float = 0.02
+    holds: Callable[[], _Value],
+    seconds: float = 40.0,
+    *,
+    pause: float = 0.02,
+    explain: Callable[[], object] | None = None,
 ) -> _Value:
     """Call `holds` every `pause` seconds until it returns a true value, and return that.
 
     Raises:
-        AssertionError: There was none within `seconds`.
+        AssertionError: There was none within `seconds`; the text has what `explain` returns, or the last value.
     """
     deadline = time.monotonic() + seconds
     while not (value := holds()):
-        assert time.monotonic() < deadline, f"no true value within {seconds:g} s: {value!r}"
+        if time.monotonic() >= deadline:
+            found = explain() if explain else repr(value)
+            raise AssertionError(f"no true value within {seconds:g} s: {found}")
         time.sleep(pause)
     return value
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail if the block takes longer: only for times that the contract promises to clients.
+
+    What is merely to be fast is measured by `make bench`.
+    """
+    begun = time.monotonic()
+    yield
+    took = time.monotonic() - begun
+    assert took <= seconds, f"it took {took:.1f} s, promised are {seconds:g} s"

@@ -216,9 +216,7 @@ def test_a_flushed_redis_loses_no_job_and_meters_each_once(
     sent = [farm.send(f"sleep 1.5 {started}"), *(farm.send("pages 2") for _ in range(5))]
     wait_until(started.exists)
     front.redis.flushall()
-    flushed_at = time.monotonic()
     wait_until(lambda: farm.has_ended(*sent))
-    assert time.monotonic() - flushed_at < 12
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     # Events that were lost with Redis are recorded later, the others by the counter.
     reconciliation(farm, reconcile_after=timedelta(0)).run_once()

@@ -34,6 +34,7 @@ from tests.faults.checker import State
 from tests.faults.clients import Client
 from tests.faults.history import History
 from tests.soundness import find_problems
+from tests.waiting import wait_until
 
 SETTLE_SECONDS = 60
 UNDER_WAY = ("queued", "running")
@@ -87,15 +88,17 @@ class FaultyFarm:
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
         """Send a signal to a process of the farm, by name, as soon as it runs; gives its id."""
-        deadline = time.monotonic() + 20
-        while True:
+
+        def signalled() -> int | None:
             with suppress(KeyError, ProcessLookupError):
                 pid = self.processes[name]
                 os.kill(pid, number)
-                self.faults += 1
                 return pid
-            assert time.monotonic() < deadline, f"no {name}"
-            time.sleep(0.05)
+            return None
+
+        pid = wait_until(signalled)
+        self.faults += 1
+        return pid
 
     def kill_some_worker(self, chance: random.Random) -> None:
         """Kill a worker's main process, or one of its children."""

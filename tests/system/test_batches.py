@@ -38,10 +38,11 @@ def read(account, batch_id, wait=0):
 
 
 def finish(account, batch_id, seconds=120):
-    deadline = time.monotonic() + seconds
-    while (record := read(account, batch_id, wait=10))["status"] in ("queued", "running"):
-        assert time.monotonic() < deadline, record
-    return record
+    def ended():
+        record = read(account, batch_id, wait=10)
+        return None if record["status"] in ("queued", "running") else record
+
+    return wait_until(ended, seconds)
 
 
 def test_a_batch_is_rendered_and_read_back(account):
@@ -122,9 +123,8 @@ def front_memory(farm) -> int:
 
 
 def await_more(account, batch_id, *, than, seconds=60):
-    deadline = time.monotonic() + seconds
-    while (record := read(account, batch_id))["succeeded"] < than:
-        if record["status"] == "finished":
-            return
-        assert time.monotonic() < deadline, record
-        time.sleep(0.1)
+    def has_more():
+        record = read(account, batch_id)
+        return record["succeeded"] >= than or record["status"] == "finished"
+
+    wait_until(has_more, seconds, pause=0.1)

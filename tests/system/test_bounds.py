@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from deploy.embedded.launch import launched_farm
+from tests.waiting import within
 
 pytestmark = pytest.mark.long
 
@@ -35,12 +36,10 @@ def account(impatient_farm, make_account):
 
 def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):
     assert account.render(HELLO).status == 200
-    began = time.monotonic()
-    answer = account.render(ENDLESS)
-    took = time.monotonic() - began
+    with within(BUDGET_SECONDS + 2):
+        answer = account.render(ENDLESS)
     assert answer.status == 504, answer.body[:300]
     assert answer.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
-    assert BUDGET_SECONDS - 0.5 <= took <= BUDGET_SECONDS + 2
     following = account.render(HELLO)
     assert (following.status, following.pages) == (200, 1)
     usage = account.settled_usage(pages=2)
@@ -48,12 +47,10 @@ def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):
 
 
 def test_renders_that_wait_behind_an_endless_one_are_answered_within_their_own_budget(account):
-    began = time.monotonic()
-    with ThreadPoolExecutor(3) as pool:
+    with within(BUDGET_SECONDS + 3), ThreadPoolExecutor(3) as pool:
         endless = pool.submit(account.render, ENDLESS)
         time.sleep(0.5)
         waiting = [pool.submit(account.render, HELLO) for _ in range(2)]
         assert endless.result().status == 504
         assert {future.result().status for future in waiting} <= {200, 504}
-    assert time.monotonic() - began <= BUDGET_SECONDS + 3
     assert account.render(HELLO).status == 200

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import pytest
 from api.openapi.description import describe
 from pressroom_client import ApiError, Document, Pressroom
 from pressroom_client.transport import Transport
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = b"""<document title="Note {{ n }}" filename="note-{{ n }}.pdf">
@@ -169,7 +169,6 @@ def interrupt(account, template, folder):
     # Tests that run in the background of a shell ignore it, and so would what they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     note = folder / ".notes.zip.pressroom"
-    give_up_at = time.monotonic() + 60
     with subprocess.Popen(
         [*command, "-o", "notes.zip"],
         cwd=folder,
@@ -178,9 +177,7 @@ def interrupt(account, template, folder):
         text=True,
     ) as process:
         try:
-            while not (note.exists() and json.loads(note.read_text())["batch_id"]):
-                assert time.monotonic() < give_up_at
-                time.sleep(0.02)
+            wait_until(lambda: note.exists() and json.loads(note.read_text())["batch_id"])
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=30)
         finally:

@@ -17,6 +17,7 @@ from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
+from tests.waiting import wait_until
 
 LOGO = (DOCUMENTS / "logo.png").read_bytes()
 HEAD = f"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: {len(LOGO)}\r\n\r\n"
@@ -122,9 +123,9 @@ def test_without_a_fetcher_jobs_wait_and_a_batch_then_asks_once_for_all_its_docu
 
 
 def await_end(account, path, seconds=120):
-    deadline = time.monotonic() + seconds
-    while True:
+    def ended():
         record = account.request("GET", f"{path}?wait=5").json
-        if record["status"] in {"succeeded", "failed", "cancelled", "finished"}:
-            return record
-        assert time.monotonic() < deadline, record
+        over = {"succeeded", "failed", "cancelled", "finished"}
+        return record if record["status"] in over else None
+
+    return wait_until(ended, seconds)

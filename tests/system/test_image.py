@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 import zipfile
@@ -17,6 +16,7 @@ from deploy.embedded.parent_death import with_parent_death_signal
 from shared.encryption import new_key
 from tests.conftest import start_redis
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
+from tests.waiting import wait_until
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"
 
@@ -107,12 +107,12 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
 
 
 def await_answer(url):
-    deadline = time.monotonic() + 60
-    while True:
+    def answered():
         with (
             suppress(OSError, urllib.error.HTTPError),
             urllib.request.urlopen(url, timeout=5) as answer,
         ):
             return answer.read()
-        assert time.monotonic() < deadline, url
-        time.sleep(0.2)
+        return None
+
+    return wait_until(answered, seconds=60, pause=0.2)

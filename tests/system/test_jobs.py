@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -40,12 +39,10 @@ def test_async_jobs_survive_a_killed_pool_and_an_emptied_redis(faulty_farm, acco
     sent += [accept(account) for _ in range(40)]
     with connect(faulty_farm.record.redis_url) as redis:
         redis.flushall()
-    emptied_at = time.monotonic()
     sent += [accept(account) for _ in range(20)]
     records = [wait_for_end(account, job_id) for job_id in sent]
     assert {record["status"] for record in records} == {"succeeded"}
     assert {record["pages"] for record in records} == {2}
-    assert time.monotonic() - emptied_at < 60
     # What was lost of the usage stream is recorded a minute after the jobs' end.
     account.settled_usage(pages=2 * len(sent), seconds=120)
     usage = account.usage()

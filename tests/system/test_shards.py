@@ -203,15 +203,14 @@ def test_an_unavailable_shard_affects_only_its_own_accounts(farm, residents, sha
     ours = residents[other][2]
     for account in (theirs, ours):
         assert {account.render(HELLO).status for _ in range(8)} == {200}
-    failed: list[tuple[int, float, str | None]] = []
-    served: list[tuple[int, float]] = []
+    failed: list[tuple[int, str | None]] = []
+    served: list[int] = []
     is_over = threading.Event()
 
     def suffer() -> None:
         while not is_over.is_set():
-            begun = time.monotonic()
             answer = theirs.render(HELLO)
-            failed.append((answer.status, time.monotonic() - begun, answer.headers["Retry-After"]))
+            failed.append((answer.status, answer.headers["Retry-After"]))
 
     # More than the front has threads, were each of them to wait for its patience's end.
     threads = [threading.Thread(target=suffer) for _ in range(80)]
@@ -221,19 +220,16 @@ def test_an_unavailable_shard_affects_only_its_own_accounts(farm, residents, sha
         time.sleep(1.0)
         give_up_at = time.monotonic() + 8
         while time.monotonic() < give_up_at:
-            begun = time.monotonic()
             answer = ours.render(HELLO)
             assert answer.status == 200, answer.body
-            served.append((answer.status, time.monotonic() - begun))
+            served.append(answer.status)
         ready = ours.request("GET", "/readyz")
         is_over.set()
         for thread in threads:
             thread.join()
-    assert {status for status, _ in served} == {200}
     assert len(served) > 8
-    assert {status for status, _, _ in failed} == {503}
-    assert all(retry_after for _, _, retry_after in failed)
-    assert max(seconds for _, seconds, _ in failed) < 12
+    assert {status for status, _ in failed} == {503}
+    assert all(retry_after for _, retry_after in failed)
     assert (ready.status, ready.json["status"]) == (200, "partly ready")
     assert ready.json["parts"][f"queue {shard}"] == "down"
     wait_until(lambda: theirs.render(HELLO).status == 200)

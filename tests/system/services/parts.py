@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from deploy.embedded.parent_death import with_parent_death_signal
 from shared.queue.connection import connect
 from shared.queue.worker_presence import find_workers
 from tests.deploy.deployment import PROCESSES, ROOT, command_of, compose
+from tests.waiting import wait_until
 
 WORKERS = ("worker", "batch")
 START_SECONDS = 120
@@ -96,24 +97,23 @@ class Parts:
             )
 
     def _await_worker(self, pid: int) -> None:
-        deadline = time.monotonic() + START_SECONDS
         server = connect(self.environment["PRESSROOM_REDIS_URL"])
-        while not any(word.name.endswith(f":{pid}") for word in find_workers(server)):
-            assert time.monotonic() < deadline, self.said()[-5000:]
-            time.sleep(0.2)
+        self._await(lambda: any(word.name.endswith(f":{pid}") for word in find_workers(server)))
         server.close()
 
     def _await_front(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while True:
+        def is_ready() -> bool:
             with (
                 suppress(OSError, http.client.HTTPException),
                 urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5) as answer,
             ):
-                if answer.status == 200:
-                    return
-            assert time.monotonic() < deadline, self.said()[-5000:]
-            time.sleep(0.2)
+                return answer.status == 200
+            return False
+
+        self._await(is_ready)
+
+    def _await(self, holds: Callable[[], bool]) -> None:
+        wait_until(holds, seconds=START_SECONDS, pause=0.2, explain=lambda: self.said()[-5000:])
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

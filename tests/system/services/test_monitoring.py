@@ -19,6 +19,7 @@ from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.grafana.boards import BOARDS
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "deploy/prometheus"
@@ -140,10 +141,7 @@ def watched(farm, tmp_path_factory):
         process = subprocess.Popen(with_parent_death_signal(command), stdout=log, stderr=log)
     prometheus = Prometheus(port)
     try:
-        deadline = time.monotonic() + 20
-        while not prometheus.is_ready():
-            assert time.monotonic() < deadline, (folder / "log").read_text()
-            time.sleep(0.1)
+        wait_until(prometheus.is_ready, pause=0.1, explain=(folder / "log").read_text)
         account = open_account(farm, max_pages=100000, max_draft_pages=20)
         load(account, LOAD_SECONDS)
         wait_for_account(prometheus, account)
@@ -155,10 +153,8 @@ def watched(farm, tmp_path_factory):
 
 def wait_for_account(prometheus, account):
     """Wait for the counter's next look at the database, which is seconds apart."""
-    deadline = time.monotonic() + 30
-    while not prometheus.ask(f'pressroom_account_pages{{account="{account.id}"}}'):
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    pages = f'pressroom_account_pages{{account="{account.id}"}}'
+    wait_until(lambda: prometheus.ask(pages), pause=0.5)
 
 
 def test_every_process_is_scraped_and_every_rule_is_healthy(watched):

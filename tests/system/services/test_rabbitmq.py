@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -38,6 +37,7 @@ from tests.system.test_renders import (  # noqa: F401 - run here once more
     test_json_goes_into_the_template_it_names,
     test_only_successful_renders_are_counted,
 )
+from tests.waiting import wait_until, within
 
 HELLO = "<document version='1'><flow><p>Hello</p></flow></document>"
 
@@ -91,9 +91,9 @@ def test_workers_are_inspected_and_controlled_by_celery(farm, account, rabbit):
 def test_an_unavailable_broker_is_named_and_responses_come_in_time(farm, account, rabbit):
     rabbit.kill()
     try:
-        begun = time.monotonic()
-        refused = account.render(HELLO)
-        assert (refused.status, time.monotonic() - begun < 5) == (503, True)
+        with within(5):
+            refused = account.render(HELLO)
+        assert refused.status == 503
         assert int(refused.headers["Retry-After"]) >= 1
         assert account.request("GET", "/readyz").json["data"]["down"] == ["queue"]
         assert account.request("GET", "/v2/account").status == 200
@@ -107,9 +107,7 @@ def test_an_unavailable_broker_is_named_and_responses_come_in_time(farm, account
         assert shown["stores"]["redis"] is not None
     finally:
         rabbit.start()
-    deadline = time.monotonic() + 60
-    while account.render(HELLO).status != 200:
-        assert time.monotonic() < deadline
+    wait_until(lambda: account.render(HELLO).status == 200, seconds=60)
     assert account.request("GET", "/readyz").status == 200
 
 
@@ -117,11 +115,8 @@ def test_a_frozen_broker_delays_no_request_past_five_seconds(farm, account, rabb
     rabbit.signal(signal.SIGSTOP)
     try:
         for _ in range(3):
-            begun = time.monotonic()
-            assert account.render(HELLO).status == 503
-            assert time.monotonic() - begun < 5
+            with within(5):
+                assert account.render(HELLO).status == 503
     finally:
         rabbit.signal(signal.SIGCONT)
-    deadline = time.monotonic() + 60
-    while account.render(HELLO).status != 200:
-        assert time.monotonic() < deadline
+    wait_until(lambda: account.render(HELLO).status == 200, seconds=60)

@@ -1,7 +1,6 @@
 """Back up and restore see the runbook, tried: dump, lose, restore, and the ledger is intact."""
 
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from shared.queue.connection import connect
 from shared.redis_state.admission import AdmissionCache
 from tests.s3 import rclone_binary
 from tests.system.conftest import Account, open_account
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 BUCKET = "restored"
@@ -44,22 +44,18 @@ def ledger(url):
 
 
 def await_job(account, job):
-    deadline = time.monotonic() + 180
-    while (record := account.request("GET", f"/v2/jobs/{job}?wait=10").json)["status"] in {
-        "queued",
-        "running",
-    }:
-        assert time.monotonic() < deadline, record
+    def ended():
+        record = account.request("GET", f"/v2/jobs/{job}?wait=10").json
+        return record if record["status"] not in {"queued", "running"} else None
+
+    record = wait_until(ended, seconds=180)
     assert record["status"] == "succeeded", record
     return record
 
 
 def await_rows(url, count):
     """Wait for the counter: what is not in the ledger yet is in Redis, and not in the dump."""
-    deadline = time.monotonic() + 20
-    while len(ledger(url)) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: len(ledger(url)) >= count, pause=0.1)
 
 
 @pytest.fixture

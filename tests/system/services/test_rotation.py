@@ -26,6 +26,7 @@ from tests.s3 import rclone_binary
 from tests.servers import Server
 from tests.system.services.conftest import await_port
 from tests.system.services.parts import Parts
+from tests.waiting import wait_until
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"
 LOGO_BYTES = 3 * 1024 * 1024
@@ -128,14 +129,17 @@ class Caller:
 
     def insist(self, method, path, body=None, **headers):
         """Repeat a request until the answer is neither a broken connection nor a request to retry."""
-        deadline = time.monotonic() + 200
-        while True:
+
+        def answered():
             with suppress(OSError, http.client.HTTPException):
                 status, answer = self.ask(method, path, body, **headers)
                 if status not in (409, 503):
                     return status, answer
-            assert time.monotonic() < deadline, self._farm.said()[-5000:]
-            time.sleep(0.2)
+            return None
+
+        return wait_until(
+            answered, seconds=200, pause=0.2, explain=lambda: self._farm.said()[-5000:]
+        )
 
     def read(self, path):
         return json.loads(self.insist("GET", path)[1])
@@ -181,10 +185,9 @@ def load(farm, account):
     assert len(accepted) > 5
     for job_id in filter(None, accepted):
         assert caller.read(f"/v2/jobs/{job_id}?wait=60")["status"] == "succeeded"
-    deadline = time.monotonic() + 30
-    while caller.read("/v2/account/usage")["pagesGenerated"] != len(accepted):
-        assert time.monotonic() < deadline, (len(accepted), caller.read("/v2/account/usage"))
-        time.sleep(0.2)
+    wait_until(
+        lambda: caller.read("/v2/account/usage")["pagesGenerated"] == len(accepted), pause=0.2
+    )
 
 
 @pytest.mark.long
@@ -262,11 +265,11 @@ def test_the_secret_of_a_webhook(farm, account):
         made = json.loads(
             caller.insist("POST", "/v2/webhooks", asked, Content_Type="application/json")[1]
         )
-        await_that(lambda: server.requests)
+        wait_until(lambda: server.requests)
         assert verify(server.requests[0], made["secret"])
         rotated = json.loads(caller.insist("POST", f"/v2/webhooks/{made['id']}/rotate")[1])
         count = len(server.requests) + 3  # one may have been on its way
-        await_that(lambda: len(server.requests) > count)
+        wait_until(lambda: len(server.requests) > count)
         for secret in (made["secret"], rotated["secret"]):
             assert verify(server.requests[-1], secret)
 
@@ -292,10 +295,3 @@ def test_the_key_of_an_account(farm, account):
         farm.command("key", "revoke", account["key_id"])
         assert old.ask("GET", "/v2/authcheck")[0] == 401
         assert caller.read(f"/v2/jobs/{accepted['id']}?wait=30")["status"] == "succeeded"
-
-
-def await_that(holds, seconds=30.0):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
