@@ -22,7 +22,14 @@ ONLY_BY_RENDERING: Final = frozenset(
             "page-values-too-long",
         ),
         *("running-too-tall", "taller-than-area", "too-many-pages", "wider-than-container"),
-        *("chart-too-dense", "chart-too-small", "field-overflow", "field-rotated", "qr-bill-paper"),
+        *(
+            "chart-too-dense",
+            "chart-too-small",
+            "field-overflow",
+            "field-rotated",
+            "qr-bill-columns",
+            "qr-bill-paper",
+        ),
         "barcode-text",  # no text below a code, or too narrow a one
         # What is drawn in the end, of which less may be written.
         *("missing-glyph", "profile-color", "profile-depth", "profile-page"),

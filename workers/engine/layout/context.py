@@ -380,6 +380,7 @@ class LayoutContext:
     places_floats: bool = False  # figures that float are taken out of the flow
     section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
     area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
+    area_columns: int = 1  # of the area being filled
     is_in_columns: bool = False
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
     missing_glyph_severity: Severity = Severity.WARNING

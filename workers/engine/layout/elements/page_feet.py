@@ -69,7 +69,9 @@ def lay_out_foot(
     gap = 0.0 if region.is_top else max(box.style.box.margin.top.value, _MIN_GAP)
     needed = max(content.height + gap - context.area_foot, 0.0)
     problem = None
-    if region.height + EPSILON < needed:
+    if context.area_columns > 1:
+        problem = _describe_columns(context.chain(node.source))
+    elif region.height + EPSILON < needed:
         if not region.is_top:
             return None
         problem = context.too_tall(node.source, needed=needed, available=region.height)
@@ -89,6 +91,15 @@ def _describe_width(fragment: FootFragment, width: float) -> LayoutProblem:
         f"this page is {format_mm(width)} wide",
         advice='Put it on a page of size="A4".',
         chain=fragment.chain,
+    )
+
+
+def _describe_columns(chain: tuple[Source, ...]) -> LayoutProblem:
+    return LayoutProblem(
+        code="qr-bill-columns",
+        message="A `qr-bill` takes the whole width of the paper, and its area has columns",
+        advice="Give the area one column, and `columns` to a `div` around the text above the bill.",
+        chain=chain,
     )
 
 
