@@ -130,8 +130,14 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 "The text, below a header comment: `<!-- Service template version <n>`, a line "
                 "`sha256 <digest>`, `<timestamp> by <name> <<email>> -->`. The digest covers everything "
                 "after `-->`."
-            )
-        }
+            ),
+            "built_on": {
+                "type": "array",
+                "items": string("A reference as written, such as letterhead@3."),
+                "description": "The templates that it extends or imports; absent without any.",
+            },
+        },
+        optional=("built_on",),
     ),
     "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
     "TagPointer": object_schema(

@@ -21,6 +21,7 @@ from api.templates.version_representations import write_content, write_version
 from shared.clock import now
 from shared.db import versions
 from shared.db.templates import check_known, get_content
+from shared.template_links import find_links
 
 
 class VersionRoutes:
@@ -89,4 +90,6 @@ class VersionRoutes:
                 return write_not_modified(etag)
             content = get_content(session, found.sha256)
         body = record | {"content": write_content(found, content)}
+        if links := find_links(content):
+            body["built_on"] = sorted(links)
         return write_json(body, headers={"ETag": etag})

@@ -49,6 +49,14 @@ def test_a_template_extends_a_version_the_newest_a_tag_or_the_live_content(
     assert validate(caller, child) == {"valid": True, "errors": [], "warnings": []}
 
 
+def test_a_version_shows_the_templates_that_it_was_built_on(caller, parent):
+    text = f'<document extends="{parent}@1"><import template="parts@live" parts="sign"/></document>'
+    child = make(caller, text)
+    publish(caller, child)
+    read = caller.get(f"/v2/templates/{child}/versions/1").json
+    assert read["built_on"] == sorted([f"{parent}@1", "parts@live"])
+
+
 def test_a_template_is_extended_by_its_slug(caller, judge, parent):
     caller.post("/v2/slugs", json={"slug": "letterhead", "template": parent})
     assert validate(caller, make(caller, child_of("letterhead@1")))["valid"]

@@ -37,6 +37,7 @@ def child(author):
     )
     text = '<document extends="PARENT@1"><flow name="text"><p>One page</p></flow></document>'
     return {
+        "parent": parent,
         "pinned": create(author, text.replace("PARENT", parent)),
         "live": create(author, text.replace("PARENT@1", f"{parent}@live")),
     }
@@ -48,12 +49,20 @@ def title_of(pdf):
         return str(opened.docinfo["/Title"])
 
 
+def find_provenance(pdf):
+    """Return the templates that the document was built on, each with its SHA-256."""
+    with pikepdf.open(io.BytesIO(pdf)) as opened, opened.open_metadata() as packet:
+        return packet["{urn:pressroom:provenance:1}builtOn"]
+
+
 @pytest.mark.parametrize("which", ["pinned", "live"])
 def test_a_waited_render_is_the_same_each_time(author, child, which):
     path = f"/v2/pdf?template={child[which]}"
     first, again = (author.request("POST", path, b'{"name": "Bo"}', headers=JSON) for _ in range(2))
     assert (first.status, title_of(first.body)) == (200, "Bo")
     assert first.body == again.body
+    [parent] = find_provenance(first.body)
+    assert parent.startswith(child["parent"])
 
 
 def test_the_pinned_and_the_live_parent_differ(author, child):

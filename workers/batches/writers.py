@@ -215,4 +215,5 @@ def make_options(batch: Batch) -> RenderOptions:
         template_id=batch.pinned.template_id,
         template_version=batch.pinned.version,
         template_sha256=batch.pinned.sha256,
+        built_on=batch.pinned.links,
     )

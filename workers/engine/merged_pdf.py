@@ -125,6 +125,7 @@ def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: RenderOptions) 
         template_id=options.template_id,
         template_version=options.template_version,
         template_sha256=options.template_sha256,
+        built_on=options.built_on,
     )
     return merge_parts(parts, out, metadata)
 

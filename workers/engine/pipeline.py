@@ -354,5 +354,6 @@ def _collect_metadata(document: Document, merged: MergeResult, options: RenderOp
         template_id=options.template_id,
         template_version=options.template_version,
         template_sha256=options.template_sha256,
+        built_on=options.built_on,
         payload_sha256=merged.payload_sha256,
     )

@@ -43,13 +43,17 @@ class RenderOutput(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """Options of one render: its time, whether it is a draft, its output, and the template's identity."""
+    """Options of one render: its time, whether it is a draft, its output, and the template's identity.
+
+    `built_on` has the SHA-256 of each template that it extends or imports, by the reference as written.
+    """
 
     now: datetime
     is_draft: bool = False
     template_id: str | None = None
     template_version: int | None = None
     template_sha256: str | None = None
+    built_on: Mapping[str, str] = field(default_factory=dict)
     output: RenderOutput = RenderOutput.PDF
 
     @property
@@ -224,6 +228,7 @@ class Metadata:
     template_id: str | None = None
     template_version: int | None = None
     template_sha256: str | None = None
+    built_on: Mapping[str, str] = field(default_factory=dict)
     payload_sha256: str | None = None
 
 

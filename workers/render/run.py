@@ -325,6 +325,7 @@ def _options(job: RenderJob) -> RenderOptions:
         template_id=job.template.template_id,
         template_version=job.template.version,
         template_sha256=job.template.sha256,
+        built_on=job.template.links,
         output=RenderOutput(job.output.value),
     )
 

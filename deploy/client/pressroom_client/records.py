@@ -273,13 +273,14 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A published version; `content` is set when one version is read."""
+    """A published version; `content` and `built_on` are set when one version is read."""
 
     version: int
     sha256: str
     message: str = ""
     created_at: str = ""
     created_by: Mapping[str, str] = field(default_factory=dict)
+    built_on: Sequence[str] = ()
     content: str | None = None
     etag: str | None = None
 

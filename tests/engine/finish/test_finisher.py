@@ -28,6 +28,7 @@ METADATA = Metadata(
     template_id="invoice",
     template_version=3,
     template_sha256="ab" * 32,
+    built_on={"parts@live": "01" * 32, "base@1": "ef" * 32},
     payload_sha256="cd" * 32,
 )
 DRAFT = replace(METADATA, is_draft=True)
@@ -65,6 +66,10 @@ def test_provenance_is_in_the_xmp_packet():
         assert packet["{urn:pressroom:provenance:1}template"] == "invoice"
         assert packet["{urn:pressroom:provenance:1}templateVersion"] == "3"
         assert packet["{urn:pressroom:provenance:1}templateSha256"] == "ab" * 32
+        assert packet["{urn:pressroom:provenance:1}builtOn"] == {
+            f"base@1 {'ef' * 32}",
+            f"parts@live {'01' * 32}",
+        }
         assert packet["{urn:pressroom:provenance:1}payloadSha256"] == "cd" * 32
         assert packet["{urn:pressroom:provenance:1}draft"] == "false"
 

@@ -36,6 +36,11 @@ PROVENANCE_SCHEMA: Final = XmpSchema(
         ("template", "Text", "Identifier of the template"),
         ("templateVersion", "Text", "Version of the template"),
         ("templateSha256", "Text", "SHA-256 of the template's text"),
+        (
+            "builtOn",
+            "bag Text",
+            "References and SHA-256 of the templates that it extends or imports",
+        ),
         ("payloadSha256", "Text", "SHA-256 of the payload"),
         ("draft", "Text", "Whether the document is a draft"),
     ),

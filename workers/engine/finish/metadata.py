@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -78,10 +79,11 @@ def write_xmp_packet(metadata: Metadata, conformance: str = "") -> bytes:
         _alternatives("dc:description", metadata.subject),
         _simple("pdf:Keywords", metadata.keywords),
         _simple("pdf:Producer", PRODUCER),
-        f"<dc:language><rdf:Bag><rdf:li>{_text(metadata.lang)}</rdf:li></rdf:Bag></dc:language>",
+        _bag("dc:language", [metadata.lang]),
         _simple("pressroom:template", metadata.template_id),
         _simple("pressroom:templateVersion", metadata.template_version),
         _simple("pressroom:templateSha256", metadata.template_sha256),
+        _bag("pressroom:builtOn", [" ".join(link) for link in sorted(metadata.built_on.items())]),
         _simple("pressroom:payloadSha256", metadata.payload_sha256),
         _simple("pressroom:draft", "true" if metadata.is_draft else "false"),
     ]
@@ -104,6 +106,11 @@ def _alternatives(name: str, value: str) -> str:
 
 def _sequence(name: str, value: str) -> str:
     return f"<{name}><rdf:Seq><rdf:li>{_text(value)}</rdf:li></rdf:Seq></{name}>" if value else ""
+
+
+def _bag(name: str, values: Iterable[str]) -> str:
+    items = "".join(f"<rdf:li>{_text(value)}</rdf:li>" for value in values)
+    return f"<{name}><rdf:Bag>{items}</rdf:Bag></{name}>" if items else ""
 
 
 def _text(value: str) -> str:
