@@ -120,7 +120,7 @@ def _write_operation(method: str, path: str, operation: Mapping[str, Any]) -> st
         (
             f"<code>{escape(each['name'])}</code>",
             ("" if each["required"] else '<span class="soft">Optional.</span> ')
-            + f"{escape(each['description'])} {_write_rules(each['schema'])}",
+            + f"{_mark_code(each['description'])} {_write_rules(each['schema'])}",
         )
         for each in operation["parameters"]
     ]
@@ -156,14 +156,14 @@ def _write_event(methods: Mapping[str, Any]) -> str:
         for each in event["parameters"]
     ]
     responses = [
-        (f"<code>{status}</code>", escape(response["description"]))
+        (f"<code>{status}</code>", _mark_code(response["description"]))
         for status, response in event["responses"].items()
     ]
     fields = event["requestBody"]["content"]["application/json"]["schema"]["properties"]
     body = [
         (
             f"<code>{name}</code>",
-            f"{escape(rules.get('description', ''))} {_name_schema(rules)}",
+            f"{_mark_code(rules.get('description', ''))} {_name_schema(rules)}",
         )
         for name, rules in fields.items()
     ]
@@ -195,7 +195,7 @@ def _write_body(body: Mapping[str, Any]) -> str:
         f"<code>{escape(media)}</code> {_name_schema(content['schema'])}".strip()
         for media, content in body["content"].items()
     )
-    return f"<h4>Body</h4><p>{escape(body['description'])}{optional}</p><p>{types}</p>"
+    return f"<h4>Body</h4><p>{_mark_code(body['description'])}{optional}</p><p>{types}</p>"
 
 
 def _write_response(response: Mapping[str, Any]) -> str:
@@ -218,7 +218,7 @@ def _write_schema(named: tuple[str, Mapping[str, Any]]) -> str:
         (
             f"<code>{escape(field)}</code>",
             ("" if field in required else '<span class="soft">Optional.</span> ')
-            + f"{escape(rules.get('description', ''))} {_name_schema(rules)} {_write_rules(rules)}",
+            + f"{_mark_code(rules.get('description', ''))} {_name_schema(rules)} {_write_rules(rules)}",
         )
         for field, rules in schema.get("properties", {}).items()
     ]

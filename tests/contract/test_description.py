@@ -155,6 +155,7 @@ def test_the_page_loads_nothing_and_shows_every_operation(stranger, description)
     assert not reader.tags & {"script", "img", "link", "iframe", "object"}
     assert "url(" not in page
     assert "@import" not in page
+    assert "`" not in page  # text between backticks is code
     assert {each["operationId"] for _, _, each in operations(description)} <= reader.ids
     assert reader.links <= {f"#{name}" for name in reader.ids} | {"/docs/openapi.json"}
     assert not reader.open
