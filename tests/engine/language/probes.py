@@ -358,6 +358,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "keywords": Probe("one two"),
         "timezone": Probe("Asia/Tokyo"),
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
+        "minus-sign": Probe("hyphen", other="minus", host="<document @><flow><p>{{ -1 | number }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
         "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),

@@ -53,6 +53,7 @@ STRUCTURE: Final = (
         attribute("lang", v.LANG, "Language of the document.", "en"),
         attribute("timezone", v.TIMEZONE, "Time zone of formatted instants.", "UTC"),
         attribute("currency", v.CURRENCY, "Default currency of amounts."),
+        *fixed(attribute("minus-sign", v.choice("minus", "hyphen"), "Sign of negative numbers that filters format: the minus sign (U+2212), as wide as a plus, or the hyphen of the keyboard, for programs that read numbers from the text of the PDF.", "minus")),
         attribute("filename", v.TEXT, "File name offered for download."),
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
