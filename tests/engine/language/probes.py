@@ -279,6 +279,7 @@ PROBES: Final[dict[str, Probe]] = {
     "text-wrap": Probe("balance", base='font-size="6pt"'),
     "hanging-punctuation": Probe("optical", base='text-align="right"'),
     "initial-letter": Probe("2"),
+    "line-grid": Probe("33pt"),
     "overflow-wrap": Probe("normal", reported="wider-than-container"),
     "vertical-align": Probe("3pt"),
     "width": Probe("60mm"),

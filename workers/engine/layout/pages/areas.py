@@ -58,6 +58,22 @@ def fill_area(
 
     `notes` adds the footnotes called in it, and `floats` the figures that float.
     """
+    context.grid_y = 0.0
+    try:
+        return _fill_rectangle(context, blocks, area, rectangle, resume, notes, floats)
+    finally:
+        context.grid_y = None
+
+
+def _fill_rectangle(
+    context: LayoutContext,
+    blocks: Sequence[Block],
+    area: Area | None,
+    rectangle: Rectangle,
+    resume: Resume,
+    notes: FootnoteFiller | None,
+    floats: FloatFiller | None,
+) -> Fragment:
     width, height = rectangle.width, rectangle.height
     region = Region(width, height, True, height)
     fill: FillFunction = lay_out_stack if notes is None else notes.fill
@@ -82,7 +98,11 @@ def has_room(
 ) -> bool:
     """Return whether the next content fits into an area at least in part, without being clipped."""
     region = Region(rectangle.width, rectangle.height, False, rectangle.height)
-    return lay_out_stack(context, blocks, region, resume) is not None
+    context.grid_y = 0.0
+    try:
+        return lay_out_stack(context, blocks, region, resume) is not None
+    finally:
+        context.grid_y = None
 
 
 def _fill_clipped(

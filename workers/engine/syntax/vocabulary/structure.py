@@ -21,7 +21,12 @@ from workers.engine.syntax.vocabulary.attribute_sets import (
     TEXT,
     without,
 )
-from workers.engine.syntax.vocabulary.properties import COMMON, POSITIONS, PROPERTIES
+from workers.engine.syntax.vocabulary.properties import (
+    COMMON,
+    FLOW_PROPERTIES,
+    POSITIONS,
+    PROPERTIES,
+)
 from workers.engine.syntax.vocabulary.specs import (
     IN_PARTS,
     ContentModel,
@@ -227,6 +232,7 @@ STRUCTURE: Final = (
         attribute("max-pages", v.count(1, 100_000), "Maximum number of pages."),
         FINAL,
         TEXT,
+        FLOW_PROPERTIES,
         children=("qr-bill",),
     ),
     element(

@@ -102,6 +102,14 @@ class TextStyle:
 
 
 @dataclass(frozen=True, slots=True)
+class LineGrid:
+    """The grid of baselines (CSS Line Grid 1): the step in points, and the text of its element."""
+
+    step: float
+    text: TextStyle
+
+
+@dataclass(frozen=True, slots=True)
 class ParagraphStyle:
     """The style of lines. `line_height` in points, of the paragraph's own font size.
 
@@ -121,6 +129,7 @@ class ParagraphStyle:
     text_wrap: TextWrap = TextWrap.AUTO
     hanging: tuple[str, ...] = ()  # keywords of `hanging-punctuation`
     initial_letter: tuple[float, int] | None = None  # its size and its sink in lines
+    line_grid: LineGrid | None = None
 
 
 @dataclass(frozen=True, slots=True)
