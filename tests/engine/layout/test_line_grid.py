@@ -88,7 +88,7 @@ def test_the_grid_goes_on_below_a_figure_at_the_top_of_a_column():
     file = pdf_of(
         '<document lang="en"><style element="document" line-grid="12pt" font-size="8pt"/>'
         '<page size="A6"><area columns="2"/></page>'
-        f"<flow>{words * 12}{figure}{words * 12}</flow></document>"
+        f"<flow>{words * 3}{figure}{words * 12}</flow></document>"
     )
     page = pypdfium2.PdfDocument(file)[0].get_textpage()
     search, bottoms = page.search("word and"), []

@@ -45,7 +45,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("font-variant-caps", v.choice(*f.CAPS), "normal", "Alternate capitals: small-caps for lower-case letters, all-small-caps for all letters."),
     _inherited("font-variant-numeric", f.NUMERIC_KIND, "normal", "Figure styles; in tables figures are tabular unless proportional-nums is given."),
     _inherited("font-variant-position", v.choice(*f.POSITIONS), "normal", "Subscript and superscript glyphs of the font; the line height does not change."),
-    _inherited("font-variant-ligatures", f.LIGATURES_KIND, "none", "Ligatures, such as fi; copied text has the separate letters."),
+    _inherited("font-variant-ligatures", f.LIGATURES_KIND, "normal", "Ligatures, such as fi; copied text has the separate letters. Normal are the common ones of the font, but none in tables, in spaced text and in Turkish, and in German none across parts of a word."),
     _inherited("font-features", f.FEATURES_KIND, "normal", "Other OpenType features by tag, as in CSS font-feature-settings; they override font-variant-*."),
     _inherited("color", v.COLOR, "black", "Colour of the text."),
     _inherited("line-height", v.LINE_HEIGHT, "1.35", "Line height; a number is a multiple of the font size."),

@@ -337,6 +337,9 @@ class _Computation:
             lang=own.lang,
             stretch=own.stretch,
             features=own.variants.list_features(),
+            ligatures=()
+            if own.letter_spacing or _has_dotless_i(own.lang)
+            else own.variants.list_ligatures(),
         )
 
     def paragraph(self) -> ParagraphStyle:
@@ -525,6 +528,14 @@ class _Computation:
                 return 0.0
             case _:
                 return self._points_of(value)
+
+
+def _has_dotless_i(lang: str) -> bool:
+    """Return whether a language has i and ı, which a ligature of f and i does not tell apart."""
+    return lang.lower().split("-")[0] in _DOTLESS
+
+
+_DOTLESS: Final = frozenset({"tr", "az", "crh", "gag", "tt", "kk"})
 
 
 def _page_reset(resets: tuple[tuple[str, int | None], ...] | None) -> int | None:

@@ -99,6 +99,7 @@ class TextStyle:
     lang: str
     stretch: float = 100.0  # width of the font, in per cent of the normal one
     features: Features = ()  # of OpenType, with their values, sorted by tag
+    ligatures: Features = ()  # the common ones, where the font has them
 
 
 @dataclass(frozen=True, slots=True)
