@@ -456,6 +456,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "flow": Probe("notes", other="body", host='<document><page><area @/><area flow="body" top="30mm"/></page><flow><p>one</p></flow><flow name="notes"><p>two</p></flow></document>'),
         "columns": Probe("2"),
         "column-rule": Probe("1pt solid red", base='columns="2" height="30mm"'),
+        "column-fill": Probe("balance", base='columns="2" column-gap="5mm"'),
         "column-gap": Probe("9mm", base='columns="2"'),
         "overflow": Probe("hidden", base='height="8mm"'),
         "height": Probe("25mm"),
