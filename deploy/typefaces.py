@@ -1,8 +1,8 @@
 """Cut the Chinese, Japanese and Korean fonts and that of symbols down to what each has to bring.
 
 `python -m deploy.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
-as Google distributes them, and NotoSansSymbols2-Regular.ttf (Debian: fonts-noto-core), as many as
-there are, and writes those of workers/engine/layout/typefaces.
+as Google distributes them, and NotoSansSymbols2-Regular.ttf, NotoSans-*.ttf and NotoSerif-*.ttf
+(Debian: fonts-noto-core), those that the folder has, and writes them to workers/engine/layout/typefaces.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import uharfbuzz as hb
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont
 
 TYPEFACES = Path(__file__).parents[1] / "workers" / "engine" / "layout" / "typefaces"
 REGIONS = ("JP", "SC", "TC", "KR")
+MINUS = 0x2212
 SYMBOLS = "NotoSansSymbols2-Regular.ttf"
 # Text in these scripts is set by characters alone, so layout tables would only take room.
 DROPPED = (b"BASE", b"VORG", b"vhea", b"vmtx", b"gasp", b"DSIG", b"meta", b"STAT", b"GSUB", b"GPOS", b"GDEF")  # fmt: skip
@@ -25,8 +28,37 @@ def main() -> None:
     folder = Path(sys.argv[1])
     if (folder / SYMBOLS).exists():
         cut_symbols(folder / SYMBOLS)
+    for path in (*folder.glob("NotoSans-*.ttf"), *folder.glob("NotoSerif-*.ttf")):
+        add_minus(path)
     if (folder / "NotoSansJP-Regular.ttf").exists():
         cut_regions(folder)
+
+
+def add_minus(path: Path) -> None:
+    """Add the minus sign (U+2212), which Noto leaves to its font of mathematics: the bar of the plus.
+
+    It is the last glyph, so no other glyph changes its index.
+    """
+    font = TTFont(path, recalcTimestamp=False)
+    if MINUS in font.getBestCmap():
+        raise SystemExit(f"{path} has a minus sign")
+    plus = font.getBestCmap()[ord("+")]
+    points = font["glyf"][plus].coordinates
+    left, right = min(x for x, _ in points), max(x for x, _ in points)
+    low, high = sorted({y for x, y in points if x == left})
+    pen = TTGlyphPen(None)
+    pen.moveTo((left, high))
+    for corner in ((right, high), (right, low), (left, low)):
+        pen.lineTo(corner)
+    pen.closePath()
+    font.setGlyphOrder([*font.getGlyphOrder(), "minus"])
+    font["glyf"].glyphs["minus"] = pen.glyph()
+    font["hmtx"]["minus"] = font["hmtx"][plus]
+    for table in font["cmap"].tables:
+        if table.isUnicode():
+            table.cmap[MINUS] = "minus"
+    del font["DSIG"]  # the signature of the file as it was
+    font.save(TYPEFACES / path.name)
 
 
 def cut_symbols(path: Path) -> None:

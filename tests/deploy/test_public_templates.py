@@ -444,7 +444,7 @@ def test_a_statement_carries_its_balance_to_the_end():
     data = {"opening": 10, "transactions": [{"date": "2026-01-31", "debit": 1}] * MUCH}
     text = text_of(send("service-statement", data))
     assert "Brought forward" in text
-    assert "-190.00" in text
+    assert "\u2212190.00" in text
 
 
 def test_markdown_writes_a_report_below_its_title():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 from tests.engine.layout.builders import (
+    area,
     columns,
     context,
     div,
     laid,
     lines_of,
+    master,
     p,
     placed,
     points,
@@ -90,3 +93,35 @@ def test_columns_inside_columns_are_an_error():
 def test_columns_may_stand_after_columns():
     page = laid(columns(lines_of(2)), columns(lines_of(2))).pages[0]
     assert [y for _, _, y in placed(page)] == [0, 0, 10, 10]
+
+
+def _two_columns(*, is_balanced: bool) -> list:
+    balanced = area(columns=2)
+    return [
+        master(
+            areas=(replace(balanced, columns=replace(balanced.columns, is_balanced=is_balanced)),)
+        )
+    ]
+
+
+def test_columns_of_an_area_are_balanced_at_the_end_of_the_flow():
+    pages = laid(lines_of(26), masters=_two_columns(is_balanced=True)).pages
+    assert [len(texts(page)) for page in pages] == [20, 6]
+    assert [y for _, x, y in placed(pages[1]) if x] == [0, 10, 20]
+    (page,) = laid(lines_of(6), masters=_two_columns(is_balanced=False)).pages
+    assert [y for _, x, y in placed(page) if x] == []
+
+
+def test_columns_of_an_area_are_balanced_before_a_page_break():
+    pages = laid(
+        lines_of(8), p("next", before=BreakTo.PAGE), masters=_two_columns(is_balanced=True)
+    ).pages
+    assert [y for _, x, y in placed(pages[0]) if x] == [0, 10, 20, 30]
+    assert texts(pages[1]) == ["next"]
+
+
+def test_balanced_columns_have_the_orphans_and_widows_of_their_paragraphs():
+    paragraphs = [lines_of(3, orphans=2, widows=2) for _ in range(3)]
+    (page,) = laid(*paragraphs, masters=_two_columns(is_balanced=True)).pages
+    left = [text for text, x, _ in placed(page) if not x]
+    assert left == ["1", "2", "3", "1", "2", "3"]

@@ -133,6 +133,17 @@ def test_a_bracket_in_the_text_is_no_kern():
     assert face.encode(")-1(") == b"(\x00\\)\x00-\x001\x00\\()"
 
 
+@pytest.mark.parametrize("family", ["sans-serif", "serif", "monospace", "Liberation Sans"])
+@pytest.mark.parametrize("weight", [400, 700])
+@pytest.mark.parametrize("is_italic", [False, True])
+def test_a_minus_sign_is_as_wide_as_a_plus_and_of_the_face_of_its_figures(
+    family, weight, is_italic
+):
+    ((face, text),) = split_by_face((family,), weight, is_italic, "\u22125")
+    assert text == "\u22125"
+    assert face.measure("\u2212") == face.measure("+")
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("weight", [400, 700])
 @pytest.mark.parametrize("is_italic", [False, True])

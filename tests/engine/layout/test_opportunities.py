@@ -292,3 +292,8 @@ def test_long_words_of_signs_take_time_in_proportion():
         find_cluster_ends(sign * 100_000)
     find_breaks("« ! » " * 50_000)
     assert process_time() - start < 10
+
+
+@pytest.mark.parametrize("amount", ["\u2212$5.00", "\u2212€5", "-$5.00", "5\u22123"])
+def test_a_minus_sign_stays_with_its_amount(amount: str):
+    assert split_at_opportunities(amount) == [amount]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 
+import pypdfium2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.layout.builders import context, styled
+from tests.engine.layout.test_page_references import pdf_of
 from workers.engine.layout.lines import break_lines
 from workers.engine.layout.lines.optimal import RAGGED_RUNT_DEMERITS, SHRINK
 from workers.engine.tree.nodes import TextRun
@@ -40,7 +42,7 @@ def demerits(words: list[str], breaks: tuple[int, ...]) -> float:
         if slack < -0.01:
             return float("inf")
         is_last = last == len(words)
-        badness = 0.0 if is_last else min(100 * (slack / (WIDTH * 0.1)) ** 3, 10_000)
+        badness = 0.0 if is_last else 100 * (slack / (WIDTH * 0.1)) ** 3
         total += (1 + badness) ** 2
         if is_last and last - first == 1 and breaks:
             total += RAGGED_RUNT_DEMERITS
@@ -216,3 +218,18 @@ def test_an_initial_letter_takes_the_quotes_around_it_and_keeps_its_place_in_the
     ).lines[0]
     assert [part.text for part in line.initial] == ["\u201c", "A.", " "]
     assert [part.text for part in line.fragments] == ["bcd"]
+
+
+def test_no_line_takes_the_space_that_others_would_have_too_much_of():
+    words = (
+        "Die Auflage des Flugblatts war häufig höher als die der Zeitung, denn auf der Schifffahrt"
+    )
+    file = pdf_of(
+        '<document lang="de"><page size="56mm 200mm" margin="4mm"/><flow><p font-family="serif" font-size="9pt" '
+        f'text-align="justify" hyphens="auto">{words} nach Helgoland wurde es unentgeltlich verteilt. Stoffliche Einwände '
+        "gegen das Geschäft mit der Öffentlichkeit blieben aus; trefflich stritt man nur über die Auffassung, ob das "
+        "Kaufhaus an der Hafenstraße eine Rechtsschutzversicherung brauche. Die Donaudampfschifffahrtsgesellschaft "
+        "hielt sich heraus.</p></flow></document>"
+    )
+    text = pypdfium2.PdfDocument(file)[0].get_textpage().get_text_range()
+    assert min(len(line.split()) for line in text.splitlines()[:-2]) >= 2

@@ -34,9 +34,12 @@ from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Block,
     Break,
+    Container,
+    Contents,
     FormField,
     Inline,
     LineBreak,
+    ListBlock,
     ListItem,
     LoopStep,
     NoteCall,
@@ -381,6 +384,8 @@ class LayoutContext:
     section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
     area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
     area_columns: int = 1  # of the area being filled
+    # From the top of the area to that of the block being laid out, in points; None off the line grid.
+    grid_y: float | None = None
     is_in_columns: bool = False
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
     missing_glyph_severity: Severity = Severity.WARNING
@@ -388,6 +393,12 @@ class LayoutContext:
 
     def lay_out(self, block: AnyBlock, region: Region, resume: Resume = None) -> Fragment | None:
         """Lay out a block of any kind; the module's docstring states the contract."""
+        if self.grid_y is not None and not _is_on_grid(block):
+            top, self.grid_y = self.grid_y, None
+            try:
+                return self.lay_out(block, region, resume)
+            finally:
+                self.grid_y = top
         if not isinstance(block, Break) and block.style.box.rotate % 180 == 90:
             return self.lay_out_rotated(self, block, region, resume)
         return self.layouts[type(block)](self, block, region, resume)
@@ -470,6 +481,17 @@ class LayoutContext:
             chain=self.chain(source),
             excerpt=excerpt,
         )
+
+
+def _is_on_grid(block: AnyBlock) -> bool:
+    """Return whether text of a block is placed on the line grid of its area."""
+    if type(block) is Container:
+        is_in_flow = block.position is None and block.floating is None
+        return is_in_flow and not block.style.box.rotate
+    return type(block) in _ON_GRID
+
+
+_ON_GRID: Final = frozenset({Paragraph, ListBlock, ListItem, Contents})
 
 
 def format_mm(points: float) -> str:

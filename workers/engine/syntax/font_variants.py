@@ -48,13 +48,17 @@ NUMERIC: Final = tuple(word for group in _NUMERIC_GROUPS for word in group)
 _FEATURE: Final = re.compile(r"(['\"])([A-Za-z0-9]{4})\1(?:\s+(on|off|\d{1,4}))?", re.ASCII)
 
 
+NORMAL_LIGATURES: Final = ("normal",)
+COMMON_LIGATURES: Final[Features] = (("clig", 1), ("liga", 1))
+
+
 class FontVariants(NamedTuple):
     """Values of `font-variant-*` and `font-features`, as OpenType feature tags."""
 
     caps: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     position: tuple[str, ...] = ()
-    ligatures: tuple[str, ...] = ()
+    ligatures: tuple[str, ...] = NORMAL_LIGATURES
     features: Features = ()
     is_in_table: bool = False
 
@@ -75,11 +79,21 @@ class FontVariants(NamedTuple):
 
         In tables figures are tabular (`tnum`) unless `proportional-nums` is set.
         """
-        tags = (*self.caps, *self.numeric, *self.position, *self.ligatures)
+        ligatures = () if self.ligatures == NORMAL_LIGATURES else self.ligatures
+        tags = (*self.caps, *self.numeric, *self.position, *ligatures)
         chosen = dict.fromkeys(tags, 1)
         if self.is_in_table and "pnum" not in chosen:
             chosen["tnum"] = 1
         return tuple(sorted((chosen | dict(self.features)).items()))
+
+    def list_ligatures(self) -> Features:
+        """Return the common ligatures if they are used wherever a font has them.
+
+        They are in all text but that of tables, unless they are switched off or stated.
+        """
+        is_stated = any(tag in ("liga", "clig") for tag, _ in self.features)
+        is_off = not self.ligatures or self.is_in_table or is_stated or "liga" in self.ligatures
+        return () if is_off else COMMON_LIGATURES
 
 
 VARIANT_PROPERTIES: Final = frozenset(
@@ -120,6 +134,8 @@ def read_ligatures(text: str) -> tuple[str, ...]:
     """
     if text == "none":
         return ()
+    if text == "normal":
+        return NORMAL_LIGATURES
     words = text.split()
     if not words or len(set(words)) != len(words) or not LIGATURES.keys() >= set(words):
         raise ValueError(text)
@@ -150,7 +166,9 @@ def read_features(text: str) -> Features:
 NUMERIC_KIND: Final = ValueType(
     f"normal, or some of {', '.join(NUMERIC)} that do not exclude each other", read_numeric
 )
-LIGATURES_KIND: Final = ValueType(f"none, or some of {', '.join(LIGATURES)}", read_ligatures)
+LIGATURES_KIND: Final = ValueType(
+    f"normal, none, or some of {', '.join(LIGATURES)}", read_ligatures
+)
 FEATURES_KIND: Final = ValueType(
     f"normal, or at most {MAX_FEATURES} OpenType tags and values, such as 'ss01', 'cv05' 2, 'kern' off",
     read_features,

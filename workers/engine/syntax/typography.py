@@ -1,14 +1,17 @@
-"""Values of `hanging-punctuation` and `initial-letter`."""
+"""Values of `hanging-punctuation`, `initial-letter` and `line-grid`."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from workers.engine.syntax.values import ValueType
+from workers.engine.syntax.values import RelativeLength, ValueType, length
+from workers.engine.units import Length
 
 OPTICAL: Final = "optical"
 MAX_INITIAL_LINES: Final = 20
+MIN_GRID_STEP: Final = 4.0  # points
+_GRID_STEP: Final = length(low=MIN_GRID_STEP, high=200)
 _ENDS: Final = ("allow-end", "force-end")
 _WORDS: Final = ("first", *_ENDS, "last")
 
@@ -62,3 +65,20 @@ INITIAL_LETTER_KIND: Final = ValueType(
     f"normal, or a height in lines from 1 to {MAX_INITIAL_LINES} and the line that the letter stands on: a number, drop or raise",
     read_initial_letter,
 )
+
+
+def read_line_grid(text: str) -> Length | RelativeLength:
+    """Parse `line-grid` into the distance of its lines, 0 for `none`.
+
+    Raises:
+        ValueError: it is neither `none` nor a length in the range of a grid.
+    """
+    if text == "none":
+        return Length(0.0)
+    step = _GRID_STEP.parse(text)
+    if step is None:
+        raise ValueError(text)
+    return step
+
+
+LINE_GRID_KIND: Final = ValueType(f"none, or {_GRID_STEP.accepts}", read_line_grid)

@@ -37,7 +37,12 @@ from workers.engine.tree.elements.fonts import compile_fonts
 from workers.engine.tree.elements.pages.masters import compile_pages
 from workers.engine.tree.elements.pages.watermarks import compile_watermark
 from workers.engine.tree.elements.tables.totals import declares_totals
-from workers.engine.tree.expressions.formats import DEFAULT_LANGUAGE, Formats, get_formats
+from workers.engine.tree.expressions.formats import (
+    DEFAULT_LANGUAGE,
+    SIGNS,
+    Formats,
+    get_formats,
+)
 from workers.engine.tree.expressions.members import find_member_uses
 from workers.engine.tree.expressions.messages import Translator, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC
@@ -108,6 +113,7 @@ class CompiledTemplate:
         self._attributes = {
             name: context.compile_attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
         }
+        self._minus = SIGNS[context.read_constant(root, "minus-sign")]
         self._formats(self.findings, _constants(self._attributes))
         self._has_open_settings = not all(self._attributes[n].is_static for n in _SETTINGS)
         self._flows = [
@@ -249,7 +255,7 @@ class CompiledTemplate:
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:
         lang, currency, zone = (settings[name] for name in _SETTINGS)
         try:
-            formats = get_formats(lang or DEFAULT_LANGUAGE, currency, zone or "UTC")
+            formats = get_formats(lang or DEFAULT_LANGUAGE, currency, zone or "UTC", self._minus)
         except ValueError as error:
             findings.error("unknown-setting", f"In document: {error}", self._root.location)
             return get_formats(DEFAULT_LANGUAGE, None, "UTC")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.tree.documents import evaluate
+from workers.engine.layout.lines.bidi import reorder, resolve_levels
 from workers.engine.tree.expressions.formats import Formats, get_formats
 from workers.engine.tree.expressions.runtime import ARITHMETIC, ExpressionError
 
@@ -43,6 +44,48 @@ def babel_rounds(value: Decimal, places: int) -> Decimal:
     return rounded or abs(rounded)  # ours never writes a minus before zero
 
 
+def signed(text: str, formats: Formats) -> str:
+    """Return a text of Babel's with the minus sign that CLDR has for the language."""
+    symbol = numbers.get_minus_sign_symbol(formats.locale)
+    return text.replace("-", symbol.replace("-", "\u2212"))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("number", (), "-1\u00a0234,5"),
+        ("percent", (), "-123\u00a0450\u00a0%"),
+        ("currency", (), "-1\u00a0234,50\u00a0€"),
+        ("currency", (None, None, "name"), "-1\u00a0234,50 euro"),
+        ("compact", (), "-1\u00a0tn"),
+        ("unit", ("kilowatt-hour", "long"), "-1\u00a0234,5 kilowattimmar"),
+    ],
+)
+def test_the_sign_of_a_negative_number_is_a_minus_or_a_hyphen(
+    name: str, arguments: tuple[object, ...], text: str
+) -> None:
+    for minus in ("\u2212", "-"):
+        formats = get_formats("en", "EUR", "UTC", minus).enter("sv")
+        shown = written(formats, Decimal("-1234.5"), name, *arguments)
+        assert shown == text.replace("-", minus)
+
+
+@pytest.mark.parametrize("lang", ["he", "ar", "fa"])
+def test_the_sign_stays_before_the_digits_in_right_to_left_text(lang: str) -> None:
+    shown = written(get_formats(lang, None, "UTC"), Decimal(-5), "number")
+    digits = [at for at, sign in enumerate(shown) if sign.isdigit()]
+    levels = [
+        level for start, end, level in resolve_levels(shown, is_rtl=True) for _ in range(start, end)
+    ]
+    order = reorder(levels)
+    assert order.index(shown.index("\u2212")) < order.index(digits[0])
+
+
+def test_a_unit_keeps_its_own_hyphen() -> None:
+    shown = written(get_formats("en", None, "UTC"), Decimal(-2), "unit", "light-year", "long")
+    assert shown == "\u22122 light-years" or shown == "\u22122 light years"
+
+
 @pytest.mark.parametrize("lang", LOCALES)
 def test_numbers_are_written_as_babel_writes_them(lang: str) -> None:
     formats = get_formats(lang, "EUR", "UTC")
@@ -53,9 +96,9 @@ def test_numbers_are_written_as_babel_writes_them(lang: str) -> None:
                 format=_with_places(formats.locale.decimal_formats[None].pattern, places),
                 locale=formats.locale,
             )
-            assert written(formats, value, "number", Decimal(places)) == expected
+            assert written(formats, value, "number", Decimal(places)) == signed(expected, formats)
         expected = numbers.format_decimal(babel_rounds(value, 3), locale=formats.locale)
-        assert written(formats, value, "number") == expected
+        assert written(formats, value, "number") == signed(expected, formats)
 
 
 @pytest.mark.parametrize("lang", LOCALES)
@@ -70,6 +113,7 @@ def test_amounts_are_written_as_babel_writes_them(lang: str, currency: str) -> N
                 babel_rounds(value, places), currency, locale=formats.locale, format_type=kind
             )
             ours = written(formats, value, "currency", None, None, kind)
+            expected = signed(expected, formats)
             # CLDR sets a space between letters and digits, which Babel 2.18 leaves out.
             assert ours.replace(f"{symbol}\u00a0", symbol).replace(f"\u00a0{symbol}", symbol) == (
                 expected.replace(f"{symbol}\u00a0", symbol).replace(f"\u00a0{symbol}", symbol)
@@ -101,9 +145,10 @@ def test_dates_are_written_as_babel_writes_them(lang: str) -> None:
 @given(st.decimals(min_value=-(10**15), max_value=10**15, places=4))
 def test_indian_groups_agree_with_babel(value: Decimal) -> None:
     formats = get_formats("en-IN", "INR", "UTC")
-    assert written(formats, value, "number", Decimal(2)) == numbers.format_decimal(
+    expected = numbers.format_decimal(
         babel_rounds(value, 2), format="#,##,##0.00", locale=formats.locale
     )
+    assert written(formats, value, "number", Decimal(2)) == signed(expected, formats)
 
 
 @pytest.mark.parametrize(

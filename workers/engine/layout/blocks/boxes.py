@@ -97,7 +97,11 @@ def lay_out_box(
         mark = replace(mark, outline=_outline_of(node, context.references))
     if used_box.is_plain and mark is None and not _is_containing_block(node):
         return content(region, resume)
+    top = context.grid_y
+    if top is not None and resume is None:
+        context.grid_y = top + used_box.insets.top
     fragment = _lay_out_in_box(context, node, used_box, region, resume, content)
+    context.grid_y = top
     if fragment is not None and box.background_image is not None:
         set_background_image(context, fragment)
     return fragment

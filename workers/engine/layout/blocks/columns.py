@@ -96,7 +96,7 @@ def lay_out_columns(
             return filled
         if not columns.is_balanced and region.height != inf:
             return filled
-        return _balance(context, blocks, columns, region, resume, filled, fill)
+        return balance_columns(context, blocks, columns, region, resume, filled, fill)
     finally:
         context.is_in_columns = False
 
@@ -138,16 +138,16 @@ def fill_columns(
     return ColumnsFragment(columns, filled, height, at, forced)
 
 
-def _balance(
+def balance_columns(
     context: LayoutContext,
     blocks: Sequence[AnyBlock],
     columns: ColumnLayout,
     region: Region,
     resume: Resume,
     filled: ColumnsFragment,
-    fill: FillFunction,
+    fill: FillFunction = lay_out_stack,
 ) -> ColumnsFragment:
-    """Return the columns at the least height at which everything fits; `filled` is the fallback."""
+    """Return the columns at the least height at which all that `filled` has fits; that is the fallback."""
     best, high = filled, filled.height
     low = sum(fragment.height for _, fragment in filled.columns) / columns.count - _TOLERANCE
     for _ in range(_MAX_TRIALS):
@@ -156,11 +156,15 @@ def _balance(
         middle = (low + high) / 2
         room = Region(region.width, middle, is_top=False)
         trial = fill_columns(context, blocks, columns, room, resume, fill=fill)
-        if trial is None or trial.resume is not None or trial.height > middle + EPSILON:
+        if trial is None or not _has_same_end(trial, filled) or trial.height > middle + EPSILON:
             low = middle
         else:
             best, high = trial, min(trial.height, middle)
     return best
+
+
+def _has_same_end(trial: ColumnsFragment, filled: ColumnsFragment) -> bool:
+    return (trial.resume, trial.forced) == (filled.resume, filled.forced)
 
 
 def _describe_nested(context: LayoutContext, source: Source) -> LayoutProblem:

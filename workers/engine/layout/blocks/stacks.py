@@ -338,7 +338,11 @@ class _StackLayout:
         bottom = None
         if region.bottom is not None and index == len(self.blocks) - 1:
             bottom = region.bottom - self.y - gap
-        fragment = self.context.lay_out(block, Region(region.width, left, is_top, bottom), inner)
+        context, top = self.context, self.context.grid_y
+        if top is not None:
+            context.grid_y = top + self.y + gap
+        fragment = context.lay_out(block, Region(region.width, left, is_top, bottom), inner)
+        context.grid_y = top
         if fragment is None:
             return None
         if not is_top and (

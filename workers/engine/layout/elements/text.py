@@ -39,6 +39,7 @@ from workers.engine.layout.lines import (
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter
+from workers.engine.layout.lines.line_grid import find_shift, fit_line_height, place_on_grid
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.nodes import Inline, Paragraph, Role, Rule, Source, TextRun
 from workers.engine.units import LengthKind
@@ -67,19 +68,21 @@ class LinesFragment:
     label_layout: LabelLayout | None = None
     references: PageReferences | None = None
     is_start: bool = True
+    shift: float = 0.0  # from its top to that of its lines, to the line grid
 
     @property
     def first_baseline(self) -> float | None:
         """The distance from the top to the first baseline, in points, None without text."""
         if self.first >= self.last:
             return None
-        return self.lines.lines[self.first].baseline
+        return self.shift + self.lines.lines[self.first].baseline
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the lines."""
         if self.problem is not None:
             canvas.report(self.problem)
         lines = self.lines.lines[self.first : self.last]
+        y += self.shift
         if self.label_layout is None:
             draw_lines(canvas, lines, x, y, self.node)
         else:
@@ -113,7 +116,7 @@ class LinesFragment:
         """
         own, align = self.lines, self.node.style.paragraph.align
         width = own.width
-        fitting = min(own.count_fitting(self.first, room), self.last - self.first)
+        fitting = min(own.count_fitting(self.first, room - self.shift), self.last - self.first)
         is_cut = is_cut or fitting < self.last - self.first
         if not is_cut and not own.widest:
             return self
@@ -126,7 +129,7 @@ class LinesFragment:
             else line
             for number, line in enumerate(kept)
         )
-        height = own.height_of(self.first, self.first + fitting)
+        height = self.shift + own.height_of(self.first, self.first + fitting)
         return replace(
             self,
             lines=Lines(lines, width=width),
@@ -219,12 +222,14 @@ def _lay_out_lines(
     start, first = _find_start(context, node, width, resume, lead)
     lines = _lines_of(context, node, width, start, lead=lead)
     count = len(lines.lines)
-    last = _last_line(node, lines, first, region, is_start=resume is None)
+    shift = _find_shift(context, node, lines, first)
+    room = region._replace(height=region.height - shift) if shift else region
+    last = _last_line(node, lines, first, room, is_start=resume is None)
     if last is None:
         return None
-    height = lines.height_of(first, last)
+    height = shift + lines.height_of(first, last)
     going_on = None if last == count else LineResume(start, width, last)
-    fragment = LinesFragment(node, lines, first, last, height, going_on)
+    fragment = LinesFragment(node, lines, first, last, height, going_on, shift=shift)
     if label_layout is not None:
         fragment.label_layout, fragment.references, fragment.is_start = (
             label_layout,
@@ -236,6 +241,20 @@ def _lay_out_lines(
     elif height > region.height + EPSILON:
         fragment.problem = context.too_tall(node.source, needed=height, available=region.height)
     return fragment
+
+
+def _find_shift(context: LayoutContext, node: Paragraph, lines: Lines, first: int) -> float:
+    """Return the distance that the first line moves down to the line grid, in points."""
+    style = node.style.paragraph
+    if style.line_grid is None or context.grid_y is None or first >= len(lines.lines):
+        return 0.0
+    return find_shift(
+        style.line_grid,
+        style,
+        context.fonts,
+        top=context.grid_y,
+        baseline=lines.lines[first].baseline,
+    )
 
 
 def _find_start(
@@ -311,18 +330,23 @@ def _lines_of(
         _warn_of_missing_hyphenation(context, node)
         _warn_of_missing_features(context, node)
         _warn_of_missing_letter(context, node)
-    style = node.style
+    base, style = node.style.text, node.style.paragraph
+    grid = style.line_grid if context.grid_y is not None else None
+    if grid is not None:
+        style = fit_line_height(style, grid, base.size)
     context.path.append(node.source)
     lines = break_lines(
         context,
         _resolved(context, node),
-        base=style.text,
-        style=style.paragraph,
+        base=base,
+        style=style,
         width=width,
         start=start,
         marker_width=lead,
     )
     context.path.pop()
+    if grid is not None:
+        lines.lines = place_on_grid(lines.lines, grid.step)
     lines.texts = texts
     if is_first:
         context.line_cache[node] = lines

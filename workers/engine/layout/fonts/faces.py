@@ -37,6 +37,8 @@ _NOT_ENCODED: Final = re.compile(f"[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
 _ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 
+_LIGATED: Final = ("ff", "fi", "fl", "fj", "fb", "fh", "fk", "ft", "Th", "tt", "ti", "ct", "st")
+
 # Figures are never kerned, so that they align in columns.
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
 
@@ -224,6 +226,27 @@ class Face:
             if features
             else ()
         )
+
+    @cached_property
+    def ligating(self) -> re.Pattern[str] | None:
+        """A pattern for pairs of letters that the font has a common ligature for, None without any.
+
+        A ligature as wide as its letters looks like them, as in Noto Sans, and is left out:
+        text by glyphs costs more than text by characters.
+        """
+        if "liga" not in self.features or not (self.is_general or self.is_own):
+            return None
+        pairs = [pair for pair in _LIGATED if self.covers_all(pair) and self._is_ligated(pair)]
+        return re.compile("|".join(pairs)) if pairs else None
+
+    def _is_ligated(self, pair: str) -> bool:
+        buffer: Any = hb.Buffer()
+        buffer.add_str(pair)
+        buffer.guess_segment_properties()
+        hb.shape(self.hb_font, buffer, {"liga": True})
+        glyphs = buffer.glyph_positions
+        letters = round(self.units * self.measure(pair))
+        return len(glyphs) == 1 and glyphs[0].x_advance != letters
 
     def find_missing_features(self, features: Features) -> list[str]:
         """Return the tags of the enabled features that the font lacks.

@@ -114,18 +114,42 @@ def has_effect(features: Features, face: Face, text: str | None = None) -> bool:
     return _FIGURE.search(text) is not None
 
 
+def has_ligatures(face: Face, text: str) -> bool:
+    """Return whether a text has letters that the face draws as a common ligature."""
+    return face.ligating is not None and face.ligating.search(text) is not None
+
+
 def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     """Shape a word, or any text of one direction and face."""
     return find_shaper(face, is_rtl, lang).words[word]
 
 
-def find_shaper(face: Face, is_rtl: bool, lang: str, features: Features = ()) -> Shaper:
+# Returns the indexes in a word whose characters are in no ligature.
+FindUnligated = Callable[[str], Sequence[int]]
+
+
+def find_shaper(
+    face: Face,
+    is_rtl: bool,
+    lang: str,
+    features: Features = (),
+    find_unligated: FindUnligated | None = None,
+) -> Shaper:
     """Return the cached shaper of a face, direction, language and feature set."""
-    return face.with_cache(_make_shaper, max_entries=_MAX_CACHED_SHAPERS)(is_rtl, lang, features)
+    return face.with_cache(_make_shaper, max_entries=_MAX_CACHED_SHAPERS)(
+        is_rtl, lang, features, find_unligated
+    )
 
 
-def _make_shaper(face: Face, is_rtl: bool, lang: str, features: Features) -> Shaper:
-    return Shaper(face, is_rtl=is_rtl, lang=lang, features=face.find_supported_features(features))
+def _make_shaper(
+    face: Face,
+    is_rtl: bool,
+    lang: str,
+    features: Features,
+    find_unligated: FindUnligated | None,
+) -> Shaper:
+    usable = face.find_supported_features(features)
+    return Shaper(face, is_rtl=is_rtl, lang=lang, features=usable, find_unligated=find_unligated)
 
 
 class Shaper:
@@ -134,7 +158,16 @@ class Shaper:
     Every character of a text passes here, so loops are maps over dictionaries.
     """
 
-    def __init__(self, face: Face, *, is_rtl: bool, lang: str, features: Features = ()) -> None:
+    def __init__(
+        self,
+        face: Face,
+        *,
+        is_rtl: bool,
+        lang: str,
+        features: Features = (),
+        find_unligated: FindUnligated | None = None,
+    ) -> None:
+        self._find_unligated = find_unligated
         self._face = face
         self._is_rtl = is_rtl
         self._lang = lang
@@ -173,6 +206,10 @@ class Shaper:
 
     def _shape_run(self, word: str) -> ShapedWord:
         features = _features_of(self._face, word, self._features)
+        if self._find_unligated is not None and features.get("liga"):
+            apart = self._find_unligated(word)
+            if apart:
+                features["liga"] = _ranges_without(apart, len(word))
         return _shape_run(self._face, word, features, is_rtl=self._is_rtl, lang=self._lang)
 
 
@@ -233,6 +270,16 @@ def _features_of(face: Face, word: str, features: Features) -> _Settings:
         if settings[tag]:
             settings[tag] = [(m.start(), m.end(), 1) for m in _FRACTION.finditer(word)]
     return {tag: value for tag, value in settings.items() if value != []}
+
+
+def _ranges_without(apart: Sequence[int], length: int) -> list[tuple[int, int, int]]:
+    """Return the ranges of a feature that is on but for some characters."""
+    starts = [0, *(at + 1 for at in apart)]
+    ends = [*apart, length]
+    return [
+        *((start, end, 1) for start, end in zip(starts, ends, strict=True) if start < end),
+        *((at, at + 1, 0) for at in apart),
+    ]
 
 
 def _concatenate(words: Iterable[ShapedWord]) -> ShapedWord:

@@ -10,7 +10,7 @@ from operator import add
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, FontFace, Fragment
-from workers.engine.layout.fonts import has_effect, needs_shaping
+from workers.engine.layout.fonts import has_effect, has_ligatures, needs_shaping
 from workers.engine.layout.lines.shaped import (
     ShapingSettings,
     measure_shaped,
@@ -68,7 +68,12 @@ class GlyphStyle(NamedTuple):
         style = self.style
         is_rtl = self.level % 2 == 1
         return ShapingSettings(
-            self.face, style.size, style.letter_spacing, is_rtl, style.lang, style.features
+            self.face,
+            style.size,
+            style.letter_spacing,
+            is_rtl,
+            style.lang,
+            style.ligatures + style.features,
         )
 
 
@@ -91,6 +96,8 @@ def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) ->
     if level % 2 == 1 or (text is not None and needs_shaping(text)):
         return True
     own: Any = face  # only faces of a font set have `shapes`
+    if style.ligatures and text is not None and has_ligatures(own, text):
+        return True
     return bool(style.features) and has_effect(style.features, own, text)
 
 

@@ -5,6 +5,7 @@ They follow version 15.0 with these tailorings:
 - opening and closing quotes, with spaces inside them, stay with the quoted text, and a full stop before
   a digit may begin a line (LB15a to LB15c of 15.1); next to ideographs quotes are brackets (LB19a of 16.0);
 - a dash, exclamation mark or ellipsis at the start of a word stays with it (LB20a of 15.1, for hyphens);
+- a minus sign stays with the currency sign after it;
 - no line begins with a dash; a slash allows a break only between words of at least two letters;
 - Korean breaks at spaces; Thai, Lao, Khmer and Myanmar between the words of a dictionary.
 """
@@ -103,6 +104,7 @@ _RULES: Final = (
     ("$", "IEM", False), ("IEM", "%", False),  # LB23a
     ("$%", "aH", False), ("aH", "$%", False),  # LB24
     ("cpP9", "%$", False), ("%$", "oO9", False), ("h,9/", "9", False),  # LB25
+    ("$", "$", False),  # a minus sign and its currency
     ("aH", "aH", False),  # LB28
     (",", "aH", False),  # LB29
     ("aH9", "o", False), ("p", "aH9", False),  # LB30

@@ -33,7 +33,9 @@ _PRETOLERANCE: Final = 1.0  # badness 100 of TeX
 _TOLERANCE: Final = 2.0
 _RAGGED_PRETOLERANCE: Final = 2.0
 _RAGGED_TOLERANCE: Final = 4.0
-_WORST: Final = 10_000.0
+# TeX's greatest badness is that of a ratio of 4.6, so that one line takes all that others would have
+# too much of. Here the worst line decides, as wide a measure as a page can be.
+_WORST_RATIO: Final = 20_000.0
 
 _HYPHEN_PENALTY: Final = 50.0
 _DOUBLE_HYPHEN_DEMERITS: Final = 10_000.0
@@ -280,7 +282,7 @@ class TotalFitBreaker:
                 ratio = slack / stretch if stretch > 0 else slack
                 if ratio > tolerance:
                     continue
-                badness = min(100 * ratio**3, _WORST)
+                badness = 100 * min(ratio, _WORST_RATIO) ** 3
             demerits = node.demerits + (penalty + badness) ** 2
             if node.ends_in_hyphen:
                 demerits += hyphens

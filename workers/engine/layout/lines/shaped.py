@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from workers.engine.layout.context import FontFace
 from workers.engine.layout.fonts import Cluster, Shaper, find_shaper, is_cursive
+from workers.engine.layout.lines.seams import find_unligated
 from workers.engine.syntax.font_variants import Features
 
 
@@ -24,7 +25,8 @@ class ShapingSettings(NamedTuple):
     def shaper(self) -> Shaper:
         """The shaper of its words."""
         face: Any = self.face  # shaped text has a face of a font set
-        return find_shaper(face, self.is_rtl, self.lang, self.features)
+        apart = find_unligated if self.lang[:2] == "de" and self.features else None
+        return find_shaper(face, self.is_rtl, self.lang, self.features, apart)
 
     def spacing_in(self, word: str) -> float:
         """Return the letter spacing in a word in points, 0 where letters join (CSS Text 3 §8.2)."""
@@ -33,13 +35,16 @@ class ShapingSettings(NamedTuple):
 
 def measure_shaped(settings: ShapingSettings, text: str) -> float:
     """Return the advance width of a text in points."""
+    shaper = settings.shaper
+    if text and " " not in text and not settings.letter_spacing:
+        return shaper.words[text].width * settings.size
     words = text.split(" ")
     width = (len(words) - 1) * (
         settings.face.measure(" ") * settings.size + settings.letter_spacing
     )
     for word in words:
         if word:
-            shaped = settings.shaper.words[word]
+            shaped = shaper.words[word]
             width += shaped.width * settings.size + settings.spacing_in(word) * len(shaped.clusters)
     return width
 

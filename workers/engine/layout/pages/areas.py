@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box
-from workers.engine.layout.blocks.columns import FillFunction, fill_columns
+from workers.engine.layout.blocks.columns import FillFunction, balance_columns, fill_columns
 from workers.engine.layout.blocks.stacks import StackResume, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Rectangle, Region, Resume
 from workers.engine.layout.pages.floats.filler import FloatFiller
 from workers.engine.layout.pages.footnotes import FootnoteFiller
 from workers.engine.tree.document import Area
-from workers.engine.tree.nodes import Block, Container, Role
+from workers.engine.tree.nodes import Block, ColumnLayout, Container, Role
 from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import Length
+
+_PAGE_BREAKS: Final = frozenset(("page", "left", "right"))
 
 
 def resolve_area(area: Area | None, page_area: Rectangle) -> Rectangle:
@@ -58,6 +61,22 @@ def fill_area(
 
     `notes` adds the footnotes called in it, and `floats` the figures that float.
     """
+    context.grid_y = 0.0
+    try:
+        return _fill_rectangle(context, blocks, area, rectangle, resume, notes, floats)
+    finally:
+        context.grid_y = None
+
+
+def _fill_rectangle(
+    context: LayoutContext,
+    blocks: Sequence[Block],
+    area: Area | None,
+    rectangle: Rectangle,
+    resume: Resume,
+    notes: FootnoteFiller | None,
+    floats: FloatFiller | None,
+) -> Fragment:
     width, height = rectangle.width, rectangle.height
     region = Region(width, height, True, height)
     fill: FillFunction = lay_out_stack if notes is None else notes.fill
@@ -72,9 +91,26 @@ def fill_area(
     elif floats is not None:
         fragment = floats.fill_columns(context, blocks, area.columns, region, resume)
     else:
-        fragment = fill_columns(context, blocks, area.columns, region, resume, fill=fill)
+        fragment = _fill_columns(context, blocks, area.columns, region, resume, fill)
     assert fragment is not None
     return fragment
+
+
+def _fill_columns(
+    context: LayoutContext,
+    blocks: Sequence[Block],
+    columns: ColumnLayout,
+    region: Region,
+    resume: Resume,
+    fill: FillFunction,
+) -> Fragment | None:
+    """Fill the columns of an area; those before the end of the flow or a page break may be balanced."""
+    filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
+    if filled is None or not columns.is_balanced or fill is not lay_out_stack:
+        return filled
+    if filled.resume is not None and filled.forced not in _PAGE_BREAKS:
+        return filled
+    return balance_columns(context, blocks, columns, region, resume, filled)
 
 
 def has_room(
@@ -82,7 +118,11 @@ def has_room(
 ) -> bool:
     """Return whether the next content fits into an area at least in part, without being clipped."""
     region = Region(rectangle.width, rectangle.height, False, rectangle.height)
-    return lay_out_stack(context, blocks, region, resume) is not None
+    context.grid_y = 0.0
+    try:
+        return lay_out_stack(context, blocks, region, resume) is not None
+    finally:
+        context.grid_y = None
 
 
 def _fill_clipped(

@@ -12,6 +12,7 @@ from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
     COMMON,
+    FLOW_PROPERTIES,
     PROPERTIES,
     TEXT_PROPERTIES,
 )
@@ -73,7 +74,7 @@ MONOLITHIC_BREAKS: Final = only(
     "break-before", "break-after", "page", "counter-reset", "counter-set"
 )
 ROW_BREAKS: Final = only("break-before", "break-after", "orphans", "widows")
-BLOCK_ATTRIBUTES: Final = (COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES)
+BLOCK_ATTRIBUTES: Final = (COMMON, TEXT, FLOW_PROPERTIES, BOX_PROPERTIES, BREAK_PROPERTIES)
 # Repeated content is no link target; bar codes and images have no text, and so no language.
 COMMON_WITHOUT_ID: Final = without(COMMON, "id")
 COMMON_WITHOUT_LANG: Final = without(COMMON, "lang")

@@ -73,7 +73,7 @@ BLOCK_ELEMENTS: Final = (
         "row", "Blocks side by side; the default width of a child is 1fr.", ContentModel.BLOCKS,
         attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
         attribute("align-items", v.choice("normal", "start", "center", "end", "stretch", "baseline"), "Vertical alignment of blocks of different height; normal is start, with the first baselines of text aligned.", "normal"),
-        *BLOCK_ATTRIBUTES,
+        COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES,
     ),
     element(
         "grid", "A grid of cells, filled in order and continued on further pages; each block in it is one cell.", ContentModel.BLOCKS,

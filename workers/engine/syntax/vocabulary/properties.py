@@ -10,7 +10,7 @@ from typing import Any, Final
 from workers.engine.syntax import font_variants as f
 from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
-from workers.engine.syntax.typography import HANGING_KIND, INITIAL_LETTER_KIND
+from workers.engine.syntax.typography import HANGING_KIND, INITIAL_LETTER_KIND, LINE_GRID_KIND
 from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary.specs import AttributeGroup, AttributeSpec
 
@@ -45,7 +45,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("font-variant-caps", v.choice(*f.CAPS), "normal", "Alternate capitals: small-caps for lower-case letters, all-small-caps for all letters."),
     _inherited("font-variant-numeric", f.NUMERIC_KIND, "normal", "Figure styles; in tables figures are tabular unless proportional-nums is given."),
     _inherited("font-variant-position", v.choice(*f.POSITIONS), "normal", "Subscript and superscript glyphs of the font; the line height does not change."),
-    _inherited("font-variant-ligatures", f.LIGATURES_KIND, "none", "Ligatures, such as fi; copied text has the separate letters."),
+    _inherited("font-variant-ligatures", f.LIGATURES_KIND, "normal", "Ligatures, such as fi; copied text has the separate letters. Normal are the common ones of the font, but none in tables, in spaced text and in Turkish, and in German none across parts of a word."),
     _inherited("font-features", f.FEATURES_KIND, "normal", "Other OpenType features by tag, as in CSS font-feature-settings; they override font-variant-*."),
     _inherited("color", v.COLOR, "black", "Colour of the text."),
     _inherited("line-height", v.LINE_HEIGHT, "1.35", "Line height; a number is a multiple of the font size."),
@@ -61,6 +61,11 @@ TEXT_PROPERTIES: Final = (
     _inherited("hanging-punctuation", HANGING_KIND, "none", "Punctuation in the margins: a quote or bracket at the start of a paragraph (first) or at its end (last), stops and commas at the ends of lines, always (force-end) or where they do not fit (allow-end); optical sets hyphens and punctuation at both edges of all lines partly into the margin."),
     _inherited("overflow-wrap", v.choice("normal", "anywhere"), "anywhere", "Whether an overlong word may break at any character."),
     _property(AttributeGroup.TEXT, "vertical-align", v.VERTICAL_ALIGN, "top", "In cells, vertical alignment; in lines, subscript, superscript or a shift of the baseline."),
+)  # fmt: skip
+
+# Of blocks in the flow of an area.
+FLOW_PROPERTIES: Final = (
+    _inherited("line-grid", LINE_GRID_KIND, "none", "Distance of the lines of a grid for all baselines of an area, the same in all its columns; tables, rows and grids, floats, notes, headers and footers are not on it."),
 )  # fmt: skip
 
 # Of paragraphs alone, and not inherited.
@@ -130,6 +135,7 @@ PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
         spec.name: spec
         for spec in (
             *TEXT_PROPERTIES,
+            *FLOW_PROPERTIES,
             *PARAGRAPH_PROPERTIES,
             *BOX_PROPERTIES,
             *BREAK_PROPERTIES,

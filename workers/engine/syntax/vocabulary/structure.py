@@ -21,7 +21,12 @@ from workers.engine.syntax.vocabulary.attribute_sets import (
     TEXT,
     without,
 )
-from workers.engine.syntax.vocabulary.properties import COMMON, POSITIONS, PROPERTIES
+from workers.engine.syntax.vocabulary.properties import (
+    COMMON,
+    FLOW_PROPERTIES,
+    POSITIONS,
+    PROPERTIES,
+)
 from workers.engine.syntax.vocabulary.specs import (
     IN_PARTS,
     ContentModel,
@@ -53,6 +58,7 @@ STRUCTURE: Final = (
         attribute("lang", v.LANG, "Language of the document.", "en"),
         attribute("timezone", v.TIMEZONE, "Time zone of formatted instants.", "UTC"),
         attribute("currency", v.CURRENCY, "Default currency of amounts."),
+        *fixed(attribute("minus-sign", v.choice("minus", "hyphen"), "Sign of negative numbers that filters format: the minus sign (U+2212), as wide as a plus, or the hyphen of the keyboard, for programs that read numbers from the text of the PDF.", "minus")),
         attribute("filename", v.TEXT, "File name offered for download."),
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
@@ -198,6 +204,7 @@ STRUCTURE: Final = (
         "area", "A rectangle of the page that a flow fills; the areas of one flow are linked in order.", ContentModel.EMPTY,
         *fixed(attribute("flow", v.NAME, "Name of the flow.", "body")),
         COLUMNS,
+        attribute("column-fill", v.choice("auto", "balance"), "Whether the columns at the end of the flow, and before a page break, are filled one after the other, or balanced. In documents with footnotes or floating figures they are filled one after the other.", "auto"),
         attribute("column-rule", v.BORDER, "Line between columns.", "none"),
         attribute("overflow", v.choice("continue", "error", "shrink", "hidden"), "Treatment of content that does not fit: continued in the next area, an error, shrunk, or clipped.", "continue"),
         *(replace(spec, doc=f"Distance from the {edge} of the region between header and footer.") for spec, edge in zip(POSITIONS, ("left edge", "upper edge", "right edge", "lower edge"), strict=True)),
@@ -226,6 +233,7 @@ STRUCTURE: Final = (
         attribute("max-pages", v.count(1, 100_000), "Maximum number of pages."),
         FINAL,
         TEXT,
+        FLOW_PROPERTIES,
         children=("qr-bill",),
     ),
     element(

@@ -6,7 +6,6 @@ from typing import Final
 
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary.attribute_sets import (
-    BLOCK_ATTRIBUTES,
     CELL_BOX,
     CELL_PADDING,
     CELL_TEXT,
@@ -40,7 +39,7 @@ from workers.engine.syntax.vocabulary.specs import (
 TABLE_ELEMENTS: Final = (
     element(
         "table", "A table; by default as wide as its container.", ContentModel.LISTED,
-        STRIPE, CELL_PADDING, *BLOCK_ATTRIBUTES,
+        STRIPE, CELL_PADDING, COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES,
         children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group", "let"),
     ),
     element(

@@ -9,6 +9,7 @@ from workers.engine.diagnostics import SourceLocation, SourceSpan
 from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
 from workers.engine.tree.build_state import Evaluation
 from workers.engine.tree.expressions.compiler import compile_text
+from workers.engine.tree.expressions.formats import HYPHEN_MINUS, MINUS_SIGN
 from workers.engine.tree.expressions.grammar import (
     TextTemplate,
 )
@@ -76,8 +77,10 @@ class CompiledAttribute(Generic[T]):
         A wrong value is reported and replaced by the default.
         """
         kind = self.spec.value_type
-        if text == "" and kind.accepts != "text":
-            return self.constant
+        if kind.accepts != "text":
+            if text == "":
+                return self.constant
+            text = text.replace(MINUS_SIGN, HYPHEN_MINUS)  # of a number that a filter formatted
         try:
             value: T = kind.parse(text)
         except ValueError as error:

@@ -9,7 +9,7 @@ from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import ColorValue
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.expressions.formats import Formats, get_formats
+from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.scope import (
     FORMATS,
     STATE,
@@ -194,7 +194,7 @@ def enter_language(scope: Scope, lang: str | None, location: SourceLocation) -> 
         return scope
     formats: Formats = scope[FORMATS]
     try:
-        entered = get_formats(lang, formats.currency, str(formats.zone))
+        entered = formats.enter(lang)
     except ValueError as error:
         scope[STATE].findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', location)
         return scope

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, tzinfo
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -28,6 +29,10 @@ from workers.engine.tree.expressions.scope import Value
 from workers.engine.tree.expressions.spellout import Formatter, make_ordinal, make_spell
 
 DEFAULT_LANGUAGE: Final = "en"  # formats of languages that CLDR does not have
+MINUS_SIGN: Final = "\u2212"
+HYPHEN_MINUS: Final = "-"
+# By the values of `minus-sign`.
+SIGNS: Final[Mapping[str, str]] = MappingProxyType({"minus": MINUS_SIGN, "hyphen": HYPHEN_MINUS})
 MAX_PLACES: Final = 30
 MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
 MAX_PERCENT_PLACES: Final = 2  # CLDR rounds to whole per cent, which would print 7.5 % VAT as 8 %
@@ -50,6 +55,7 @@ class Formats(dict[tuple[Any, ...], Formatter]):
         zone: tzinfo,
         *,
         tag: str,
+        minus: str = MINUS_SIGN,
         is_fallback: bool = False,
     ) -> None:
         super().__init__()
@@ -59,6 +65,15 @@ class Formats(dict[tuple[Any, ...], Formatter]):
         self.lang = str(locale).replace("_", "-")
         self.currency = currency
         self.zone = zone
+        self.minus = minus  # before the digits of negative numbers
+
+    def enter(self, lang: str) -> Formats:
+        """Return the formats of another language with the settings of these.
+
+        Raises:
+            ValueError: the language is not a tag.
+        """
+        return get_formats(lang, self.currency, str(self.zone), self.minus)
 
     def __missing__(self, key: tuple[Any, ...]) -> Formatter:
         if len(self) > _MEMO_SIZE:  # arguments may come from data
@@ -78,8 +93,8 @@ class Formats(dict[tuple[Any, ...], Formatter]):
 
 
 @lru_cache(maxsize=512)
-def get_formats(lang: str, currency: str | None, timezone: str) -> Formats:
-    """Return the formats of a language, with a document's currency and time zone.
+def get_formats(lang: str, currency: str | None, timezone: str, minus: str = MINUS_SIGN) -> Formats:
+    """Return the formats of a language, with a document's currency, time zone and minus sign.
 
     A language without formats in CLDR has those of `DEFAULT_LANGUAGE`.
 
@@ -93,6 +108,7 @@ def get_formats(lang: str, currency: str | None, timezone: str) -> Formats:
         check_currency(currency),
         get_zone(timezone),
         tag=lang,
+        minus=minus,
         is_fallback=locale is None,
     )
 
@@ -213,7 +229,8 @@ def make_compact(formats: Formats) -> Formatter:
         if value is None:
             return ""
         number = _require_number(value, "compact")
-        return babel_numbers.format_compact_decimal(number, locale=formats.locale)  # type: ignore[arg-type]
+        text = babel_numbers.format_compact_decimal(number, locale=formats.locale)  # type: ignore[arg-type]
+        return _with_minus(text, formats)
 
     return format_compact
 
@@ -228,11 +245,21 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatt
             return ""
         number = _require_number(value, "unit")
         try:
-            return babel_units.format_unit(number, unit, length, locale=formats.locale)
+            text = babel_units.format_unit(number, unit, length, locale=formats.locale)
         except babel_units.UnknownUnitError:
             raise ExpressionError(f'the unit "{unit[:40]}" is not known') from None
+        return _with_minus(text, formats)
 
     return format_unit
+
+
+def _with_minus(text: str, formats: Formats) -> str:
+    """Return a text of Babel's with the minus sign of the document before its digits."""
+    return _ANY_MINUS.sub(formats.minus, text, count=1)
+
+
+_SIGN: Final = re.compile(f"[{HYPHEN_MINUS}{MINUS_SIGN}]")
+_ANY_MINUS: Final = re.compile(rf"{_SIGN.pattern}(?=\d)")
 
 
 def _compile_number(
@@ -253,7 +280,7 @@ def _compile_number(
     locale = formats.locale
     group = babel_numbers.get_group_symbol(locale)
     point = babel_numbers.get_decimal_symbol(locale)
-    plus, minus = (_affixes(pattern, is_negative, symbol, locale) for is_negative in (False, True))
+    plus, minus = (_affixes(pattern, is_negative, symbol, formats) for is_negative in (False, True))
     primary, secondary = pattern.grouping
     is_grouped = is_grouped and primary < 1000
     is_regular = not is_grouped or (primary, secondary) == (3, 3)
@@ -285,10 +312,14 @@ def _compile_number(
 
 
 def _affixes(
-    pattern: babel_numbers.NumberPattern, is_negative: bool, symbol: str | None, locale: Locale
+    pattern: babel_numbers.NumberPattern, is_negative: bool, symbol: str | None, formats: Formats
 ) -> tuple[str, str]:
     """Return the text before and after the digits, from the pattern of Babel."""
-    prefix, suffix = pattern.prefix[is_negative], pattern.suffix[is_negative]
+    minus = _sign_in_line(formats)
+    prefix, suffix = (
+        affix.replace("-", minus)
+        for affix in (pattern.prefix[is_negative], pattern.suffix[is_negative])
+    )
     if symbol is not None:
         # Letters never touch digits (CLDR, currencySpacing); Babel 2.18 leaves the space out.
         before = "\u00a0" if prefix.endswith("¤") and symbol[-1].isalpha() else ""
@@ -300,6 +331,12 @@ def _affixes(
         quoted.sub(lambda m: m.group(1) or "'", prefix),
         quoted.sub(lambda m: m.group(1) or "'", suffix),
     )
+
+
+def _sign_in_line(formats: Formats) -> str:
+    """Return the sign with the mark that keeps it before the digits in right-to-left text (CLDR)."""
+    symbol = babel_numbers.get_minus_sign_symbol(formats.locale)
+    return _SIGN.sub(formats.minus, symbol, count=1)
 
 
 def _trim_zeros(text: str, spare: int) -> str:

@@ -15,7 +15,7 @@ from workers.engine.syntax.languages import read_language
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.compiler import compile_text, explain_failure
-from workers.engine.tree.expressions.formats import Formats, find_locale, get_formats
+from workers.engine.tree.expressions.formats import Formats, find_locale
 from workers.engine.tree.expressions.grammar import (
     Expression,
     ExpressionSyntaxError,
@@ -219,7 +219,7 @@ def _write(message: Message, arguments: dict[str, Value], scope: Scope, formats:
     if missing:
         raise ExpressionError(f'the message "{message.key[:40]}" needs {", ".join(missing)}')
     if formats.locale.language != _language(message.lang) or formats.is_fallback:
-        formats = get_formats(message.lang, formats.currency, str(formats.zone))
+        formats = formats.enter(message.lang)
     inner: Scope = {name: scope[name] for name in text.implicit_names if name in scope}
     inner |= {FORMATS: formats, **arguments}
     try:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from workers.engine.syntax.font_variants import VARIANT_PROPERTIES, FontVariants
 from workers.engine.syntax.numbers import PAGE
+from workers.engine.syntax.typography import MIN_GRID_STEP
 from workers.engine.syntax.values import (
     BorderValue,
     ColorName,
@@ -21,6 +22,7 @@ from workers.engine.tree.styles.computed import (
     BoxStyle,
     BreakStyle,
     BreakTo,
+    LineGrid,
     Numbering,
     Overflow,
     ParagraphStyle,
@@ -88,6 +90,7 @@ class Inherited(NamedTuple):
     page: str | None = None
     stretch: float = 100.0
     variants: FontVariants = FontVariants()
+    line_grid: LineGrid | None = None
 
 
 class ComputedStyle:
@@ -307,7 +310,10 @@ class _Computation:
             page=_apply_if_set(get("page"), self.sheet.get_page_family, parent.page),
             stretch=get("font-stretch", parent.stretch),
             variants=self._variants(in_table),
+            line_grid=parent.line_grid,
         )
+        if (step := get("line-grid")) is not None:
+            self.inherited = self.inherited._replace(line_grid=self._line_grid(step))
         return self.inherited
 
     def text(self, parent: TextStyle, *, is_inline: bool) -> TextStyle:
@@ -331,6 +337,9 @@ class _Computation:
             lang=own.lang,
             stretch=own.stretch,
             features=own.variants.list_features(),
+            ligatures=()
+            if own.letter_spacing or _has_dotless_i(own.lang)
+            else own.variants.list_ligatures(),
         )
 
     def paragraph(self) -> ParagraphStyle:
@@ -352,6 +361,7 @@ class _Computation:
             text_wrap=own.text_wrap,
             hanging=own.hanging,
             initial_letter=self.get("initial-letter") or None,
+            line_grid=own.line_grid,
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:
@@ -489,6 +499,24 @@ class _Computation:
     def _line_height(self, value: float | LengthValue) -> float | Length:
         return value if isinstance(value, float) else Length(self._points_of(value))
 
+    def _line_grid(self, value: LengthValue) -> LineGrid | None:
+        step, own = self._points_of(value), self.inherited
+        if not step:
+            return None
+        text = TextStyle(
+            own.families,
+            own.size,
+            own.weight,
+            own.is_italic,
+            BLACK,
+            0.0,
+            "none",
+            0.0,
+            None,
+            own.lang,
+        )
+        return self.sheet.intern(LineGrid(max(step, MIN_GRID_STEP), text))
+
     def _rise(self) -> float:
         value = self.get("vertical-align")
         match value:
@@ -500,6 +528,14 @@ class _Computation:
                 return 0.0
             case _:
                 return self._points_of(value)
+
+
+def _has_dotless_i(lang: str) -> bool:
+    """Return whether a language has i and ı, which a ligature of f and i does not tell apart."""
+    return lang.lower().split("-")[0] in _DOTLESS
+
+
+_DOTLESS: Final = frozenset({"tr", "az", "crh", "gag", "tt", "kk"})
 
 
 def _page_reset(resets: tuple[tuple[str, int | None], ...] | None) -> int | None:

@@ -99,6 +99,15 @@ class TextStyle:
     lang: str
     stretch: float = 100.0  # width of the font, in per cent of the normal one
     features: Features = ()  # of OpenType, with their values, sorted by tag
+    ligatures: Features = ()  # the common ones, where the font has them
+
+
+@dataclass(frozen=True, slots=True)
+class LineGrid:
+    """The grid of baselines (CSS Line Grid 1): the step in points, and the text of its element."""
+
+    step: float
+    text: TextStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +130,7 @@ class ParagraphStyle:
     text_wrap: TextWrap = TextWrap.AUTO
     hanging: tuple[str, ...] = ()  # keywords of `hanging-punctuation`
     initial_letter: tuple[float, int] | None = None  # its size and its sink in lines
+    line_grid: LineGrid | None = None
 
 
 @dataclass(frozen=True, slots=True)

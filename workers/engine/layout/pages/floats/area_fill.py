@@ -127,7 +127,7 @@ class AreaFill:
         inner = Region(region.width, max(height, 0.0), is_top, bottom)
         if self._spans_columns:
             self._state.around = self._placed
-        return self._state.fill_around(self._fill, inner)
+        return self._state.fill_around(self._fill, inner, above)
 
     def _place_new(self, body: Fragment | None) -> Fragment | None:
         """Place figures of this area while their anchors stay in it; return the text around them."""

@@ -106,16 +106,21 @@ class FloatState:
         assert fragment is not None
         return fragment
 
-    def fill_around(self, fill: FillText, region: Region) -> Fragment | None:
-        """Fill the text of an area, up to the end of the section of a waiting figure."""
+    def fill_around(self, fill: FillText, region: Region, above: float) -> Fragment | None:
+        """Fill the text of an area, up to the end of the section of a waiting figure.
+
+        `above` is the height of the figures at the top of the area, in points.
+        """
         context = self._context
+        top = context.grid_y
+        context.grid_y = None if top is None else top + above
         before = context.section_ends
         ends = (self._floats.ends.get(node) for node in self.queue.waiting)
         context.section_ends = frozenset(end for end in ends if end is not None)
         try:
             return fill(region)
         finally:
-            context.section_ends = before
+            context.section_ends, context.grid_y = before, top
 
     def describe_too_tall(self, node: Container, height: float, room: float) -> LayoutProblem:
         """Return the problem of a figure that no area is high enough for."""
