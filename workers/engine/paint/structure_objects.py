@@ -56,11 +56,19 @@ class MarkedContent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElementAnnotation:
-    """The annotation of a link or form field, a child of its element."""
+    """The annotation of a link or form field, a child of its element.
+
+    A link is known by its number in the file, from 0, a form field by its widget.
+    """
 
     element: int
     page: int
     annotation: Any
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is the annotation of a link."""
+        return isinstance(self.annotation, int)
 
 
 # A child of an element: another one, a marked-content sequence, or a link's annotation.
