@@ -161,11 +161,12 @@ def _missing_glyph_severity(document: Document) -> Severity:
 
 def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan], PageNumbers]:
     """Repeat passes until the pages are stable; return them and their numbers."""
-    for page_numbers in (PageNumbers(is_estimated=True), PageNumbers()):
-        result = _repeat_passes(context, document, page_numbers)
-        if not result.moved and not result.names:
-            _report_unplaced(context)
-            return result.pages, result.numbers
+    result = _repeat_passes(context, document, PageNumbers(is_estimated=True))
+    if result.moved or result.names:
+        result = _repeat_passes(context, document, PageNumbers())
+    if not result.moved and not result.names:
+        _report_unplaced(context)
+        return result.pages, result.numbers
     if context.references is not None and result.names:
         _raise_moving_references(context, context.references, result.names, result.moved)
     context.findings.error(
@@ -193,6 +194,8 @@ def _repeat_passes(
     """Repeat passes until nothing moves in one, or there were too many."""
     references, running = context.references, document.running_values
     anchors: dict[str, PageLocation] = {}
+    pages: list[PagePlan] = []
+    moved: list[Source] = []
     names: list[str] = []
     for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
         pages = fill_pages(context, document, page_numbers)
