@@ -298,18 +298,22 @@ def _to_big_endian(column: array[int]) -> bytes:
 def _compress_rows(rows: bytes, columns: int) -> bytes:
     """Compress rows, each a zero byte and `columns` bytes, with PNG's Up predictor.
 
-    All rows are one long integer, for speed. The upper bits of the bytes are subtracted separately,
-    so that no byte borrows from the next.
+    All rows are one long integer, for speed. The upper bit of each byte is set for the subtraction
+    and turned afterwards, so that no byte borrows from the next; upper bits of the rows above, which
+    only binary rows have, are subtracted separately.
     """
-    upper, predictors = _row_masks(len(rows) // (columns + 1), columns)
+    upper, turned = _row_masks(len(rows) // (columns + 1), columns)
     now = int.from_bytes(rows, "big")
     above = now >> 8 * (columns + 1)
-    change = ((now | upper) - (above & ~upper)) ^ ((now ^ above ^ upper) & upper)
-    return zlib.compress((change | predictors).to_bytes(len(rows), "big"), _LEVEL)
+    if rows.isascii():
+        change = ((now | upper) - above) ^ turned
+    else:
+        change = ((now | upper) - (above & ~upper)) ^ ((now ^ above) & upper) ^ turned
+    return zlib.compress(change.to_bytes(len(rows), "big"), _LEVEL)
 
 
 @lru_cache(maxsize=4)
 def _row_masks(count: int, columns: int) -> tuple[int, int]:
-    """Return the upper bits of all bytes, and the predictors of all rows."""
+    """Return the upper bits of all bytes, and with them the predictors of all rows."""
     upper = int.from_bytes(b"\x80" * count * (columns + 1), "big")
-    return upper, int.from_bytes(bytes([_UP, *bytes(columns)]) * count, "big")
+    return upper, upper | int.from_bytes(bytes([_UP, *bytes(columns)]) * count, "big")

@@ -121,6 +121,25 @@ def test_figures_stand_in_columns_and_are_not_kerned():
         assert face.kern("7", "A") == 0
 
 
+@pytest.mark.parametrize(
+    "text", ["1,234.50", "-9.99", "AV 2026", "To 7 March", "TX00412 (To)", "50\\2", "4 % of 9", "7"]
+)
+@pytest.mark.parametrize("family", ["sans-serif", "serif", "monospace"])
+def test_texts_that_differ_in_digits_alone_are_as_wide_and_encoded_alike(family, text):
+    face = find_face((family,), 400, False)
+    others = [
+        text.translate(str.maketrans("0123456789", figures)) for figures in ("3" * 10, "8" * 10)
+    ]
+    for other in (*others, text, *others):
+        words = [face.measure(word) for word in other.split(" ")]
+        spaces = (len(words) - 1) * face.measure(" ")
+        assert face.measure(other) == pytest.approx(sum(words) + spaces)
+        assert face.encode(other) in (
+            face.encode_justified(other, 0).replace(b"\x00 )0(", b"\x00 "),
+            face.encode_justified(other, 0).replace(b"\x00 )0(", b"\x00 ").strip(b"[]"),
+        )
+
+
 def test_no_kerning_across_spaces_and_undrawn_characters():
     face = find_face(("sans-serif",), 400, False)
     apart = face.measure("A") + face.measure("V")

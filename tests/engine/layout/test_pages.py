@@ -68,6 +68,18 @@ def test_a_header_that_grows_takes_room_from_that_page_alone():
     assert [len(texts(page)) for page in document.pages] == [3 + 7, 1 + 9]
 
 
+def test_a_header_that_grows_on_a_page_like_others_takes_room_from_that_page_alone():
+    header = running(Changing(lambda page: (lines_of(4 if page.number == 3 else 1),)))
+    document = laid(lines_of(50), masters=[master(header=header)])
+    assert [len(texts(page)) for page in document.pages] == [10] * 2 + [4 + 6] + [10] * 2 + [1 + 8]
+
+
+def test_a_header_that_differs_in_the_middle_shows_each_page_its_own_values():
+    header = running(Changing(lambda page: (p(f"{page.number} of {page.count}"),)))
+    document = laid(lines_of(50), masters=[master(header=header)])
+    assert [texts(page)[0] for page in document.pages] == [f"{n} of 6" for n in range(1, 7)]
+
+
 def test_a_footer_that_depends_on_the_last_page_settles():
     footer = running(Changing(lambda page: () if page.is_last else (p("continued"),)), tag="footer")
     document = laid(lines_of(19), masters=[master(footer=footer)])

@@ -37,7 +37,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import GlyphRun
+from workers.engine.layout.display import Fill, GlyphRun
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -222,7 +222,15 @@ class TestLooks:
     def test_stripes_alternate_over_body_rows_and_a_rows_own_colour_wins(self):
         own = template(1, background=GREY)
         made = table(body(*numbered(2), tr(own, "3"), tr(ONE, "4")), stripe=(None, RED))
-        assert fills(laid(made).pages[0]) == [(0, 10, 100, 10), (0, 20, 100, 10), (0, 30, 100, 10)]
+        page = laid(made).pages[0]
+        painted = {(item.y, item.color) for item in page.items if isinstance(item, Fill)}
+        assert painted == {(10, RED), (20, GREY), (30, RED)}
+
+    def test_backgrounds_of_all_rows_precede_their_text_one_colour_after_the_other(self):
+        made = table(body(*numbered(4)), stripe=(RED, GREY))
+        items = laid(made).pages[0].items
+        assert fills(laid(made).pages[0]) == [(0, y, 100, 10) for y in (0, 20, 10, 30)]
+        assert [type(item) for item in items] == [Fill] * 4 + [GlyphRun] * 4
 
     def test_neighbouring_cells_of_one_colour_are_filled_together(self):
         shared = template(2, cell=styled(background=RED))

@@ -4,14 +4,16 @@ The page count is known only at the end, but a header that shows it may become t
 last page may need another master. So each pass paginates with assumed numbers and then lays out
 headers and footers with the true ones. If no height and no master changes, the pages are final;
 otherwise the next pass assumes the numbers just found. Three passes suffice for every sensible
-document; one that still changes is an error. Nothing is drawn before the pages are final.
+document. In the first one, headers and footers are only estimated from those of similar pages; a
+document that then does not settle gets as many passes without estimates, and one that still changes
+is an error. Nothing is drawn before the pages are final.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout.blocks.positioning import report_outside
@@ -159,10 +161,41 @@ def _missing_glyph_severity(document: Document) -> Severity:
 
 def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan], PageNumbers]:
     """Repeat passes until the pages are stable; return them and their numbers."""
-    page_numbers = PageNumbers()
-    moved: list[Source] = []
+    result = _repeat_passes(context, document, PageNumbers(is_estimated=True))
+    if result.moved or result.names:
+        result = _repeat_passes(context, document, PageNumbers())
+    if not result.moved and not result.names:
+        _report_unplaced(context)
+        return result.pages, result.numbers
+    if context.references is not None and result.names:
+        _raise_moving_references(context, context.references, result.names, result.moved)
+    context.findings.error(
+        "not-settled",
+        f"The pages still change after {MAX_PASSES} attempts, because their content depends "
+        "on page numbers that depend on it. Give headers and footers a fixed height, or let them "
+        "show less of the page count.",
+        *dict.fromkeys(source.location for source in result.moved),
+    )
+    raise context.findings.to_error()
+
+
+class _Passes(NamedTuple):
+    """The result of the last pass: sources of what moved in it, and names of such references."""
+
+    pages: list[PagePlan]
+    numbers: PageNumbers
+    moved: Sequence[Source]
+    names: Sequence[str]
+
+
+def _repeat_passes(
+    context: LayoutContext, document: Document, page_numbers: PageNumbers
+) -> _Passes:
+    """Repeat passes until nothing moves in one, or there were too many."""
     references, running = context.references, document.running_values
     anchors: dict[str, PageLocation] = {}
+    pages: list[PagePlan] = []
+    moved: list[Source] = []
     names: list[str] = []
     for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
         pages = fill_pages(context, document, page_numbers)
@@ -176,18 +209,8 @@ def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan
         if references is not None:
             names = references.update(context.cache, anchors)
         if not moved and not names:
-            _report_unplaced(context)
-            return pages, page_numbers
-    if references is not None and names:
-        _raise_moving_references(context, references, names, moved)
-    context.findings.error(
-        "not-settled",
-        f"The pages still change after {MAX_PASSES} attempts, because their content depends "
-        "on page numbers that depend on it. Give headers and footers a fixed height, or let them "
-        "show less of the page count.",
-        *dict.fromkeys(source.location for source in moved),
-    )
-    raise context.findings.to_error()
+            break
+    return _Passes(pages, page_numbers, moved, names)
 
 
 def _raise_moving_references(

@@ -15,6 +15,7 @@ from workers.engine.paint.objects import (
     ObjectPart,
     WrittenObject,
     refer_to_page,
+    write_number,
     write_stream,
     write_text,
 )
@@ -37,6 +38,14 @@ class XObjectCall(NamedTuple):
 
 # The content of a page or form: operators as ASCII text, with calls between them.
 PageContent = Sequence[str | XObjectCall]
+
+
+class _Link(NamedTuple):
+    """A link annotation of a page, counted from 1: its entries without what `destination` adds."""
+
+    page: int
+    entries: bytes
+    destination: str | None
 
 
 class _ReportLabFace:
@@ -100,7 +109,8 @@ class CanvasFile:
         self._information = b"<< >>"
         self._size = (0.0, 0.0)
         self._outside = 0.0
-        self._annotation_count = 0
+        self._links: list[_Link] = []
+        self._targets: dict[str, tuple[int, bytes]] = {}  # of links: page, and place on it
         self._form: NumberingObject | None = None
         if description is not None:
             self._describe(description)
@@ -160,38 +170,56 @@ class CanvasFile:
 
     def add_uri_link(
         self, address: str, corners: tuple[float, float, float, float], *, contents: str = ""
-    ) -> None:
-        """Link a rectangle of this page to a URI; `contents` is its alternate description."""
-        spoken = {"Contents": pdfdoc.PDFString(_clean(contents))} if contents else {}
-        # Flag 3 is Print, which PDF/A requires (ISO 19005-2, 6.3.2).
-        self._canvas.linkURL(address, corners, relative=1, F=4, **spoken)
-        self._annotation_count += 1
+    ) -> int:
+        """Link a rectangle of this page to a URI, and return the number of the link.
+
+        `contents` is its alternate description.
+        """
+        action = b"/A <</S/URI/URI" + write_text(address) + b">>"
+        return self._add_link(action, None, corners, contents)
 
     def add_internal_link(
         self, destination: str, corners: tuple[float, float, float, float], *, contents: str = ""
-    ) -> None:
-        """Link a rectangle of this page to a destination, which some page must have."""
-        self._canvas.linkRect(_clean(contents), destination, corners, F=4)
-        self._annotation_count += 1
+    ) -> int:
+        """Link a rectangle of this page to a destination, which some page must have; return the
+        number of the link.
+        """
+        return self._add_link(b"/Dest", destination, corners, contents)
 
-    @property
-    def last_annotation(self) -> pdfdoc.PDFObject:
-        """A reference to the link annotation added last."""
-        # ReportLab names annotations by their number, from 1.
-        return pdfdoc.PDFObjectReference(f"Annot.NUMBER{self._annotation_count}")
+    def _add_link(
+        self,
+        action: bytes,
+        destination: str | None,
+        corners: tuple[float, float, float, float],
+        contents: str,
+    ) -> int:
+        edges = b" ".join([write_number(edge + self._outside) for edge in corners])
+        described = b"/Contents" + write_text(_clean(contents)) if contents else b""
+        # Flag 3 is Print, which PDF/A requires (ISO 19005-2, 6.3.2).
+        entries = b"<</Type/Annot/Subtype/Link/Border[0 0 0]/F 4/Rect[%b]%b%b" % (
+            edges,
+            described,
+            action,
+        )
+        self._links.append(_Link(self.page_number, entries, destination))
+        return len(self._links) - 1
 
     def to_media_box(self, x: float, y: float) -> tuple[float, float]:
         """Return a point of the trimmed paper in the coordinates of the sheet."""
         return round(x + self._outside, 3), round(y + self._outside, 3)
 
-    def add_destination(self, destination: str, *, left: float | None, top: float) -> None:
-        """Add a destination at a point of the sheet, for links and the outline."""
-        self._canvas.bookmarkPage(destination, fit="XYZ", left=left, top=top)
+    def add_destination(self, destination: str, *, left: float, top: float) -> None:
+        """Add a destination at a point of the sheet, for links."""
+        place = b"/XYZ %b %b null" % (write_number(left), write_number(top))
+        self._targets[destination] = self.page_number, place
 
-    def add_outline_entry(self, title: str, destination: str, level: int) -> None:
-        """Add a closed entry to the outline, at most one level below the one before."""
-        title = _clean(title)
-        self._canvas.addOutlineEntry(title, destination, level=level, closed=1)
+    def add_outline_entry(self, title: str, destination: str, level: int, *, top: float) -> None:
+        """Add a closed entry to the outline, at most one level below the one before.
+
+        It leads to a height of this sheet; `destination` is a name of its own.
+        """
+        self._canvas.bookmarkPage(destination, fit="XYZ", left=None, top=top)
+        self._canvas.addOutlineEntry(_clean(title), destination, level=level, closed=1)
 
     def set_catalog(self, name: str, written: pdfdoc.PDFObject) -> None:
         """Set an entry of the document catalogue."""
@@ -208,7 +236,12 @@ class CanvasFile:
 
     def write(self, tree: StructureTree | None = None) -> bytes:
         """Return the finished file with its structure tree; nothing can be added afterwards."""
-        root = None
+        root = pages = None
+        if self._links:
+            found = [refer_to_page(number) for number in range(1, self.page_number)]
+            # It is an object of any file, and reveals the numbers of the pages.
+            pages = NumberingObject(found, b"/UseNone")
+            self.set_catalog("PageMode", pages)
         if tree is not None:
             root = NumberingObject(tree.find_objects(), b"<< /Type /StructTreeRoot >>")
             self.set_catalog("StructTreeRoot", root)
@@ -218,15 +251,36 @@ class CanvasFile:
 
         def append(first: int) -> AppendedObjects:
             appended = AppendedObjects((), {})
+            after = first + len(self._links)
             if tree is not None and root is not None:
-                appended = tree.write(first, root.number, root.numbers)
-            return appended._replace(annotations=self._find_widgets())
+                appended = tree.write(after, root.number, root.numbers, first_link=first)
+            links = self._write_links((0, *pages.numbers), first, appended) if pages else []
+            return appended._replace(
+                bodies=[*links, *appended.bodies], annotations=self._find_annotations(pages, first)
+            )
 
         return repack(written, information=self._information, append=append)
 
-    def _find_widgets(self) -> dict[int, list[int]]:
-        """Return the numbers of the widgets of each page, by the number of the page."""
+    def _write_links(
+        self, pages: Sequence[int], first: int, appended: AppendedObjects
+    ) -> list[bytes]:
+        """Return the links as objects; `pages` are the numbers of the pages, by page."""
+        written = []
+        for number, (_, entries, destination) in enumerate(self._links, first):
+            place = b""
+            if destination is not None:
+                page, at = self._targets[destination]
+                place = b"[%d 0 R%b]" % (pages[page], at)
+            key = appended.additions.get(number, b"")
+            written.append(b"%b%b%b>>" % (entries, place, key))
+        return written
+
+    def _find_annotations(self, pages: NumberingObject | None, first: int) -> dict[int, list[int]]:
+        """Return the numbers of the links and widgets of each page, by the number of the page."""
         found: dict[int, list[int]] = {}
+        if pages is not None:
+            for number, link in enumerate(self._links, first):
+                found.setdefault(pages.numbers[link.page - 1], []).append(number)
         if self._form is not None:
             numbers = self._form.numbers
             half = len(numbers) // 2

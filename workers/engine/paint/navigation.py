@@ -88,25 +88,21 @@ class Navigation:
         corners = (link.x, bottom, link.x + link.width, bottom + link.height)
         if link.target.startswith("#"):
             if link.target[1:] in self._names:
-                contents = self._describe(link)
-                self._file.add_internal_link(
-                    self._key_of(link.target[1:]), corners, contents=contents
-                )
-                self._tag(link)
+                key, contents = self._key_of(link.target[1:]), self._describe(link)
+                self._tag(link, self._file.add_internal_link(key, corners, contents=contents))
         # The tree stage rejects other schemes; this check holds even if that one had a gap.
         elif link.target.lower().startswith(_SCHEMES):
             address = quote(link.target, safe=_KEPT_IN_ADDRESSES)
-            self._file.add_uri_link(address, corners, contents=self._describe(link))
-            self._tag(link)
+            contents = self._describe(link)
+            self._tag(link, self._file.add_uri_link(address, corners, contents=contents))
 
     def _describe(self, link: LinkArea) -> str:
         """Return the description of a link, for a tagged document (ISO 14289-1, 7.18.5)."""
         return "" if self._tree is None else self._tree.describe_link(link)
 
-    def _tag(self, link: LinkArea) -> None:
+    def _tag(self, link: LinkArea, number: int) -> None:
         if self._tree is not None:
-            annotation = self._file.last_annotation
-            self._tree.add_link(link, self._file.page_number, annotation)
+            self._tree.add_link(link, self._file.page_number, number)
 
     def _add_heading(self, entry: OutlineEntry, page_height: float) -> None:
         """Add a heading to the outline, below the nearest one of a higher level."""
@@ -115,8 +111,7 @@ class Navigation:
         self._count += 1
         destination = f"{self._prefix}heading {self._count}"
         _, top = self._file.to_media_box(0.0, page_height - entry.y)
-        self._file.add_destination(destination, left=None, top=top)
-        self._file.add_outline_entry(entry.text, destination, len(self._levels))
+        self._file.add_outline_entry(entry.text, destination, len(self._levels), top=top)
         self._levels.append(entry.level)
 
     def _key_of(self, name: str) -> str:

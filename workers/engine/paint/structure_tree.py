@@ -18,7 +18,7 @@ class StructureTree:
     def __init__(self, structure: LogicalStructure) -> None:
         self.structure = structure
         self._contents: list[MarkedContent] = []
-        self._links: list[ElementAnnotation] = []
+        self._annotations: list[ElementAnnotation] = []
 
     def begin_content(self, page: int) -> MarkedContent:
         """Start a content stream of a page, counted from 1."""
@@ -31,27 +31,41 @@ class StructureTree:
         texts = self.structure.texts.get(link.owner) if isinstance(link.owner, int) else None
         return " ".join(" ".join(texts or ()).split()) or link.target
 
-    def add_link(self, link: LinkArea, page: int, annotation: Any) -> None:
-        """Add the annotation of a link; one in a header or footer gets an element of its own."""
+    def add_link(self, link: LinkArea, page: int, number: int) -> None:
+        """Add a link by its number in the file; one in a header or footer gets an element of its
+        own.
+        """
         element = link.owner if isinstance(link.owner, int) else self.structure.add_lone_link()
-        self._links.append(ElementAnnotation(element, page, annotation))
+        self._annotations.append(ElementAnnotation(element, page, number))
 
     def add_field(self, element: int, page: int, annotation: Any) -> None:
         """Add the widget annotation of a form field."""
-        self._links.append(ElementAnnotation(element, page, annotation))
+        self._annotations.append(ElementAnnotation(element, page, annotation))
 
     def find_objects(self) -> list[Any]:
         """Return the objects whose numbers `write` needs."""
         pages = [refer_to_page(number) for number in range(1, self._page_count + 1)]
         streams = [content.stream for content in self._contents if content.stream is not None]
-        return [*pages, *streams, *(link.annotation for link in self._links)]
+        widgets = [each.annotation for each in self._annotations if not each.is_link]
+        return [*pages, *streams, *widgets]
 
-    def write(self, first: int, root: int, numbers: Sequence[int]) -> AppendedObjects:
+    def write(
+        self, first: int, root: int, numbers: Sequence[int], *, first_link: int
+    ) -> AppendedObjects:
         """Write the tree as objects whose numbers start at `first`.
 
-        `root` is the number of the tree's root, `numbers` are those of `find_objects`.
+        `root` is the number of the tree's root, `numbers` are those of `find_objects`, and links are
+        numbered from `first_link`. Their keys in the parent tree are among the additions.
         """
-        writer = StructureWriter(self.structure, self._contents, self._links, numbers)
+        widgets = sum(not each.is_link for each in self._annotations)
+        known, others = numbers[: len(numbers) - widgets], iter(numbers[len(numbers) - widgets :])
+        annotations = [
+            first_link + each.annotation if each.is_link else next(others)
+            for each in self._annotations
+        ]
+        writer = StructureWriter(
+            self.structure, self._contents, self._annotations, [*known, *annotations]
+        )
         return writer.write(first, root)
 
     @property

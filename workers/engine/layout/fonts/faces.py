@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from codecs import utf_16_be_encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import filterfalse
 from operator import add
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import uharfbuzz as hb
 
@@ -19,6 +20,7 @@ _KERNING_ONLY: Final = {"kern": True, "liga": False, "clig": False, "calt": Fals
 T = TypeVar("T")
 
 _MAX_CACHED_WORDS: Final = 20_000  # per face, some 4 MB of each kind; a book has some 10,000
+_MAX_CACHED_NUMBERS: Final = 2_000  # patterns per face
 _MAX_CACHED_PAIRS: Final = 50_000  # of characters per face; the text of one language has some 1,000
 # Features that HarfBuzz applies by default; ligatures are switched off here.
 _ON_BY_DEFAULT: Final = frozenset({"kern", "ccmp", "locl", "mark", "mkmk", "rlig", "rclt"})
@@ -38,6 +40,7 @@ _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of t
 _ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 
 _LIGATED: Final = ("ff", "fi", "fl", "fj", "fb", "fh", "fk", "ft", "Th", "tt", "ti", "ct", "st")
+_ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 
 # Figures are never kerned, so that they align in columns.
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
@@ -82,6 +85,7 @@ class Face:
         self._widths: dict[str, float] = {}
         self._codes: dict[str, bytes] = {}
         self._operands: dict[str, bytes] = {}
+        self._numbers: dict[bytes, _Number] = {}
         extents = self.hb_font.get_font_extents("ltr")
         self.ascent: float = extents.ascender / self.units
         self.descent: float = -extents.descender / self.units
@@ -125,16 +129,47 @@ class Face:
         """Return the advance width of `text` in em, kerned; the result is cached."""
         width = self._widths.get(text)
         if width is None:
-            units = sum(map(self.advances.__getitem__, text))
-            if not _FIGURES.fullmatch(text):
-                units += sum(map(self._kerns.__getitem__, map(add, text, text[1:])))
-            width = units / self.units
+            number = self._find_number(text)
+            if number is not None:
+                return number.width
+            width = self._measure(text)
             if len(text) > _MAX_CACHED_LENGTH:
                 return width
             if len(self._widths) >= _MAX_CACHED_WORDS:
                 self._widths.clear()
             self._widths[text] = width
         return width
+
+    def _measure(self, text: str) -> float:
+        units = sum(map(self.advances.__getitem__, text))
+        if not _FIGURES.fullmatch(text):
+            units += sum(map(self._kerns.__getitem__, map(add, text, text[1:])))
+        return units / self.units
+
+    def _find_number(self, text: str) -> _Number | None:
+        """Return what is common to all texts that differ from `text` in their digits only.
+
+        None for a text without a digit, and in a face whose figures are not equally wide. The
+        amounts of a statement are all different, and have a handful of patterns.
+        """
+        if not text.isascii():
+            return None
+        encoded = text.encode()
+        pattern = encoded.translate(_ZEROS)
+        number = self._numbers.get(pattern)
+        if number is None:
+            if b"0" not in pattern or len(text) > _MAX_CACHED_LENGTH or not self._has_equal_figures:
+                return None
+            zeros = pattern.decode()
+            is_plain = self._write_operand(zeros) == _write_plain(zeros)
+            if len(self._numbers) >= _MAX_CACHED_NUMBERS:
+                self._numbers.clear()
+            number = self._numbers[pattern] = _Number(self._measure(zeros), is_plain)
+        return number
+
+    @cached_property
+    def _has_equal_figures(self) -> bool:
+        return len({self.advances[figure] for figure in "0123456789"}) == 1
 
     def kern(self, first: str, second: str) -> float:
         """Return the kern between two characters in em, mostly 0."""
@@ -149,6 +184,9 @@ class Face:
         """Return `text` as the operand of Tj, or of TJ where pairs are kerned (ISO 32000-1 9.4.3)."""
         operand = self._operands.get(text)
         if operand is None:
+            number = self._find_number(text)
+            if number is not None and number.is_plain:
+                return _write_plain(text)
             operand = self._write_operand(text)
             if len(text) <= _MAX_CACHED_LENGTH:
                 if len(self._operands) >= _MAX_CACHED_WORDS:
@@ -296,8 +334,14 @@ def encodable_text(text: str) -> str:
 
 def _write_string(text: str) -> bytes:
     """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
-    codes = encodable_text(text).encode("utf-16-be")
+    codes, _ = utf_16_be_encode(encodable_text(text))  # `str.encode` takes three times as long
     return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
+
+
+def _write_plain(text: str) -> bytes:
+    """Return ASCII text without kerns and escapes as the operand of Tj."""
+    codes, _ = utf_16_be_encode(text)
+    return b"(" + codes + b")"
 
 
 def _is_drawn(code: int) -> bool:
@@ -322,6 +366,13 @@ def _has_tabular_figures(face: Face, features: Features) -> bool:
     chosen = {tag: value for tag, value in features if tag not in ("frac", "afrc", "ordn")}
     hb.shape(face.hb_font, buffer, {**chosen, "kern": False})
     return len({position.x_advance for position in buffer.glyph_positions}) == 1
+
+
+class _Number(NamedTuple):
+    """The width of a number in em, and whether it is encoded without kerns and escapes."""
+
+    width: float
+    is_plain: bool
 
 
 class _Advances(dict[str, int]):

@@ -184,22 +184,23 @@ def find_bound_spaces(words: Sequence[str], lang: str) -> list[int]:
 
 @cache
 def _find_pattern(language: str) -> re.Pattern[str]:
-    """Return a pattern that matches the spaces of expressions in a language."""
-    before = [*_SIGNS, *_BEFORE_NUMBERS.get(language, "").split()]
-    rules = [
-        rf"(?<=\d) (?=(?:{_any_of(_UNITS)})(?![\w/²³]))",
-        *(rf"(?<=(?<!\w){re.escape(word)}) (?=\d)" for word in before),
-    ]
+    """Return a pattern that matches the spaces of expressions in a language.
+
+    It starts with what is quick to look for: a space, then a number after it.
+    """
+    words = [*_SIGNS, *_BEFORE_NUMBERS.get(language, "").split()]
+    before = [rf"(?<=(?<!\w){re.escape(word)} )" for word in words]
+    after = [rf"(?<=\d )(?=(?:{_any_of(_UNITS)})(?![\w/²³]))"]
     if months := _MONTHS.get(language, "").split():
-        rules += [
-            rf"(?<=\d{re.escape(ending)}) (?=(?:{_any_of(months)})(?!\w))"
+        after += [
+            rf"(?<=\d{re.escape(ending)} )(?=(?:{_any_of(months)})(?!\w))"
             for ending in ("", ".", *_ORDINALS.get(language, ()))
         ]
     if language == "en":  # 24 after its month
-        rules += [rf"(?<=\b{month}) (?=\d{{1,2}}\b)" for month in months]
+        before += [rf"(?<=\b{month} )(?=\d{{1,2}}\b)" for month in months]
     if language in ("de", "nl"):  # z. B., u. a. O.
-        rules.append(r"(?<=\b[^\W\d_]\.) (?=[^\W\d_]\.)")
-    return re.compile("|".join(rules))
+        after.append(r"(?<=\b[^\W\d_]\. )(?=[^\W\d_]\.)")
+    return re.compile(f" (?:(?=\\d)(?:{'|'.join(before)})|{'|'.join(after)})")
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -35,7 +35,11 @@ from workers.engine.layout.pages.plans import (
     group_by_family,
     select_master,
 )
-from workers.engine.layout.pages.running_content import find_page_area, lay_out_running_content
+from workers.engine.layout.pages.running_content import (
+    estimate_running_content,
+    find_page_area,
+    lay_out_running_content,
+)
 from workers.engine.tree.document import Area, Document, Flow
 from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem
 
@@ -157,7 +161,9 @@ class _Paginator:
         )
         self.pages.append(plan)
         values = self.page_numbers.values(plan, len(self.pages))
-        plan.running_content = lay_out_running_content(self.context, plan.master, values)
+        is_estimated = self.page_numbers.is_estimated
+        lay_out = estimate_running_content if is_estimated else lay_out_running_content
+        plan.running_content = lay_out(self.context, plan.master, values)
         return plan
 
     def _number_page(self, first_number: int | None, *, is_blank: bool) -> PagePlan:

@@ -58,6 +58,7 @@ class PageNumbers:
     runs: dict[int, int] = field(default_factory=dict)
     extended: frozenset[int] = frozenset()
     running: Sequence[tuple[RunningValue, ...]] = ()  # of each page of the pass before
+    is_estimated: bool = False  # headers and footers are only as high as those of similar pages
 
     def values(self, plan: PagePlan, index: int) -> PageValues:
         """Return the page values of a page by its index in the document, from 1."""

@@ -70,6 +70,21 @@ def _lay_out_running_content(
     )
 
 
+def estimate_running_content(
+    context: LayoutContext, master: PageMaster, values: PageValues
+) -> RunningContent:
+    """Lay out the header and footer of a page whose document has not been paginated yet.
+
+    Its values are assumptions, and what is laid out is only as high as the final one, mostly. So
+    pages share it, but for what makes headers differ in height: a first page, or the other side.
+    """
+    key = ("estimated", master, values.is_first, values.is_blank, values.number % 2)
+    made: RunningContent | None = context.cache.get(key)
+    if made is None:
+        made = context.cache[key] = lay_out_running_content(context, master, values)
+    return made
+
+
 def find_page_area(plan: PagePlan) -> Rectangle:
     """Return the page area: the page without margins, header and footer (CSS Paged Media 3).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
@@ -16,11 +17,11 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
+from workers.engine.layout.display import Fill
 from workers.engine.layout.elements.tables.grid import LaidOutCaption, TableGrid, total_height
 from workers.engine.layout.elements.tables.row_plans import RowPlan, resolve_borders
 from workers.engine.layout.elements.tables.rows import (
     LaidOutRow,
-    draw_backgrounds,
     draw_cells,
     draw_vertical_borders,
 )
@@ -59,11 +60,6 @@ class TableFragment:
     forced: str = ""
 
     @property
-    def has_spans(self) -> bool:
-        """Whether a cell of the table spans rows."""
-        return self.grid.spans is not None
-
-    @property
     def first_baseline(self) -> float | None:
         """None: tables are not aligned on a baseline."""
         return None
@@ -89,25 +85,14 @@ class TableFragment:
 
     def _draw_rows(self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float) -> None:
         was_furniture = canvas.is_artifact
-        # A cell that spans rows is drawn on the backgrounds of all of them.
-        if self.has_spans:
-            self._draw_fills(canvas, entries, x, y)
-        for laid_out, _, _, fill, is_repeated, section, role in entries:
+        canvas.items += _fill_backgrounds(entries, x, y)
+        for laid_out, _, _, _, is_repeated, section, role in entries:
             canvas.is_artifact = was_furniture or is_repeated
             tree = canvas.tree
-            if not self.has_spans:
-                draw_backgrounds(canvas, laid_out, x, y, fill)
             cells = None if tree is None else tree.cells_of(section, role, laid_out.row)
             draw_cells(canvas, laid_out, x, y, cells)
             y += laid_out.height
         canvas.is_artifact = was_furniture
-
-    def _draw_fills(
-        self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float
-    ) -> None:
-        for laid_out, _, _, fill, *_ in entries:
-            draw_backgrounds(canvas, laid_out, x, y, fill)
-            y += laid_out.height
 
     def _draw_lines(
         self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float
@@ -221,6 +206,24 @@ class TableFragment:
             above = (style.border.top,) if index == starts[number] else ()
             below = (style.border.bottom,) if index == starts[number + 1] - 1 else ()
             yield _Entry(laid_out, above, below, fill, False, body, Role.TABLE_BODY)
+
+
+def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Fill]:
+    """Yield the backgrounds of all rows, then those of cells: below all text (CSS 2.2, 17.5.1).
+
+    Those of one colour follow each other and become one path, and the text of all rows one text
+    object. No two of them overlap, so that their order is free.
+    """
+    rows: dict[Color, list[Fill]] = {}
+    cells: dict[Color, list[Fill]] = {}
+    for laid_out, _, _, fill, *_ in entries:
+        plan, height = laid_out.plan, laid_out.height
+        if fill is not None:
+            rows.setdefault(fill, []).append(Fill(x, y, plan.width, height, fill, None))
+        for left, width, color in plan.backgrounds:
+            cells.setdefault(color, []).append(Fill(x + left, y, width, height, color, None))
+        y += height
+    return chain(*rows.values(), *cells.values())
 
 
 def _describe_outgrown(

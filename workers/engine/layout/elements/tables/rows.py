@@ -31,7 +31,6 @@ from workers.engine.tree.nodes import (
     TextRun,
 )
 from workers.engine.tree.styles.computed import VerticalAlign
-from workers.engine.units import Color
 
 _DONE: Final = ("done",)  # the resume position of a finished cell while others continue
 
@@ -148,17 +147,6 @@ def with_heights(laid_row: LaidOutRow, heights: Sequence[float], at: int) -> Lai
         return laid_row._replace(height=heights[at])
     own = tuple(sum(heights[at : at + rows]) for rows in spans)
     return laid_row._replace(height=heights[at], heights=own)
-
-
-def draw_backgrounds(
-    canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, fill: Color | None
-) -> None:
-    """Draw the backgrounds of a row; the table draws the borders."""
-    plan, items = laid_row.plan, canvas.items
-    if fill is not None:
-        items.append(Fill(x, y, plan.width, laid_row.height, fill, None))
-    for left, width, color in plan.backgrounds:
-        items.append(Fill(x + left, y, width, laid_row.height, color, None))
 
 
 def draw_cells(
