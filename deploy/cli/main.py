@@ -23,6 +23,7 @@ _MODULES: Final = {
     "validate": "documents",
     "preview": "preview",
     "einvoice": "invoices",
+    "form": "forms",
     "fmt": "formatting",
     "lsp": "language_server",
     "messages": "messages",
