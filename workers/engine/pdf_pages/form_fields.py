@@ -214,7 +214,9 @@ class _FormReader:
             self._seen.update(each for each in widgets if isinstance(each, Reference))
             if not below or widgets:
                 yield _Terminal(name, entries, widgets or [node.value])
-            inherited = {key: entries[key] for key in _INHERITED if key in entries}
+            inherited: dict[str, PdfObject] = {
+                key: entries[key] for key in _INHERITED if key in entries
+            }
             stack.extend(_Node(each, name, node.depth + 1, inherited) for each in reversed(below))
 
     def _inherit(self, node: _Node, own: Mapping[str, PdfObject]) -> dict[str, PdfObject]:
