@@ -10,7 +10,7 @@ from PIL import Image, ImageOps
 
 
 class ReadCode(NamedTuple):
-    """What both readers found in a QR code."""
+    """The content of a QR code as both readers found it, its level and version."""
 
     content: bytes
     level: str
