@@ -24,6 +24,7 @@ _MODULES: Final = {
     "preview": "preview",
     "einvoice": "invoices",
     "form": "forms",
+    "sign": "signatures",
     "fmt": "formatting",
     "lsp": "language_server",
     "messages": "messages",
