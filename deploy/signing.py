@@ -68,7 +68,9 @@ def load_signer(content: bytes, password: bytes | None, *, now: datetime) -> Sim
     if key is None or certificate is None:
         raise SigningFailedError("the certificate file has no private key or no certificate for it")
     _check_certificate(certificate, now)
-    signer = SimpleSigner.load_pkcs12_data(content, other_certs=(), passphrase=password)
+    signer: SimpleSigner | None = SimpleSigner.load_pkcs12_data(
+        content, other_certs=(), passphrase=password
+    )
     if signer is None:
         raise SigningFailedError("the key of the certificate is of a kind that cannot sign PDFs")
     return signer
