@@ -8,6 +8,7 @@ import pikepdf
 import pytest
 
 from tests.engine.paint.test_form_fields import FIELDS, made
+from tests.engine.pdf_pages.test_form_fields import crowded
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -40,6 +41,13 @@ def test_the_fields_of_a_form_are_returned(caller):
         "page": 1,
     }
     assert fields["land"]["options"] == [{"value": "DE", "label": "Germany"}]
+
+
+@pytest.mark.long
+def test_a_form_of_the_most_fields_is_returned_whole(caller):
+    answer = extract(caller, crowded(10_000, 10_000))
+    assert answer.status_code == 200
+    assert len(answer.json["fields"]) == 10_000
 
 
 @pytest.mark.parametrize(
