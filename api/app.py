@@ -21,6 +21,7 @@ from api.einvoices.routes import InvoiceRoutes
 from api.error_handlers import register_error_handlers
 from api.files.kinds import FONT, IMAGE
 from api.files.routes import FileRoutes
+from api.forms.routes import FormRoutes
 from api.jobs.routes import JobRoutes
 from api.openapi.routes import OpenApiRoutes
 from api.ops.health import HealthRoutes
@@ -49,6 +50,7 @@ _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     RenderRoutes,
     PreviewRoutes,
     InvoiceRoutes,
+    FormRoutes,
     BatchRoutes,
     TemplateRoutes,
     VersionRoutes,

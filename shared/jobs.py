@@ -41,6 +41,7 @@ class BodyKind(StrEnum):
     IMAGE = "image"  # inspected only
     FONT = "font"  # inspected only
     INVOICE = "invoice"  # inspected only
+    FORM = "form"  # inspected only
     PREVIEW = "preview"  # a `shared.previews.PreviewRequest`
 
 

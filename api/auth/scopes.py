@@ -29,6 +29,7 @@ SCOPES: Final[Mapping[str, frozenset[Scope]]] = {
     "/v2/validate": _CHECKS,
     "/v2/preview": _CHECKS,
     "/v2/einvoices/check": _CHECKS,
+    "/v2/forms/extract": _CHECKS,
     "/v2/jobs": _RENDER,
     "/v2/jobs/{}": _RENDER,
     "/v2/jobs/{}/pdf": _RENDER,

@@ -7,6 +7,7 @@ from typing import Final
 
 from api.einvoices.routes import INVOICE_TYPES
 from api.files.kinds import FONT_TYPES, IMAGE_TYPES
+from api.forms.routes import FORM_TYPES
 from api.openapi.access import FILE, KEY_ID
 from api.openapi.json_schema import Schema
 from api.openapi.model import (
@@ -154,6 +155,14 @@ OPERATIONS: Final = (
         "stored or metered. A file that is not such an invoice is a 400.",
         {200: OperationResponse("The report.", json_content("InvoiceReport"))},
         body=RequestBody(binary_content(*INVOICE_TYPES), "The PDF or XML, up to 20 MB."),
+        errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
+    ),
+    Operation(
+        "post", "/v2/forms/extract", "extractForm", "Rendering", "Extract the fields of a filled-in form",
+        "Accepts a PDF with form fields and returns their names, types, values and options. Passwords to open the file, "
+        "XFA forms, scripts and signatures are not processed. Nothing is stored or metered. A PDF without form fields is a 400.",
+        {200: OperationResponse("The fields.", json_content("FormReport"))},
+        body=RequestBody(binary_content(*FORM_TYPES), "The PDF, up to 20 MB."),
         errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
     ),
     Operation(

@@ -334,6 +334,57 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "message": string("Description of the problem."),
         }
     ),
+    "FormReport": object_schema(
+        {
+            "fields": array_of(
+                "FormField",
+                description="The fields in the order of the file, at most 10,000.",
+                maxItems=10_000,
+            ),
+            "xfa": boolean("Whether the file has an XFA form too, whose data are not read."),
+        }
+    ),
+    "FormField": object_schema(
+        {
+            "name": string("Name, after those of its groups with full stops, such as buyer.name."),
+            "type": {
+                "type": "string",
+                "enum": [
+                    "text",
+                    "checkbox",
+                    "radio",
+                    "select",
+                    "list",
+                    "button",
+                    "signature",
+                    "unknown",
+                ],
+                "description": "select is a drop-down list, list one that shows several options.",
+            },
+            "value": {
+                "type": ["string", "array", "null"],
+                "items": {"type": "string"},
+                "description": "The text, the chosen value, or an array where several can be chosen; null if the "
+                "field is not filled in, a box is off, or the type has no value.",
+            },
+            "required": boolean("Whether the form requires a value."),
+            "read_only": boolean("Whether viewers keep it from being changed."),
+            "signed": boolean(
+                "Whether it has a signature, which is not verified; only of the type signature."
+            ),
+            "options": array_of("FieldOption", description="Values that can be chosen."),
+            "label": string("Tooltip; absent if it has none."),
+            "page": integer("Number of the first page that shows it.", minimum=1),
+            "max_length": integer("Most characters of a text."),
+        },
+        optional=("signed", "options", "label", "page", "max_length"),
+    ),
+    "FieldOption": object_schema(
+        {
+            "value": string("Value of the field if it is chosen."),
+            "label": string("Text that is shown for it."),
+        }
+    ),
     "Start": object_schema(
         {
             "name": string("Pressroom."),

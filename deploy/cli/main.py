@@ -23,6 +23,8 @@ _MODULES: Final = {
     "validate": "documents",
     "preview": "preview",
     "einvoice": "invoices",
+    "form": "forms",
+    "sign": "signatures",
     "fmt": "formatting",
     "lsp": "language_server",
     "messages": "messages",

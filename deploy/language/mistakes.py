@@ -161,6 +161,7 @@ _SPECIAL: Final = (
     Mistake("barcode-size", "barcode", '<barcode type="swiss-qr" alt="" width="30mm" value="{{ {\'iban\': \'CH5800791123000889012\', \'creditor\': {\'name\': \'A\', \'postal_code\': \'8000\', \'town\': \'B\', \'country\': \'CH\'}} }}"/>'),
     Mistake("qr-bill-value", "qr-bill", f'<qr-bill value="{_BILL.replace("CH58", "CH59")}"/>'),
     Mistake("qr-bill-columns", "qr-bill", f'<document><page><area columns="2"/></page><flow><qr-bill value="{_BILL}"/></flow></document>'),
+    Mistake("payment-slip-value", "payment-slip", '<payment-slip value="{ \'name\': \'A\', \'iban\': \'GB00\', \'amount\': 1 }"/>'),
     Mistake("qr-bill-paper", "qr-bill", f'<document><page size="Letter"/><flow><qr-bill value="{_BILL}"/></flow></document>'),
     Mistake("barcode-text", "barcode", '<barcode type="datamatrix" alt="" show-text="true" width="8mm" value="far too long for so small a code"/>'),
     Mistake("unknown-flow", "insert", '<insert flow="nots"/>'),

@@ -18,6 +18,7 @@ from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH
 from tests.engine.einvoices import samples
+from tests.engine.paint.test_form_fields import FIELDS, made
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
@@ -134,6 +135,8 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     (tmp_path / "i.xml").write_bytes(INVOICE)
     checked = json.loads(run("invoice-check", "i.xml"))
     assert (checked["valid"], checked["syntax"], checked["number"]) == (True, "ubl", "2026-0042")
+    (tmp_path / "f.pdf").write_bytes(made(FIELDS))
+    assert json.loads(run("form-extract", "f.pdf"))["fields"][0]["value"] == "Ada"
     assert json.loads(run("image-put", "logo", "p.png"))["width"] == 200
     assert json.loads(run("image-post", "again", "p.png"))["height"] == 200
     found = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + picture.getvalue()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import feeding
+from tests.bench import einvoices, feeding
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 
 ENGINE = Path(__file__).with_name("engine.py")
@@ -35,6 +35,12 @@ def test_bench_measures_every_script():
         [sys.executable, SCRIPTS, "--repeats", "1"], check=True, capture_output=True, text=True
     )
     assert len([line for line in done.stdout.splitlines() if " | × " in line]) == 10
+
+
+@pytest.mark.long
+def test_bench_measures_what_an_electronic_invoice_adds():
+    limits = list(collect_limits("\n".join(einvoices.measure(repeats=1))))
+    assert [must for _, must, _, _ in limits] == ["≤ 25 ms"] * 4
 
 
 @pytest.mark.long

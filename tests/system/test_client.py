@@ -233,6 +233,9 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     with pytest.raises(ApiError) as not_an_invoice:
         client.check_invoice(b"<note/>")
     assert not_an_invoice.value.status == 400
+    with pytest.raises(ApiError) as not_a_form:
+        client.extract_form(b"%PDF-1.7")
+    assert not_a_form.value.status == 400
     call_keys(client)
     assert client.preview("<document><flow><p>a</p></flow></document>").pages == 1
     call_templates(client, template)

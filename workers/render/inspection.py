@@ -15,6 +15,8 @@ from workers.engine.layout.fonts.properties import FaceProperties, FontRefusedEr
 from workers.engine.layout.fonts.sanitizing import inspect_font as read_font_facts
 from workers.engine.layout.images.properties import read_image_properties
 from workers.engine.layout.problems import ContentProblem
+from workers.engine.pdf_pages.form_fields import read_form
+from workers.engine.pdf_pages.objects import UnusablePdfError
 
 log: Final = get_logger(__name__)
 
@@ -77,6 +79,18 @@ def inspect_invoice(data: bytes) -> Mapping[str, Any]:
     return report.to_report()
 
 
+def inspect_form(data: bytes) -> Mapping[str, Any]:
+    """Return the form fields of a PDF in the form of the API.
+
+    Raises:
+        UploadRefusedError: the file is not a PDF with fields that can be read.
+    """
+    try:
+        return read_form(data).to_report()
+    except UnusablePdfError as error:
+        raise UploadRefusedError(f"{error}. {error.advice}") from error
+
+
 def _write_face(face: FaceProperties) -> dict[str, Any]:
     return {
         "index": face.index,
@@ -99,6 +113,7 @@ INSPECTORS: Final[Inspectors] = {
     BodyKind.IMAGE: inspect_image,
     BodyKind.FONT: inspect_font,
     BodyKind.INVOICE: inspect_invoice,
+    BodyKind.FORM: inspect_form,
 }
 
 

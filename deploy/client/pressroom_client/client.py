@@ -22,8 +22,11 @@ from pressroom_client.records import (
     Batch,
     BatchItem,
     Document,
+    FieldOption,
     Finding,
     Findings,
+    FormField,
+    FormReport,
     InvoiceError,
     InvoiceReport,
     Job,
@@ -172,6 +175,18 @@ class Pressroom:
         report = self._transport.request_json("POST", path, headers=headers, body=invoice)
         errors = [read_record(InvoiceError, each) for each in report["errors"]]
         return read_record(InvoiceReport, {**report, "errors": errors})
+
+    def extract_form(self, pdf: bytes) -> FormReport:
+        """Return the fields of a filled-in form with their values.
+
+        Raises:
+            ApiError: 400, it is not a PDF with form fields that can be read.
+        """
+        headers = {"Content-Type": "application/pdf"}
+        report = self._transport.request_json(
+            "POST", "/v2/forms/extract", headers=headers, body=pdf
+        )
+        return FormReport([_read_field(each) for each in report["fields"]], report["xfa"])
 
     def preview(self, template: str, **options: Unpack[PreviewOptions]) -> Preview:
         """Draw one page of a template, given as text or as a reference.
@@ -378,6 +393,11 @@ def _read_findings(response: Mapping[str, Any]) -> Findings:
         [read_record(Finding, each) for each in response[kind]] for kind in ("errors", "warnings")
     )
     return Findings(response["valid"], errors, warnings)
+
+
+def _read_field(response: Mapping[str, Any]) -> FormField:
+    options = [read_record(FieldOption, each) for each in response.get("options", ())]
+    return read_record(FormField, {**response, "options": options})
 
 
 def _read_preview(response: Mapping[str, Any]) -> Preview:

@@ -78,6 +78,38 @@ class InvoiceReport:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldOption:
+    """A value that can be chosen in a form, and the text that is shown for it."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form; `value` is None if it is not filled in, and a list if several can be chosen."""
+
+    name: str
+    type: str
+    value: str | Sequence[str] | None
+    required: bool
+    read_only: bool
+    options: Sequence[FieldOption] = ()
+    signed: bool | None = None
+    label: str | None = None
+    page: int | None = None
+    max_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormReport:
+    """The fields of a form; `xfa` says that the file has an XFA form too, which was not read."""
+
+    fields: Sequence[FormField]
+    xfa: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """A rendered PDF. `timings` are milliseconds by stage.
 

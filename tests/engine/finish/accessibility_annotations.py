@@ -26,7 +26,16 @@ def check_annotations(page: Any, tree: Tree) -> Iterator[str]:
     elif annotations and page.Tabs != "/S":
         yield name("28-009", page.Tabs)
     for annotation in annotations:
-        yield from _check_annotation(annotation, tree)
+        if not _is_outside(annotation, page):
+            yield from _check_annotation(annotation, tree)
+
+
+def _is_outside(annotation: Any, page: Any) -> bool:
+    """Return whether no page shows an annotation, which then needs no tag (7.18.1)."""
+    left, bottom, right, top = (float(each) for each in page.get("/CropBox", page.MediaBox))
+    rectangle = [float(each) for each in annotation.Rect]
+    is_beside = max(rectangle[0::2]) <= left or min(rectangle[0::2]) >= right
+    return is_beside or max(rectangle[1::2]) <= bottom or min(rectangle[1::2]) >= top
 
 
 def _check_annotation(annotation: Any, tree: Tree) -> Iterator[str]:

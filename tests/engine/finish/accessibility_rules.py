@@ -101,7 +101,14 @@ class _Checker:
         if titles and not has_language and titles[0].get(f"{XML}lang") == "x-default":
             yield name("11-006")
         if self.promises:
-            if tree.findtext(f".//{PDFUAID}part") != "1":
+            # RDF has simple properties as elements or as attributes (ISO 16684-1, 7.9.2.2).
+            written = tree.find(f".//*[@{PDFUAID}part]")
+            part = (
+                tree.findtext(f".//{PDFUAID}part")
+                if written is None
+                else written.get(f"{PDFUAID}part")
+            )
+            if part != "1":
                 yield name("06-002")
             if not any((title.text or "").strip() for title in titles):
                 yield name("06-003")

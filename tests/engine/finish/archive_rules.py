@@ -25,7 +25,8 @@ SCHEMA = "{http://www.aiim.org/pdfa/ns/schema#}"
 PROPERTY = "{http://www.aiim.org/pdfa/ns/property#}"
 DC = "{http://purl.org/dc/elements/1.1/}"
 PDF = "{http://ns.adobe.com/pdf/1.3/}"
-PREDEFINED = (DC, PDF, PDFAID, EXTENSION)
+XMP = "{http://ns.adobe.com/xap/1.0/}"
+PREDEFINED = (DC, PDF, XMP, PDFAID, EXTENSION)
 
 FILTERS = {"/FlateDecode", "/DCTDecode"}
 BLEND_MODES = {"/Normal", "/Compatible", "/Multiply", "/Screen", "/Overlay", "/Darken", "/Lighten"}

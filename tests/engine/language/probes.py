@@ -133,6 +133,10 @@ BILL: Final = (
     "{'iban': 'CH5800791123000889012', 'creditor': "
     "{'name': 'A', 'postal_code': '8000', 'town': 'B', 'country': 'CH'}}"
 )
+SLIP: Final = (
+    "{'name': 'B', 'iban': 'DE02120300000000202051', 'amount': 1, "
+    f"'text': '{'Invoice 42, ' * 11}'}}"
+)
 HOSTS: Final[dict[str, str]] = {
     "document": "<document @><flow><p>{{ 1.5 | number }} {{ now | datetime }}</p></flow></document>",
     "data": '<document><data @><json>{ "a": 1 }</json></data><flow><p>{{ a }}</p></flow></document>',
@@ -165,6 +169,7 @@ HOSTS: Final[dict[str, str]] = {
     "img": "<img @/>",
     "hr": "<hr @/>",
     "barcode": "<barcode @/>",
+    "payment-slip": "<payment-slip @/>",
     "qr-bill": "<document lang='de'><page size='A4'/><flow><qr-bill @/></flow></document>",
     "chart": '<chart @><series y="n" label="One"/><series y="2 * n" label="Two"/></chart>',
     **{tag: f"<{tag} @/>" for tag in ("input", "textarea", "signature")},
@@ -218,6 +223,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "img": {"src": "dot", "alt": "", "width": "20mm"},
     "barcode": {"type": "qr", "value": "12345", "alt": "", "width": "20mm"},
     "qr-bill": {"value": BILL},
+    "payment-slip": {"value": SLIP},
     "chart": {"type": "column", "data": "n in [1500, 2]", "x": "'name ' ~ n", "alt": "a chart"},
     "input": {"name": "f", "label": "L", "value": "one {{ 1.5 | number }}"},
     "textarea": {"name": "f", "label": "L", "value": "one {{ 1.5 | number }}"},
@@ -561,6 +567,10 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
             reported="unknown-id",
             host="<document><page size='A4'/><flow><qr-bill @/><p><a href='#t'>to it</a></p></flow></document>",
         ),
+    },
+    "payment-slip": {
+        "type": Probe("upn", other="sepa", reported="wrong-value"),
+        "value": Probe(SLIP.replace("'B'", "'C'"), other=SLIP),
     },
     "barcode": {
         "max-width": Probe("10mm", is_bare=True, base='type="qr" value="12345" alt=""'),

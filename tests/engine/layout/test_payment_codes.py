@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-import zxingcpp
 from PIL import Image, ImageDraw
 
+from tests.engine.qr_readers import read_twice
 from workers.engine.barcodes.national_codes import (
     crc16,
     write_hct,
@@ -17,6 +17,8 @@ from workers.engine.barcodes.national_codes import (
     write_upi,
     write_zbp,
 )
+from workers.engine.barcodes.payments import write_sepa_payment
+from workers.engine.barcodes.upn import write_upn
 from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.problems import ContentProblem
@@ -34,6 +36,18 @@ PIX = {
     "key": "123e4567-e12b-12d1-a456-426655440000",
     "name": "Fulano de Tal",
     "city": "BRASILIA",
+}
+SEPA = {"name": "Größe & Söhne", "iban": "DE02120300000000202051", "amount": 9, "text": "Nr. 7"}
+UPN = {
+    "iban": "SI56 0203 6025 3863 406",
+    "name": "Podjetje d.o.o.",
+    "street": "Čopova ulica 2",
+    "town": "1000 Ljubljana",
+    "reference": "SI08 1236-17-34565",
+    "amount": Decimal("55.58"),
+    "message": "Plačilo računa 18/2026",
+    "due": "2026-06-16",
+    "payer": {"name": "Žiga Šumi", "street": "Lepa ulica 33", "town": "6000 Koper"},
 }
 ZBP = {"iban": "PL61 1090 1014 0000 0712 1981 2874", "name": "Żółw SA", "amount": Decimal("12.3")}
 
@@ -76,6 +90,45 @@ def test_a_polish_code_counts_grosze():
     assert write_zbp(ZBP).decode() == "|PL|61109010140000071219812874|001230|Żółw SA||||"
 
 
+def test_a_slovenian_order_has_nineteen_lines_and_their_length():
+    content = write_upn(UPN)
+    assert content.decode("iso-8859-2").split("\n") == [
+        *("UPNQR", "", "", "", "", "Žiga Šumi", "Lepa ulica 33", "6000 Koper"),
+        *("00000005558", "", "", "OTHR", "Plačilo računa 18/2026", "16.06.2026"),
+        *("SI56020360253863406", "SI081236-17-34565", "Podjetje d.o.o.", "Čopova ulica 2"),
+        *("1000 Ljubljana", "182", ""),
+    ]
+    assert content.index(b"182\n") == 182
+
+
+def test_a_slovenian_order_without_amount_and_reference_is_filled_in_by_its_payer():
+    lines = write_upn({**UPN, "amount": None, "reference": None}).decode("iso-8859-2").split("\n")
+    assert (lines[8], lines[15]) == ("0" * 11, "SI99")
+
+
+def test_the_longest_slovenian_order_fits_its_one_version():
+    longest = {
+        **dict.fromkeys(("name", "street", "town"), "Č" * 33),
+        "iban": "MT84MALT011000012345MTLCAST001S",
+        "amount": "999999999.99",
+        "purpose": "COST",
+        "message": "Ž" * 42,
+        "due": "2026-12-31",
+        "date": "2026-12-30",
+        "urgent": True,
+        "reference": f"SI00{'1' * 20}-1",
+        "payer": {
+            **dict.fromkeys(("name", "street", "town"), "Š" * 33),
+            "iban": UPN["iban"],
+            "reference": "RF18539007547034",
+        },
+    }
+    drawn = picture_of("upn-qr", longest)
+    short = read_twice(picture_of("upn-qr", UPN))
+    assert (read_twice(drawn).content, short.version) == (write_upn(longest), 15)
+    assert drawn.size == picture_of("upn-qr", UPN).size
+
+
 @pytest.mark.parametrize(
     ("symbology", "value", "content"),
     [
@@ -84,17 +137,28 @@ def test_a_polish_code_counts_grosze():
         ("upi-qr", UPI, write_upi(UPI)),
         ("pix-qr", PIX, write_pix(PIX)),
         ("zbp-qr", ZBP, write_zbp(ZBP)),
+        ("epc-qr", SEPA, write_sepa_payment(SEPA)),
+        ("upn-qr", UPN, write_upn(UPN)),
+        (
+            "upn-qr",
+            {**UPN, "message": "a", "payer": None},
+            write_upn({**UPN, "message": "a", "payer": None}),
+        ),
     ],
 )
 def test_a_drawn_code_reads_back(symbology, value, content):
+    found = read_twice(picture_of(symbology, value))
+    assert (found.content, found.level) == (content, "M")
+
+
+def picture_of(symbology: str, value: dict[str, Any]) -> Image.Image:
     symbol = encode_barcode(BarcodeSpec(symbology, value))
     assert isinstance(symbol, Symbol), symbol
     image = Image.new("L", (symbol.columns * 4, symbol.rows * 4), 255)
     draw = ImageDraw.Draw(image)
     for x, y, width, height in symbol.rectangles:
         draw.rectangle((4 * x, 4 * y, 4 * (x + width) - 1, 4 * (y + height) - 1), fill=0)
-    (found,) = zxingcpp.read_barcodes(image)
-    assert bytes(found.bytes) == content
+    return image
 
 
 @pytest.mark.parametrize(
@@ -119,6 +183,19 @@ def test_a_drawn_code_reads_back(symbology, value, content):
         ("pix-qr", {**PIX, "message": "a" * 60}, "too long beside the key"),
         ("pix-qr", {**PIX, "reference": "a-1"}, "it takes letters and digits"),
         ("pix-qr", {**PIX, "name": "東京"}, "letters of the Latin alphabet"),
+        ("upn-qr", {**UPN, "town": ""}, 'needs the member "town"'),
+        ("upn-qr", {**UPN, "message": "a" * 43}, "at most 42 are allowed"),
+        ("upn-qr", {**UPN, "name": "東京"}, "which is not accepted"),
+        ("upn-qr", {**UPN, "reference": "12-3"}, "not one such as SI00"),
+        ("upn-qr", {**UPN, "reference": "SI00-1"}, "not one such as SI00"),
+        ("upn-qr", {**UPN, "reference": "RF19539007547034"}, "wrong check digits"),
+        ("upn-qr", {**UPN, "iban": "SI56020360253863407"}, "wrong check digits"),
+        ("upn-qr", {**UPN, "purpose": "A1"}, "a code of four letters"),
+        ("upn-qr", {**UPN, "due": "16.06.2026"}, "not a date such as 2026-12-31"),
+        ("upn-qr", {**UPN, "urgent": "no"}, "must be true or false"),
+        ("upn-qr", {**UPN, "payer": "Ada"}, "must be an object"),
+        ("upn-qr", {**UPN, "payer": {"iban": "DE02120300000000202051"}}, "has an account of SI"),
+        ("upn-qr", {**UPN, "payer": {"city": "a"}}, 'has no member "city"'),
         ("zbp-qr", {**ZBP, "amount": 10000}, "at most 9999.99 is accepted"),
         ("zbp-qr", {**ZBP, "tax_number": "1234567890"}, "wrong check digit"),
         ("zbp-qr", {**ZBP, "name": "a|b"}, "which separates values"),

@@ -32,7 +32,7 @@ def write_spayd(payment: Mapping[str, Any]) -> bytes:
         "ACC": members.iban() + (f"+{bic}" if bic else ""),
         "AM": _decimal(members, Decimal("9999999.99")),
         "CC": members.matching("currency", _CURRENCY, "a code of three letters") or "CZK",
-        "DT": _date(members, "due").replace("-", ""),
+        "DT": read_iso_date(members, "due").replace("-", ""),
         "MSG": _escape(members.text("message", 60), b" :/,+$"),
         "RN": _escape(members.text("name", 35), b" :/,+$"),
         **{
@@ -233,7 +233,12 @@ def _decimal(members: PaymentRecord, most: Decimal) -> str:
     return "" if amount is None else f"{amount:.2f}"
 
 
-def _date(members: PaymentRecord, member: str) -> str:
+def read_iso_date(members: PaymentRecord, member: str) -> str:
+    """Return a date as YYYY-MM-DD, empty if it is missing.
+
+    Raises:
+        InvalidPaymentError: it is not a date.
+    """
     text = members.text(member, 10)
     if text and not (_DATE.fullmatch(text) and _is_moment(text)):
         raise members.make_error(member, f'is "{text}", not a date such as 2026-12-31')

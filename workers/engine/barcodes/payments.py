@@ -124,19 +124,19 @@ class PaymentRecord:
         return InvalidPaymentError(f'"{self.path}{member}" of "{self.symbology}" {what}')
 
 
-def write_sepa_payment(payment: Mapping[str, Any]) -> bytes:
-    """Return the content of an epc-qr code (EPC069-12, version 2.1).
+def write_sepa_payment(payment: Mapping[str, Any], user: str = "epc-qr") -> bytes:
+    """Return the content of an epc-qr code (EPC069-12, version 2.1); messages name its user.
 
     Its 331 bytes fit version 13 at level M, the largest that the guideline allows.
 
     Raises:
         InvalidPaymentError: A member is missing or invalid.
     """
-    members = PaymentRecord("epc-qr", payment)
+    members = PaymentRecord(user, payment)
     members.check_members(_EPC_MEMBERS)
     reference, text = members.creditor_reference(), members.text("text", 140)
     if reference and text:
-        raise InvalidPaymentError('"epc-qr" takes either "reference" or "text", not both')
+        raise InvalidPaymentError(f'"{user}" takes either "reference" or "text", not both')
     lines = [
         *("BCD", "002", "1", "SCT"),
         members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits"),
@@ -151,7 +151,7 @@ def write_sepa_payment(payment: Mapping[str, Any]) -> bytes:
     content = "\n".join(lines).rstrip("\n").encode()
     if len(content) > MAX_EPC_BYTES:
         raise InvalidPaymentError(
-            f'"epc-qr" holds {MAX_EPC_BYTES} bytes, these values need {len(content)}; shorten "text"'
+            f'"{user}" holds {MAX_EPC_BYTES} bytes, these values need {len(content)}; shorten "text"'
         )
     return content
 

@@ -20,6 +20,9 @@ from workers.engine.barcodes.national_codes import (
 )
 from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
+from workers.engine.barcodes.upn import CHARSET as UPN_CHARSET
+from workers.engine.barcodes.upn import VERSION as UPN_VERSION
+from workers.engine.barcodes.upn import write_upn
 from workers.engine.barcodes.values import (
     MAX_AZTEC,
     MAX_DATA_MATRIX,
@@ -57,10 +60,15 @@ class SymbolShape(Enum):
 
 
 class PaymentFormat(NamedTuple):
-    """The payload of a payment code: its writer, and the members it needs for messages."""
+    """The payload of a payment code: its writer, and the members it needs for messages.
+
+    A standard may prescribe the version (size) of the QR code, and a declared character set.
+    """
 
     write: Callable[[Mapping[str, Any]], bytes]
     members: str
+    version: int | None = None
+    charset: str | None = None
 
 
 class ColumnLimits(NamedTuple):
@@ -139,6 +147,13 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "upi-qr": _payment_code(write_upi, "address, name and amount"),
         "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
         "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
+        "upn-qr": Symbology(
+            *("QRCode", read_qr, SymbolShape.MATRIX, 4),
+            levels=QR_LEVELS,
+            payment=PaymentFormat(
+                write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
+            ),
+        ),
         "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
         "gs1-datamatrix": Symbology(
             "DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import Final, TypeVar
 
@@ -48,14 +48,21 @@ class PdfFile:
     qpdf reads objects when they are asked for. Their syntax is taken from it in its own, canonical
     form, since pikepdf cannot read names that are not UTF-8.
 
+    Files that are encrypted without a password, to restrict printing or copying, are read only with
+    `accepts_restricted`.
+
     Raises:
         UnusablePdfError: the file is encrypted, or cannot be read.
     """
 
-    def __init__(self, data: bytes, budget: DecodedBudget) -> None:
+    def __init__(
+        self, data: bytes, budget: DecodedBudget, *, accepts_restricted: bool = False
+    ) -> None:
         self._budget = budget
         self._objects: dict[Reference, PdfObject] = {}
         self._pdf = _open(data)
+        if self._pdf.is_encrypted and not accepts_restricted:
+            raise _encrypted()
         self.catalog: dict[str, PdfObject] = self.resolve_dictionary(
             _try(lambda: _parse(self._pdf.Root))
         )
@@ -66,19 +73,32 @@ class PdfFile:
         Raises:
             UnusablePdfError: the page tree is damaged or too large.
         """
-        pages = _try(lambda: self._pdf.pages)
-        count = _try(lambda: len(pages))
+        count = self._count_pages()
+        return (self._read_page(number) if 1 <= number <= count else None), count
+
+    def iterate_pages(self) -> Iterator[dict[str, PdfObject]]:
+        """Yield the pages in their order.
+
+        Raises:
+            UnusablePdfError: the page tree is damaged or too large.
+        """
+        for number in range(1, self._count_pages() + 1):
+            yield self._read_page(number)
+
+    def _count_pages(self) -> int:
+        count = _try(lambda: len(self._pdf.pages))
         if count > MAX_PAGES:
             raise UnusablePdfError(
                 f"The PDF has more than {MAX_PAGES:,} pages",
-                advice="Store a PDF with the pages that are needed.",
+                advice="Use a PDF with the pages that are needed.",
             )
         if not count:
             raise damaged("it has no pages")
-        if not 1 <= number <= count:
-            return None, count
-        page = _try(lambda: _parse(pages[number - 1].obj))
-        return (page if isinstance(page, dict) else {}), count
+        return count
+
+    def _read_page(self, number: int) -> dict[str, PdfObject]:
+        page = _try(lambda: _parse(self._pdf.pages[number - 1].obj))
+        return page if isinstance(page, dict) else {}
 
     def resolve(self, value: PdfObject) -> PdfObject:
         """Return the object that a reference stands for, any other value itself; null if it is missing.
@@ -141,14 +161,11 @@ class PdfFile:
 
 def _open(data: bytes) -> pikepdf.Pdf:
     try:
-        pdf = pikepdf.open(BytesIO(data))
+        return pikepdf.open(BytesIO(data))
     except pikepdf.PasswordError:
         raise _encrypted() from None
     except _QPDF_ERRORS:
         raise damaged("its objects cannot be found") from None
-    if pdf.is_encrypted:
-        raise _encrypted()
-    return pdf
 
 
 def _encrypted() -> UnusablePdfError:

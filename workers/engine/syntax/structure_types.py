@@ -45,7 +45,7 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(
             (
                 *("div", "box", "figure", "row", "grid", "group", "markdown", "insert", "endnotes"),
-                "qr-bill",
+                *("qr-bill", "payment-slip"),
             ),
             NO_STRUCTURE_TYPE,
         ),

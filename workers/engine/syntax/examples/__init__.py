@@ -11,7 +11,7 @@ from typing import Final
 
 from workers.engine.syntax.examples.einvoice import EINVOICE
 from workers.engine.syntax.examples.forms import INPUT, SELECT, SIGNATURE, TEXTAREA
-from workers.engine.syntax.examples.payments import QR_BILL
+from workers.engine.syntax.examples.payments import PAYMENT_SLIP, QR_BILL
 from workers.engine.syntax.examples.references import CONTENTS, FIGURE, INDEX, REFERENCE, RUNNING
 from workers.engine.syntax.examples.reuse import ELSE, IMPORT, MESSAGES, PART
 
@@ -676,6 +676,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "blockquote": _QUOTATION,
     "barcode": _BARCODE,
     "qr-bill": QR_BILL,
+    "payment-slip": PAYMENT_SLIP,
     **dict.fromkeys(("chart", "series", "axis"), _CHART),
     "input": INPUT,
     "textarea": TEXTAREA,

@@ -16,3 +16,14 @@ QR_BILL: Final = """
   </flow>
 </document>
 """
+
+PAYMENT_SLIP: Final = """
+<document lang="de-DE">
+  <data><json>{ "payment": { "name": "Nordwind Werkzeuge GmbH", "iban": "DE02120300000000202051", "bic": "BYLADEM1001",
+    "amount": 308.66, "text": "Rechnung 2026-0042" } }</json></data>
+  <page size="130mm 90mm" margin="8mm"/>
+  <flow>
+    <payment-slip type="sepa" value="payment"/>
+  </flow>
+</document>
+"""

@@ -52,6 +52,11 @@ INLINE_TEXT: Final = (
         doc="Subscript, superscript, or a shift of the baseline.",
     ),
 )
+# Of text that the engine writes line by line: what concerns longer paragraphs has no effect.
+SLIP_TEXT: Final = only(
+    *("font-family", "font-size", "font-weight", "font-stretch", "font-style", "color"),
+    *("line-height", "letter-spacing"),
+)
 ENTRIES: Final = without(
     TEXT, "text-align", "text-indent", "white-space"
 )  # inherited by the styles of their levels

@@ -18,6 +18,7 @@ from workers.engine.syntax.vocabulary.attribute_sets import (
     NUMBER_STYLE,
     PICTURE_BOX,
     RULE_BOX,
+    SLIP_TEXT,
     TERM,
     TEXT,
     without,
@@ -124,7 +125,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "barcode", "A bar code.", ContentModel.EMPTY,
         required("type", _BARCODE_TYPE, "Kind of code."),
-        required("value", v.TEXT, "Text to encode; for payment codes (epc-qr, swiss-qr, spayd-qr, hct-qr, upi-qr, pix-qr, zbp-qr) an object of payment data."),
+        required("value", v.TEXT, "Text to encode; for payment codes (epc-qr, swiss-qr, spayd-qr, hct-qr, upi-qr, pix-qr, zbp-qr, upn-qr) an object of payment data."),
         attribute("alt", v.TEXT, "Alternative text: the content of the code."),
         attribute("show-text", v.BOOLEAN, "Whether the value is printed below the code.", "false"),
         attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes; Micro QR has L, M and Q.", "M"),
@@ -142,6 +143,12 @@ BLOCK_ELEMENTS: Final = (
         attribute("lang", v.choice("de", "fr", "it", "en"), "Language of the headings; that of the document unless given, or English."),
         attribute("separator", v.choice("scissors", "text", "none"), "Lines to cut along with scissors, or with an instruction above the bill; none for perforated paper.", "scissors"),
         without(COMMON, "class", "lang"),
+    ),
+    element(
+        "payment-slip", "A payment code in a frame, with its values in words: beneficiary, account, amount and reference, in English, German, French, Italian, Spanish, Dutch or Portuguese by `lang`. An amount that is not given has a box to fill in.", ContentModel.EMPTY,
+        *fixed(attribute("type", v.choice("sepa"), "Kind of payment: sepa is a credit transfer in euros (EPC069-12).", "sepa")),
+        replace(expression("value", "The payment: a record as bar codes of type epc-qr take it."), is_required=True),
+        COMMON, SLIP_TEXT, BOX_PROPERTIES, MONOLITHIC_BREAKS,
     ),
     element(
         "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,

@@ -39,7 +39,19 @@ BLOCKS: Final = frozenset(
         "pre",
         "blockquote",
     }
-    | {"barcode", "chart", "markdown", "insert", "break", "group", "let", "assert", "toc", "index"}
+    | {
+        "barcode",
+        "chart",
+        "payment-slip",
+        "markdown",
+        "insert",
+        "break",
+        "group",
+        "let",
+        "assert",
+        "toc",
+        "index",
+    }
     | {"endnotes", *FIELDS}
 )
 ROWS: Final = frozenset(("tr", "group", "let"))

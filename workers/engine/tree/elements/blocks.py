@@ -40,6 +40,7 @@ from workers.engine.tree.elements.paragraphs import (
     make_extras,
     wrap_in_ids,
 )
+from workers.engine.tree.elements.payment_slips import compile_payment_slip
 from workers.engine.tree.elements.positions import (
     compile_columns,
     compile_floating,
@@ -387,6 +388,7 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "chart": charts.compile_chart,
     **dict.fromkeys(FORM_FIELDS, compile_field),
     "qr-bill": compile_qr_bill,
+    "payment-slip": compile_payment_slip,
     "grid": grids.compile_grid,
     "markdown": markdown.compile_markdown,
     "table": tables.compile_table,

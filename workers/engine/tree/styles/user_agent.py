@@ -49,6 +49,12 @@ DECLARATIONS: Final[dict[str, dict[str, str]]] = {
     "th": {"font-weight": "bold"},
     "hr": {"margin-top": "2mm", "margin-bottom": "2mm", "border-top": "0.5pt solid black"},
     "figure": {"margin-top": "2mm", "margin-bottom": "2mm", "break-inside": "avoid"},
+    "payment-slip": {
+        "border": "0.75pt solid black",
+        "padding": "4mm",
+        "margin-bottom": "2mm",
+        "break-inside": "avoid",
+    },
     "blockquote": {"margin": "0 8mm 2mm 8mm"},
     "pre": {"margin-bottom": "2mm", "font-family": "JetBrains Mono", "white-space": "pre"},
     "code": {"font-family": "JetBrains Mono"},

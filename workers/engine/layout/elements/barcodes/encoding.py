@@ -341,8 +341,14 @@ def _encode_qr_content(
         return ContentProblem(
             CODE, f'Level "{level}" is not known; use one of {", ".join(kind.levels)}'
         )
+    options: dict[str, Any] = {}
+    if kind.payment is not None and kind.payment.version is not None:
+        options["version"] = kind.payment.version
+    if kind.payment is not None and kind.payment.charset is not None:
+        options["eci"] = kind.payment.charset
     # Readers interpret bytes without a declared character set as Latin-1 or as UTF-8.
-    options = {} if isinstance(content, bytes) or content.isascii() else {"eci": "UTF-8"}
+    elif isinstance(content, str) and not content.isascii():
+        options["eci"] = "UTF-8"
     try:
         code = zxingcpp.create_barcode(content, _format_of(kind), ec_level=level, **options)
     except (ValueError, UnicodeError):

@@ -1,0 +1,1 @@
+"""Extraction of the fields of filled-in forms."""

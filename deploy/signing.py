@@ -1,0 +1,180 @@
+"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B), by the optional library pyHanko (decision 368)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+from xml.sax.saxutils import escape
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import pkcs12
+from pyhanko.pdf_utils.generic import NameObject, TextStringObject
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+from pyhanko.pdf_utils.metadata.model import VENDOR
+from pyhanko.pdf_utils.misc import PdfError
+from pyhanko.sign.fields import (
+    InvisSigSettings,
+    SigFieldSpec,
+    SigSeedSubFilter,
+    enumerate_sig_fields,
+)
+from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
+from pyhanko.stamp import StaticStampStyle
+
+from workers.engine.characters import NOT_XML
+from workers.engine.pipeline import render
+from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+
+MAX_PDF_BYTES: Final = 256 * 1024 * 1024
+_NEW_FIELD: Final = "Signature"
+# What a field shows: made by our engine, since PDF/A needs complete fonts, and names any script.
+_STAMP: Final = """<document tagged="false"><page size="80mm 24mm" margin="2mm"/>
+<flow><p font-size="11pt" margin="0" overflow-wrap="anywhere">{name}</p><p font-size="8pt" margin="0">{time}</p></flow></document>"""
+_NO_EXPRESSION: Final = str.maketrans("{}", "()")  # the text of a document is evaluated
+_LONGEST_NAME: Final = 60  # characters of the stamp
+
+
+class SigningFailedError(Exception):
+    """The PDF or the certificate cannot be used; the message has the reason and the advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureOptions:
+    """The field to sign, chosen unless given, and what viewers show about the signature."""
+
+    field: str | None = None
+    reason: str | None = None
+    location: str | None = None
+
+
+def load_signer(content: bytes, password: bytes | None, *, now: datetime) -> SimpleSigner:
+    """Return the signer of a PKCS#12 file.
+
+    Raises:
+        SigningFailedError: the file is no PKCS#12, the password is wrong, or its certificate is not
+            valid now or not meant for signatures.
+    """
+    try:
+        key, certificate, _ = pkcs12.load_key_and_certificates(content, password)
+    except ValueError:
+        raise SigningFailedError(
+            "the certificate cannot be opened: the password is wrong, or it is not a PKCS#12 file"
+        ) from None
+    if key is None or certificate is None:
+        raise SigningFailedError("the certificate file has no private key or no certificate for it")
+    _check_certificate(certificate, now)
+    signer: SimpleSigner | None = SimpleSigner.load_pkcs12_data(
+        content, other_certs=(), passphrase=password
+    )
+    if signer is None:
+        raise SigningFailedError("the key of the certificate is of a kind that cannot sign PDFs")
+    return signer
+
+
+def sign_pdf(
+    pdf: bytes, signer: SimpleSigner, options: SignatureOptions, *, now: datetime
+) -> bytes:
+    """Return a PDF with a signature; the bytes of the given one come first, unchanged.
+
+    The signature is written into an empty signature field of the file. A file without one gets a
+    field that no page shows.
+
+    Raises:
+        SigningFailedError: the PDF is damaged or encrypted, or has no such empty field.
+    """
+    if len(pdf) > MAX_PDF_BYTES:
+        raise SigningFailedError(f"the PDF has more than {MAX_PDF_BYTES:,} bytes")
+    try:
+        writer = IncrementalPdfFileWriter(BytesIO(pdf), strict=False)
+        if writer.prev.encrypted:
+            raise SigningFailedError("the PDF is encrypted; sign it without `security`")
+        _name_producer(writer)
+        metadata = PdfSignatureMetadata(
+            field_name=_choose_field(writer, options.field),
+            md_algorithm="sha256",
+            reason=options.reason,
+            location=options.location,
+            subfilter=SigSeedSubFilter.PADES,
+        )
+        return _sign(writer, signer, metadata, now)
+    except (PdfError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise SigningFailedError(f"the PDF cannot be signed: {str(error)[:200]}") from error
+
+
+def _check_certificate(certificate: x509.Certificate, now: datetime) -> None:
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if not begins <= now <= ends:
+        raise SigningFailedError(
+            f"the certificate is valid from {begins:%Y-%m-%d} to {ends:%Y-%m-%d}, not now"
+        )
+    try:
+        usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+    except x509.ExtensionNotFound:
+        return
+    if not (usage.digital_signature or usage.content_commitment):
+        raise SigningFailedError("the certificate is not meant for signatures (key usage)")
+
+
+def _choose_field(writer: IncrementalPdfFileWriter, wanted: str | None) -> str:
+    """Return the name of an empty signature field, or of a new one if the file has none."""
+    names = [name for name, _, _ in enumerate_sig_fields(writer.prev)]
+    empty = [name for name, _, _ in enumerate_sig_fields(writer.prev, filled_status=False)]
+    if wanted is not None:
+        if wanted in empty:
+            return wanted
+        state = "is signed already" if wanted in names else "does not exist"
+        raise SigningFailedError(f'the field "{wanted[:100]}" {state}; {_list_fields(empty)}')
+    if len(empty) > 1:
+        raise SigningFailedError(f"several fields can be signed; {_list_fields(empty)}")
+    return empty[0] if empty else _name_new_field(names)
+
+
+def _list_fields(empty: Sequence[str]) -> str:
+    shown = ", ".join(name[:100] for name in empty[:20])
+    return f"empty signature fields: {shown or 'none'}"
+
+
+def _name_new_field(taken: Sequence[str]) -> str:
+    number = 1
+    while f"{_NEW_FIELD}{number}" in taken:
+        number += 1
+    return f"{_NEW_FIELD}{number}"
+
+
+def _sign(
+    writer: IncrementalPdfFileWriter,
+    signer: SimpleSigner,
+    metadata: PdfSignatureMetadata,
+    now: datetime,
+) -> bytes:
+    # A field beyond the page is printed nowhere, and needs no tag (ISO 14289-1, 7.18.1).
+    field = SigFieldSpec(
+        str(metadata.field_name), invis_sig_settings=InvisSigSettings(box_out_of_bounds=True)
+    )
+    with TemporaryDirectory() as folder:
+        stamp = Path(folder, "stamp.pdf")
+        stamp.write_bytes(_draw_stamp(signer, now))
+        style = StaticStampStyle.from_pdf_file(str(stamp), border_width=0)
+        signing = PdfSigner(metadata, signer, stamp_style=style, new_field_spec=field)
+        content: bytes = signing.sign_pdf(writer).getvalue()
+    return content
+
+
+def _name_producer(writer: IncrementalPdfFileWriter) -> None:
+    """Replace the producer by the library, which writes itself into the XMP: PDF/A wants both equal."""
+    if "/Info" in writer.trailer and "/Metadata" in writer.root:
+        information = writer.trailer["/Info"]
+        information[NameObject("/Producer")] = TextStringObject(VENDOR)
+        writer.update_container(information)
+
+
+def _draw_stamp(signer: SimpleSigner, now: datetime) -> bytes:
+    name = NOT_XML.sub("", signer.subject_name or "")[:_LONGEST_NAME].translate(_NO_EXPRESSION)
+    source = _STAMP.format(name=escape(name), time=now.strftime("%Y-%m-%d %H:%M UTC"))
+    payload = Payload(PayloadKind.XML, source.encode())
+    return render(None, payload, options=RenderOptions(now), resources=NoResources()).pdf

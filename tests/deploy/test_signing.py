@@ -1,0 +1,223 @@
+"""`pressroom sign` signs PDFs so that pyHanko and poppler find the signature valid."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import pikepdf
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    NoEncryption,
+    pkcs12,
+)
+from cryptography.x509.oid import NameOID
+from lxml import etree
+from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign.validation import validate_pdf_signature
+from pyhanko_certvalidator import ValidationContext
+
+from deploy.cli.main import main
+from shared import clock
+from tests.engine.finish.archive_rules import find_violations as find_archive_violations
+from tests.engine.paint.test_form_fields import made
+from workers.engine.pdf_pages.form_fields import read_form
+
+RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Ada Žnidaršič")])
+USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
+ARCHIVE = 'title="T" lang="en" profile="pdf/a-3a pdf/ua-1"'
+TWO = '<signature name="buyer" label="Buyer"/><signature name="seller" label="Seller"/>'
+
+
+def certificate(
+    *,
+    password: bytes | None = None,
+    key=None,
+    days: tuple[int, int] = (-1, 30),
+    usage: str = "digital_signature",
+) -> bytes:
+    key = key or ec.generate_private_key(ec.SECP256R1())
+    now = clock.now()
+    made = (
+        x509.CertificateBuilder(NAME, NAME, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now + timedelta(days=days[0]))
+        .not_valid_after(now + timedelta(days=days[1]))
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.KeyUsage(**{name: name == usage for name in USAGES}), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    encryption = NoEncryption() if password is None else BestAvailableEncryption(password)
+    return pkcs12.serialize_key_and_certificates(b"a", key, made, None, encryption)
+
+
+@pytest.fixture
+def sign(tmp_path: Path, capsys):
+    """Return a function that signs a PDF by the command, and returns it or the error."""
+
+    def sign(pdf: bytes, *arguments: str, cert: bytes | None = None) -> bytes | str:
+        (tmp_path / "a.pdf").write_bytes(pdf)
+        (tmp_path / "c.p12").write_bytes(certificate() if cert is None else cert)
+        given = ["sign", str(tmp_path / "a.pdf"), "--cert", str(tmp_path / "c.p12"), *arguments]
+        code = main(given)
+        printed = capsys.readouterr()
+        if code:
+            return printed.err
+        assert "a-signed.pdf" in printed.out
+        return (tmp_path / "a-signed.pdf").read_bytes()
+
+    return sign
+
+
+def statuses(signed: bytes) -> list:
+    """Return what pyHanko finds about each signature, whose certificates are trusted."""
+    found = PdfFileReader(io.BytesIO(signed)).embedded_signatures
+    return [
+        validate_pdf_signature(
+            one, ValidationContext(trust_roots=[one.signer_cert], allow_fetching=False)
+        )
+        for one in found
+    ]
+
+
+def describe_by_poppler(signed: bytes, folder: Path) -> str:
+    (folder / "s.pdf").write_bytes(signed)
+    command = ["pdfsig", "-nocert", str(folder / "s.pdf")]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.mark.parametrize(
+    "key",
+    [None, rsa.generate_private_key(65537, 2048)],
+    ids=["elliptic curve", "RSA"],
+)
+def test_a_signature_is_valid_and_covers_the_file(sign, key):
+    pdf = made("<p>a</p>")
+    signed = sign(pdf, "--reason", "Approved", "--location", "Ljubljana", cert=certificate(key=key))
+    assert signed.startswith(pdf)
+    (status,) = statuses(signed)
+    assert status.bottom_line
+    assert status.coverage.name == "ENTIRE_FILE"
+    with pikepdf.open(io.BytesIO(signed)) as opened:
+        (field,) = opened.Root.AcroForm.Fields
+        assert (field.V.SubFilter, str(field.V.Reason)) == ("/ETSI.CAdES.detached", "Approved")
+        assert str(field.V.Location) == "Ljubljana"
+
+
+@pytest.mark.skipif(shutil.which("pdfsig") is None, reason="poppler is not installed")
+def test_poppler_finds_a_signature_valid_and_a_change_of_the_file(sign, tmp_path):
+    signed = sign(made("<p>a</p>"))
+    shown = describe_by_poppler(signed, tmp_path)
+    assert "Signature is Valid." in shown
+    assert "ETSI.CAdES.detached" in shown
+    assert "Total document signed" in shown
+    at = signed.index(b"/Type")
+    changed = signed[:at] + b"/Tape" + signed[at + 5 :]
+    assert "Signature is Valid." not in describe_by_poppler(changed, tmp_path)
+
+
+def test_a_change_of_a_signed_file_is_noticed(sign):
+    signed = sign(made("<p>a</p>"))
+    at = signed.index(b"MediaBox")
+    (status,) = statuses(signed[:at] + b"MediaBux" + signed[at + 8 :])
+    assert not status.bottom_line
+
+
+def test_an_archive_file_stays_one(sign):
+    pdf = made(f"<h1>T</h1>{TWO}", ARCHIVE)
+    signed = sign(pdf, "--field", "buyer")
+    assert find_archive_violations(pdf, 3) == []
+    # pyHanko names the extension of PDF that PAdES is.
+    found = find_archive_violations(with_elements(signed), 3)
+    assert found == ["6.5 catalogue {'/Extensions'}"]
+    fields = {each.name: each.is_signed for each in read_form(signed).fields}
+    assert fields == {"buyer": True, "seller": False}
+
+
+def with_elements(signed: bytes) -> bytes:
+    """Return a file with the same XMP in the syntax that our rules read: elements without Description."""
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(signed)) as pdf:
+        packet = etree.fromstring(pdf.Root.Metadata.read_bytes())
+        for element in packet.iter():
+            for name, text in element.attrib.items():
+                if name == f"{RDF}resource":
+                    element.text = text
+                if not name.startswith((RDF, "{http://www.w3.org/XML")) and "{" in name:
+                    etree.SubElement(element, name).text = text
+                    del element.attrib[name]
+        for item in packet.iter(f"{RDF}li"):
+            for inner in item.findall(f"{RDF}Description"):
+                item.extend(list(inner))
+                item.remove(inner)
+        pdf.Root.Metadata = pdf.make_stream(
+            b'<?xpacket begin="\xef\xbb\xbf" id="W5M0MpCehiHzreSzNTczkc9d"?>'
+            + etree.tostring(packet)
+            + b'<?xpacket end="w"?>',
+            Type=pikepdf.Name.Metadata,
+            Subtype=pikepdf.Name.XML,
+        )
+        pdf.save(out)
+    return out.getvalue()
+
+
+def test_a_second_signature_leaves_the_first_valid(sign):
+    first = sign(made(TWO), "--field", "buyer")
+    both = sign(first)  # the other field is the only empty one
+    assert [status.bottom_line for status in statuses(both)] == [True, True]
+    third = sign(both)
+    names = [one.field_name for one in PdfFileReader(io.BytesIO(third)).embedded_signatures]
+    assert names == ["buyer", "seller", "Signature1"]
+
+
+def test_a_certificate_may_have_a_password(sign, tmp_path):
+    locked = certificate(password=b"secret")
+    (tmp_path / "p").write_text("secret\n")
+    assert statuses(sign(made("<p>a</p>"), "--password-file", str(tmp_path / "p"), cert=locked))
+    (tmp_path / "p").write_text("wrong")
+    assert "password is wrong" in sign(b"", "--password-file", str(tmp_path / "p"), cert=locked)
+    assert "password is wrong" in sign(b"", cert=locked)
+
+
+@pytest.mark.parametrize(
+    ("pdf", "arguments", "message"),
+    [
+        (b"no pdf", (), "cannot be signed"),
+        (b"%PDF-1.7 nothing", (), "cannot be signed"),
+        (made(TWO), (), "several fields can be signed; empty signature fields: buyer, seller"),
+        (made(TWO), ("--field", "bayer"), 'the field "bayer" does not exist'),
+        (made("<p>a</p>"), ("--field", "a"), "empty signature fields: none"),
+    ],
+    ids=["other file", "damaged", "several", "unknown", "none"],
+)
+def test_a_pdf_that_cannot_be_signed_is_an_error(sign, pdf, arguments, message):
+    assert message in sign(pdf, *arguments)
+
+
+def test_an_encrypted_pdf_is_an_error(sign):
+    pdf = made("<p>a</p>", around='<security owner-password="secret"/>')
+    assert "is encrypted" in sign(pdf)
+
+
+@pytest.mark.parametrize(
+    ("cert", "message"),
+    [
+        (b"no certificate", "not a PKCS#12 file"),
+        (certificate(days=(-9, -1)), "the certificate is valid from"),
+        (certificate(days=(2, 9)), "the certificate is valid from"),
+        (certificate(usage="key_encipherment"), "not meant for signatures"),
+    ],
+    ids=["other file", "expired", "not yet valid", "for encryption"],
+)
+def test_a_certificate_that_cannot_sign_is_an_error(sign, cert, message):
+    assert message in sign(made("<p>a</p>"), cert=cert)

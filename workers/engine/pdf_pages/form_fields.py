@@ -1,0 +1,387 @@
+"""Form fields of a PDF (ISO 32000-2, 12.7): their names, types, values and options, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from workers.engine.pdf_pages.file import PdfFile, is_pdf
+from workers.engine.pdf_pages.filters import DecodedBudget
+from workers.engine.pdf_pages.objects import (
+    Name,
+    PdfObject,
+    Reference,
+    Stream,
+    UnusablePdfError,
+    damaged,
+)
+from workers.engine.pdf_pages.text_strings import TextBudget
+
+MAX_FIELDS: Final = 10_000  # as a document may have
+MAX_NODES: Final = 200_000  # fields, groups of fields, options, and annotations of pages
+MAX_DEPTH: Final = 32  # groups of fields in each other
+MAX_NAME: Final = 1_000  # characters of a name with those of its groups
+MAX_TEXT: Final = 2_000_000  # characters of names, labels, values and options together
+
+_INHERITED: Final = ("FT", "Ff", "V", "Opt", "MaxLen")
+_READ_ONLY, _REQUIRED = 1, 1 << 1
+_RADIO, _PUSH_BUTTON = 1 << 15, 1 << 16
+_DROP_DOWN, _MULTIPLE = 1 << 17, 1 << 21
+
+
+class FieldType(StrEnum):
+    """The type of a field; `select` is a drop-down list, `list` one that shows several options."""
+
+    TEXT = "text"
+    CHECKBOX = "checkbox"
+    RADIO = "radio"
+    SELECT = "select"
+    LIST = "list"
+    BUTTON = "button"
+    SIGNATURE = "signature"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOption:
+    """A value that can be chosen, and the text that is shown for it."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field; `value` is None if it is not filled in, and a tuple if several options can be chosen.
+
+    `page` is the number of the first page that shows it, None if no page does.
+    """
+
+    name: str
+    type: FieldType
+    value: str | tuple[str, ...] | None = None
+    options: tuple[FieldOption, ...] = ()
+    label: str = ""
+    page: int | None = None
+    max_length: int | None = None
+    is_required: bool = False
+    is_read_only: bool = False
+    is_signed: bool = False
+
+    def to_report(self) -> dict[str, Any]:
+        """Return the field as JSON."""
+        report: dict[str, Any] = {
+            "name": self.name,
+            "type": self.type.value,
+            "value": list(self.value) if isinstance(self.value, tuple) else self.value,
+            "required": self.is_required,
+            "read_only": self.is_read_only,
+        }
+        if self.type is FieldType.SIGNATURE:
+            report["signed"] = self.is_signed
+        if self.options:
+            report["options"] = [
+                {"value": each.value, "label": each.label} for each in self.options
+            ]
+        given = {"label": self.label, "page": self.page, "max_length": self.max_length}
+        return report | {name: value for name, value in given.items() if value not in (None, "")}
+
+
+@dataclass(frozen=True, slots=True)
+class FormReport:
+    """The fields of a form in the order of its file; `has_xfa`: it has an XFA form too, which is not read."""
+
+    fields: tuple[FormField, ...]
+    has_xfa: bool
+
+    def to_report(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        return {"fields": [each.to_report() for each in self.fields], "xfa": self.has_xfa}
+
+
+def read_form(data: bytes) -> FormReport:
+    """Return the fields of a PDF; scripts, calculations and appearances are not evaluated.
+
+    Raises:
+        UnusablePdfError: the file is damaged, encrypted or over a limit, or has no fields.
+    """
+    if not is_pdf(data):
+        raise UnusablePdfError("The file is not a PDF", advice="Send the PDF with the form.")
+    file = PdfFile(data, DecodedBudget(), accepts_restricted=True)
+    form = file.resolve_dictionary(file.catalog.get("AcroForm"))
+    fields = _FormReader(file).read(form)
+    has_xfa = file.resolve(form.get("XFA")) is not None
+    if not fields and has_xfa:
+        raise UnusablePdfError(
+            "The form is an XFA form without form fields of PDF",
+            advice="Save it as an AcroForm, or send its data as XML.",
+        )
+    if not fields:
+        raise UnusablePdfError(
+            "The PDF has no form fields",
+            advice="Send the file that was filled in: printing or flattening it makes fields page content.",
+        )
+    return FormReport(fields, has_xfa)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node of the field tree with the name and depth of its parent and what it inherits."""
+
+    value: PdfObject
+    name: str = ""
+    depth: int = 0
+    inherited: Mapping[str, PdfObject] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Terminal:
+    """A field without fields below: its attributes with the inherited ones, and its widgets."""
+
+    name: str
+    entries: Mapping[str, PdfObject]
+    widgets: Sequence[PdfObject]
+
+
+class _FormReader:
+    """Reads the fields of one file; counts nodes and texts against the limits."""
+
+    def __init__(self, file: PdfFile) -> None:
+        self._file = file
+        self._texts = TextBudget(MAX_TEXT)
+        self._nodes = 0
+        self._seen: set[Reference] = set()
+
+    def read(self, form: Mapping[str, PdfObject]) -> tuple[FormField, ...]:
+        widgets = self._find_widgets()
+        fields: list[FormField] = []
+        for root in self._find_roots(form, widgets):
+            for terminal in self._walk(_Node(root)):
+                if len(fields) == MAX_FIELDS:
+                    raise _too_many(f"{MAX_FIELDS:,} form fields")
+                fields.append(self._read_field(terminal, widgets))
+        return tuple(fields)
+
+    def _find_roots(
+        self, form: Mapping[str, PdfObject], widgets: Mapping[Reference, int]
+    ) -> Iterator[PdfObject]:
+        """Yield the fields of the form, then those that only a page has, which viewers show too."""
+        yield from self._take_list(form.get("Fields"))
+        for widget in widgets:
+            if widget not in self._seen and (root := self._find_root(widget)) not in self._seen:
+                yield root
+
+    def _find_root(self, widget: Reference) -> Reference:
+        for _ in range(MAX_DEPTH):
+            parent = self._file.resolve_dictionary(widget).get("Parent")
+            if not isinstance(parent, Reference):
+                return widget
+            widget = parent
+        raise _too_deep()
+
+    def _find_widgets(self) -> dict[Reference, int]:
+        """Return the page number of each widget that is an indirect object, as all but damaged files have."""
+        found: dict[Reference, int] = {}
+        for number, page in enumerate(self._file.iterate_pages(), 1):
+            for each in self._take_list(page.get("Annots")):
+                if isinstance(each, Reference) and self._is_widget(each):
+                    found.setdefault(each, number)
+        return found
+
+    def _is_widget(self, value: PdfObject) -> bool:
+        return self._file.resolve_dictionary(value).get("Subtype") == "Widget"
+
+    def _walk(self, root: _Node) -> Iterator[_Terminal]:
+        """Yield the terminal fields below a node in their order; a node that comes again is skipped."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node.value, Reference):
+                if node.value in self._seen:
+                    continue
+                self._seen.add(node.value)
+            if node.depth > MAX_DEPTH:
+                raise _too_deep()
+            own = self._file.resolve_dictionary(node.value)
+            if not own:  # a free object, as in files with deleted fields
+                continue
+            entries = {**own, **self._inherit(node, own)}
+            name = self._join_name(node.name, own.get("T"))
+            kids = self._take_list(own.get("Kids"))
+            below, widgets = self._split_kids(kids)
+            self._seen.update(each for each in widgets if isinstance(each, Reference))
+            if not below or widgets:
+                yield _Terminal(name, entries, widgets or [node.value])
+            inherited: dict[str, PdfObject] = {
+                key: entries[key] for key in _INHERITED if key in entries
+            }
+            stack.extend(_Node(each, name, node.depth + 1, inherited) for each in reversed(below))
+
+    def _inherit(self, node: _Node, own: Mapping[str, PdfObject]) -> dict[str, PdfObject]:
+        given = node.inherited or {}
+        return {key: value for key, value in given.items() if key not in own}
+
+    def _split_kids(self, kids: Sequence[PdfObject]) -> tuple[list[PdfObject], list[PdfObject]]:
+        """Return the kids that are fields of their own, and those that only show their parent."""
+        fields: list[PdfObject] = []
+        widgets: list[PdfObject] = []
+        for kid in kids:
+            entries = self._file.resolve_dictionary(kid)
+            (fields if "T" in entries or "Kids" in entries else widgets).append(kid)
+        return fields, widgets
+
+    def _join_name(self, parent: str, own: PdfObject) -> str:
+        partial = self._read_text(own)
+        name = f"{parent}.{partial}" if parent and partial else partial or parent
+        if len(name) > MAX_NAME:
+            raise UnusablePdfError(
+                f"A field of the form has a name of more than {MAX_NAME:,} characters",
+                advice="Shorten the name of the field and of its groups.",
+            )
+        return name
+
+    def _take_list(self, value: PdfObject) -> list[PdfObject]:
+        items = self._file.resolve_list(value)
+        self._nodes += len(items)
+        if self._nodes > MAX_NODES:
+            raise _too_many(f"{MAX_NODES:,} form fields, options and annotations")
+        return items
+
+    def _read_field(self, terminal: _Terminal, pages: Mapping[Reference, int]) -> FormField:
+        entries = terminal.entries
+        flags = self._read_integer(entries.get("Ff")) or 0
+        kind = _find_type(self._file.resolve(entries.get("FT")), flags)
+        numbers = [pages[each] for each in terminal.widgets if each in pages]
+        return FormField(
+            name=terminal.name,
+            type=kind,
+            value=self._read_value(terminal, kind, is_multiple=bool(flags & _MULTIPLE)),
+            options=self._read_options(terminal, kind),
+            label=self._read_text(entries.get("TU")) or "",
+            page=min(numbers, default=None),
+            max_length=self._read_integer(entries.get("MaxLen"))
+            if kind is FieldType.TEXT
+            else None,
+            is_required=bool(flags & _REQUIRED),
+            is_read_only=bool(flags & _READ_ONLY),
+            is_signed=kind is FieldType.SIGNATURE
+            and bool(self._file.resolve_dictionary(entries.get("V"))),
+        )
+
+    def _read_value(
+        self, terminal: _Terminal, kind: FieldType, *, is_multiple: bool
+    ) -> str | tuple[str, ...] | None:
+        value = self._file.resolve(terminal.entries.get("V"))
+        match kind:
+            case FieldType.TEXT:
+                return self._read_text(value)
+            case FieldType.CHECKBOX | FieldType.RADIO:
+                return self._read_state(terminal, value)
+            case FieldType.SELECT | FieldType.LIST:
+                chosen = self._read_chosen(value)
+                return chosen if is_multiple else next(iter(chosen), None)
+            case FieldType.BUTTON | FieldType.SIGNATURE | FieldType.UNKNOWN:
+                return None
+
+    def _read_chosen(self, value: PdfObject) -> tuple[str, ...]:
+        items = self._take_list(value) if isinstance(value, list) else [value]
+        texts = [self._read_text(each) for each in items]
+        return tuple(each for each in texts if each is not None)
+
+    def _read_state(self, terminal: _Terminal, value: PdfObject) -> str | None:
+        """Return the value of the state in which a button is, None if it is off."""
+        shown = [self._file.resolve_dictionary(each).get("AS") for each in terminal.widgets]
+        states = [value] if value is not None else [self._file.resolve(each) for each in shown]
+        on = next((each for each in states if each not in (None, "Off", b"Off")), None)
+        if on is None:
+            return None
+        state = self._read_text(on)
+        exported = self._read_exported_values(terminal)
+        for position, name in enumerate(self._read_states(terminal)):
+            if name == on and position < len(exported):
+                return exported[position]
+        return state
+
+    def _read_states(self, terminal: _Terminal) -> list[Name | None]:
+        """Return the name of the state in which each widget of a button is on."""
+        return [self._find_state(each) for each in terminal.widgets]
+
+    def _find_state(self, widget: PdfObject) -> Name | None:
+        entries = self._file.resolve_dictionary(widget)
+        appearances = self._file.resolve_dictionary(entries.get("AP"))
+        normal = self._file.resolve(appearances.get("N"))
+        names = normal if isinstance(normal, dict) else {}
+        return next((Name(each) for each in names if each != "Off"), None)
+
+    def _read_exported_values(self, terminal: _Terminal) -> list[str]:
+        """Return the values of a button's widgets where the names of their states are only numbers."""
+        items = self._take_list(terminal.entries.get("Opt"))
+        return [self._read_text(each) or "" for each in items]
+
+    def _read_options(self, terminal: _Terminal, kind: FieldType) -> tuple[FieldOption, ...]:
+        match kind:
+            case FieldType.SELECT | FieldType.LIST:
+                items = self._take_list(terminal.entries.get("Opt"))
+                return tuple(self._read_option(each) for each in items)
+            case FieldType.CHECKBOX | FieldType.RADIO:
+                values = self._read_exported_values(terminal)
+                states = self._read_states(terminal)
+                named = [self._read_text(each) for each in states[len(values) :]]
+                found = [*values[: len(states)], *(each for each in named if each is not None)]
+                return tuple(FieldOption(each, each) for each in dict.fromkeys(found))
+            case _:
+                return ()
+
+    def _read_option(self, item: PdfObject) -> FieldOption:
+        item = self._file.resolve(item)
+        pair = item[:2] if isinstance(item, list) else [item]
+        texts = [self._read_text(each) or "" for each in pair] or [""]
+        return FieldOption(texts[0], texts[-1])
+
+    def _read_text(self, value: PdfObject) -> str | None:
+        """Return a text string, a name, or a stream of text, which long values may be."""
+        value = self._file.resolve(value)
+        if isinstance(value, Stream):
+            value = self._file.decode(value).data
+        if isinstance(value, Name):
+            value = _encode_name(value)
+        return self._texts.decode(value) if isinstance(value, bytes) else None
+
+    def _read_integer(self, value: PdfObject) -> int | None:
+        value = self._file.resolve(value)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _find_type(name: PdfObject, flags: int) -> FieldType:
+    match name:
+        case "Tx":
+            return FieldType.TEXT
+        case "Btn" if flags & _PUSH_BUTTON:
+            return FieldType.BUTTON
+        case "Btn":
+            return FieldType.RADIO if flags & _RADIO else FieldType.CHECKBOX
+        case "Ch":
+            return FieldType.SELECT if flags & _DROP_DOWN else FieldType.LIST
+        case "Sig":
+            return FieldType.SIGNATURE
+        case _:
+            return FieldType.UNKNOWN
+
+
+def _encode_name(name: Name) -> bytes:
+    """Return a name as a text string: its bytes are UTF-8 by 7.3.5, or else of an old encoding."""
+    data = name.encode("latin-1")
+    try:
+        return b"\xef\xbb\xbf" + data.decode("utf-8").encode()
+    except UnicodeDecodeError:
+        return data
+
+
+def _too_many(what: str) -> UnusablePdfError:
+    return UnusablePdfError(f"The PDF has more than {what}", advice="Split the form.")
+
+
+def _too_deep() -> UnusablePdfError:
+    return damaged(f"its fields are nested more than {MAX_DEPTH} deep")
