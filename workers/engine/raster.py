@@ -93,9 +93,8 @@ class _PngLines:
 
     def to_picture(self) -> Image.Image:
         """Return the pixels as a picture."""
-        pixels = memoryview(self.memory)[1:]
         size = (self.width, self.height)
-        return Image.frombuffer("RGB", size, pixels, "raw", "RGB", self.stride, 1)
+        return Image.frombuffer("RGB", size, self.memory[1:], "raw", "RGB", self.stride, 1)
 
 
 def bound_scale(scale: float, width: float, height: float) -> float:

@@ -7,10 +7,9 @@ import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages";
 import { usePolling } from "../lib/poll";
 import { linkTo } from "../lib/router";
-import type { Batch, BatchItem } from "../lib/types";
+import type { Batch, BatchItem, PageProps } from "../lib/types";
 import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
-import type { PageProps } from "./pages";
 
 const BATCH_STATUSES = ["queued", "running", "finished", "cancelled"] as const;
 const ITEM_STATUSES = ["failed", "succeeded", "queued", "running", "cancelled"] as const;
