@@ -361,6 +361,7 @@ export const de: Record<keyof typeof en, string> = {
   "keys.revokeThis": "Widerrufen: {name}",
   "keys.revokeTitle": "Diesen Schlüssel widerrufen?",
   "keys.revokeHelp": "Anfragen mit ihm werden binnen einer Sekunde abgelehnt. Das lässt sich nicht rückgängig machen.",
+  "keys.revokePerson": "Die Person wird innerhalb einer Sekunde abgemeldet und kann sich erst wieder anmelden, wenn der Betreiber den Schlüssel wiederherstellt.",
   "keys.revokeOwn": "Sie sind mit diesem Schlüssel angemeldet: Der Widerruf meldet Sie ab. Anfragen mit ihm werden binnen einer Sekunde abgelehnt. Das lässt sich nicht rückgängig machen.",
 
   "webhooks.title": "Webhooks",

@@ -359,6 +359,7 @@ export const en = {
   "keys.revokeThis": "Revoke: {name}",
   "keys.revokeTitle": "Revoke this key?",
   "keys.revokeHelp": "Requests with it are rejected within a second. This cannot be undone.",
+  "keys.revokePerson": "The person is signed out within a second and cannot sign in again until the operator restores the key.",
   "keys.revokeOwn": "You are signed in with this key: revoking it signs you out. Requests with it are rejected within a second. This cannot be undone.",
 
   "webhooks.title": "Webhooks",

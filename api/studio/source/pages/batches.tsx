@@ -8,7 +8,7 @@ import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages
 import { usePolling } from "../lib/poll";
 import { linkTo } from "../lib/router";
 import type { Batch, BatchItem, PageProps } from "../lib/types";
-import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
+import { Empty, FormDialog, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
 
 const BATCH_STATUSES = ["queued", "running", "finished", "cancelled"] as const;
@@ -50,17 +50,24 @@ function BatchList() {
                       <th scope="col">{t("batches.batch")}</th>
                       <th scope="col">{t("jobs.status")}</th>
                       <th scope="col">{t("batches.progress")}</th>
-                      <th scope="col" class="number">
+                      <th scope="col" class="number roomy">
                         {t("jobs.pages")}
                       </th>
-                      <th scope="col">{t("jobs.created")}</th>
+                      <th scope="col" class="roomy">
+                        {t("jobs.created")}
+                      </th>
                     </tr>
                   </thead>
                   <tbody>
                     {batches.map((batch) => (
                       <tr key={batch.id}>
-                        <th scope="row" class="mono">
-                          <a href={linkTo("batches", batch.id)}>{batch.id}</a>
+                        <th scope="row">
+                          <a class="mono" href={linkTo("batches", batch.id)}>
+                            {batch.id}
+                          </a>
+                          <Narrow>
+                            {count("batches.pages", batch.pages)} · {formatAgo(batch.created_at)}
+                          </Narrow>
                         </th>
                         <td>
                           <Status of={batch.status} />
@@ -68,8 +75,10 @@ function BatchList() {
                         <td>
                           <Progress of={batch} />
                         </td>
-                        <td class="number">{formatNumber(batch.pages)}</td>
-                        <td title={formatMoment(batch.created_at)}>{formatAgo(batch.created_at)}</td>
+                        <td class="number roomy">{formatNumber(batch.pages)}</td>
+                        <td class="roomy" title={formatMoment(batch.created_at)}>
+                          {formatAgo(batch.created_at)}
+                        </td>
                       </tr>
                     ))}
                   </tbody>

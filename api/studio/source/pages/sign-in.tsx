@@ -8,16 +8,16 @@ import { LanguageChoice } from "../ui/language";
 import { Field, Notice } from "../ui/parts";
 
 /** Why a sign-in at the provider failed, by the word in the address. */
-const PROBLEMS: Record<string, Key> = {
-  cancelled: "signIn.cancelled",
-  expired: "signIn.expired",
-  provider: "signIn.provider",
-  unverified: "signIn.unverified",
-  "no-access": "signIn.noAccess",
-  several: "signIn.several",
-  revoked: "signIn.revoked",
-  account: "signIn.account",
-};
+const PROBLEMS: ReadonlyMap<string, Key> = new Map([
+  ["cancelled", "signIn.cancelled"],
+  ["expired", "signIn.expired"],
+  ["provider", "signIn.provider"],
+  ["unverified", "signIn.unverified"],
+  ["no-access", "signIn.noAccess"],
+  ["several", "signIn.several"],
+  ["revoked", "signIn.revoked"],
+  ["account", "signIn.account"],
+]);
 
 /** The name of the provider, null without one, undefined until it is known. */
 function useProvider(): string | null | undefined {
@@ -43,7 +43,7 @@ export function SignIn({
   onLanguage: () => void;
 }) {
   const provider = useProvider();
-  const problem = route[0] === "sign-in" ? PROBLEMS[route[1] ?? ""] : undefined;
+  const problem = route[0] === "sign-in" ? PROBLEMS.get(route[1] ?? "") : undefined;
   const accounts = route[1] === "several" ? route.slice(2).filter((id) => /^acc_[a-z2-7]{24}$/.test(id)) : [];
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);

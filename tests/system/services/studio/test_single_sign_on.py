@@ -70,8 +70,9 @@ def test_who_has_several_accounts_chooses_one(open_page, sign_on):
     page.get_by_role("link", name=sign_on.accounts[1]).click()
     page.get_by_role("heading", name="Templates", exact=True).wait_for()
     page.get_by_role("link", name="Account", exact=True).click()
-    expect(page.get_by_role("cell", name="sign-in").first).to_be_visible()
-    expect(page.get_by_text("Example: anna@example.org")).to_be_visible()
+    expect(page.get_by_role("rowheader", name="Example: anna@example.org sign-in")).to_be_visible()
+    page.get_by_role("button", name="Revoke: Example: anna@example.org").click()
+    expect(page.get_by_role("dialog")).to_contain_text("signs you out")
 
 
 def test_a_refused_person_reads_why_and_may_use_a_key(open_page, sign_on):

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-XM3IUSXG.js";import"./chunk-UWWJAVJG.js";import"./chunk-RTLDYI6P.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
