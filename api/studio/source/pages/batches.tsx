@@ -61,7 +61,7 @@ function BatchList() {
                   <tbody>
                     {batches.map((batch) => (
                       <tr key={batch.id}>
-                        <th scope="row">
+                        <th scope="row" class="id">
                           <a class="mono" href={linkTo("batches", batch.id)}>
                             {batch.id}
                           </a>
@@ -182,7 +182,7 @@ function BatchPage({ id }: { id: string }) {
                       <tr>
                         <th scope="col">{t("batches.number")}</th>
                         <th scope="col">{t("jobs.status")}</th>
-                        <th scope="col" class="number">
+                        <th scope="col" class="number roomy">
                           {t("jobs.pages")}
                         </th>
                         <td />
@@ -191,14 +191,15 @@ function BatchPage({ id }: { id: string }) {
                     <tbody>
                       {page.items.map((item) => (
                         <tr key={item.index}>
-                          <th scope="row">
+                          <th scope="row" class="id">
                             {formatNumber(item.index + 1)}
+                            {item.pages !== undefined && <Narrow>{count("batches.pages", item.pages)}</Narrow>}
                             <Findings error={item.error} warnings={item.warnings} />
                           </th>
                           <td>
                             <Status of={item.status} />
                           </td>
-                          <td class="number">{item.pages ?? ""}</td>
+                          <td class="number roomy">{item.pages ?? ""}</td>
                           <td class="row-actions">
                             {item.status === "succeeded" && (
                               <button

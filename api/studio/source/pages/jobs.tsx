@@ -68,7 +68,7 @@ export function Jobs() {
                     <tbody>
                       {jobs.map((job) => (
                         <tr key={job.id}>
-                          <th scope="row">
+                          <th scope="row" class="id">
                             <span class="mono">{job.id}</span>
                             <Narrow>
                               {job.pages !== undefined && `${count("batches.pages", job.pages)} · `}
