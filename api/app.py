@@ -29,6 +29,7 @@ from api.ops.metrics import MetricsRoutes, method_label, observe_response, route
 from api.ports import Ports
 from api.previews.routes import PREVIEW_PATH, PreviewRoutes
 from api.render.routes import RenderRoutes
+from api.single_sign_on.routes import SignInRoutes
 from api.studio.routes import StudioRoutes
 from api.templates.routes import TemplateRoutes
 from api.templates.slugs import SlugRoutes
@@ -63,6 +64,7 @@ _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     AccountRoutes,
     SessionRoutes,
     KeyRoutes,
+    SignInRoutes,
     StudioRoutes,
     OpenApiRoutes,
     HealthRoutes,

@@ -25,6 +25,7 @@ from shared.redis_state.rate import Rate, RateLimiter
 from shared.redis_state.sharded_admission import ShardedAdmissionCache
 from shared.redis_state.studio_sessions import StudioSessions
 from shared.shards import PerShard
+from shared.single_sign_on import SingleSignOn
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.traces import Traces
 
@@ -78,6 +79,7 @@ class Ports:
     max_unfinished_batches: int
     cors_origins: frozenset[str]
     studio_local_http: bool
+    single_sign_on: SingleSignOn | None = None
     clock: FarmClock | None = None
 
     def cell(self, account_id: str) -> Cell:

@@ -39,7 +39,7 @@ def wire(settings: Settings) -> Ports:
     starts and responds 503.
 
     Raises:
-        WrongSetting: no key for secrets is set.
+        WrongSetting: no key for secrets is set, or single sign-on lacks a setting.
     """
     shards = settings.shards
     servers = connect_each(shards)
@@ -112,4 +112,5 @@ def wire(settings: Settings) -> Ports:
         max_unfinished_batches=settings.max_unfinished_batches,
         cors_origins=frozenset(settings.cors_origins.split()),
         studio_local_http=settings.studio_local_http,
+        single_sign_on=settings.single_sign_on,
     )

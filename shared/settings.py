@@ -13,8 +13,17 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from shared.broker_url import check_amqp_url
 from shared.encryption import SecretCipher
 from shared.shards import ShardAddress, parse_shards
+from shared.single_sign_on import (
+    DEFAULT_ROLES,
+    SingleSignOn,
+    derive_state_keys,
+    parse_grants,
+    parse_roles,
+)
 
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
+_STUDIO_URL: Final = r"^(https?://(\[[0-9a-f:]+\]|[a-z0-9._-]{1,253})(:[0-9]{1,5})?)?$"
+_LOOPBACK: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/\S*)?")
 _QUEUE: Final = "interactive|preview|validate|batch"
 
 
@@ -124,6 +133,28 @@ class Settings(FetcherSettings):
         default=False,
         description="whether the Studio works without TLS, on localhost only",
     )
+    studio_url: Annotated[str, Field(pattern=_STUDIO_URL)] = Field(
+        default="",
+        description="address of the service in browsers, https://host[:port] without a path; single "
+        "sign-on needs it",
+    )
+    oidc_issuer: Annotated[str, Field(pattern=r"^(https?://[^\s?#]{1,500})?$")] = Field(
+        default="",
+        description="issuer of the OpenID Connect provider at which people sign in to the Studio; empty "
+        "is none",
+    )
+    oidc_client_id: str = ""
+    oidc_client_secret: str = ""
+    oidc_name: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,40}$")] = "Single sign-on"
+    oidc_scopes: Annotated[str, Field(pattern=r"^(\S+ )*openid( \S+)*$")] = "openid email profile"
+    oidc_claim: Annotated[str, Field(pattern=r"^\S{1,200}$")] = Field(
+        default="groups", description="claim of the ID token whose values the grants name"
+    )
+    oidc_grants: str = Field(
+        default="",
+        description="VALUE=ACCOUNT_ID:ROLE, separated by spaces: who has which role in which account",
+    )
+    oidc_roles: str = DEFAULT_ROLES
     fetcher_url: Annotated[str, Field(pattern="^http://[^/@]+$")] = Field(
         default="http://127.0.0.1:9106", description="URL of the fetcher for fronts and workers"
     )
@@ -186,6 +217,53 @@ class Settings(FetcherSettings):
                     "lower case, without a path, separated by spaces, or *"
                 )
         return text
+
+    @field_validator("oidc_grants")
+    @classmethod
+    def _check_grants(cls, text: str) -> str:
+        parse_grants(text)
+        return text
+
+    @field_validator("oidc_roles")
+    @classmethod
+    def _check_roles(cls, text: str) -> str:
+        parse_roles(text)
+        return text
+
+    @property
+    def single_sign_on(self) -> SingleSignOn | None:
+        """The provider at which people sign in to the Studio, None without one.
+
+        Raises:
+            WrongSetting: what it needs is missing, or sent without TLS.
+        """
+        if not self.oidc_issuer:
+            return None
+        needed = ("oidc_client_id", "oidc_grants", "studio_url", "secret_keys")
+        if missing := [name for name in needed if not getattr(self, name)]:
+            raise WrongSetting(
+                "\n".join(f"PRESSROOM_{name.upper()}: single sign-on needs it" for name in missing)
+            )
+        for name, url in (("oidc_issuer", self.oidc_issuer), ("studio_url", self.studio_url)):
+            is_local = self.studio_local_http and _LOOPBACK.fullmatch(url)
+            if not url.startswith("https://") and not is_local:
+                raise WrongSetting(
+                    f"PRESSROOM_{name.upper()}: single sign-on needs an https address; http is for "
+                    "localhost with PRESSROOM_STUDIO_LOCAL_HTTP only"
+                )
+        return SingleSignOn(
+            issuer=self.oidc_issuer,
+            client_id=self.oidc_client_id,
+            client_secret=self.oidc_client_secret,
+            name=self.oidc_name,
+            oidc_scopes=self.oidc_scopes,
+            studio_url=self.studio_url,
+            claim=self.oidc_claim,
+            grants=parse_grants(self.oidc_grants),
+            roles=parse_roles(self.oidc_roles),
+            state_keys=derive_state_keys(self.secret_keys),
+            key_seconds=self.studio_session_hours * 3600,
+        )
 
     @property
     def shards(self) -> tuple[ShardAddress, ...]:

@@ -82,7 +82,20 @@ def authenticate(headers: Headers, ports: Ports, *, method: str) -> Principal:
     key = find_api_key(headers)
     if key is None and is_from_studio(headers):
         return _authenticate_session(headers, ports, method)
-    return _authenticate_key(_digest_key(key), ports)
+    return authenticate_digest(_digest_key(key), ports)
+
+
+def authenticate_digest(digest: str, ports: Ports) -> Principal:
+    """Authenticate a key by its digest.
+
+    Raises:
+        ServiceError: as `authenticate`.
+    """
+    admission = _find_admission(digest, ports)
+    if admission is None:
+        _raise_unauthorized("The API key is not recognised.")
+    _check_state(admission.state)
+    return Principal(digest, admission.state, admission.period, admission.used)
 
 
 def current_principal() -> Principal:
@@ -100,7 +113,7 @@ def _authenticate_session(headers: Headers, ports: Ports, method: str) -> Princi
         _raise_unauthorized(
             "The session has ended; sign in again.", cookie=write_cleared_cookie(headers, ports)
         )
-    return replace(_authenticate_key(session.key_digest, ports), session=session)
+    return replace(authenticate_digest(session.key_digest, ports), session=session)
 
 
 def _digest_key(key: str | None) -> str:
@@ -111,14 +124,6 @@ def _digest_key(key: str | None) -> str:
     if not is_well_formed_key(key):
         _raise_unauthorized("The API key is not recognised.")
     return digest_api_key(key)
-
-
-def _authenticate_key(digest: str, ports: Ports) -> Principal:
-    admission = _find_admission(digest, ports)
-    if admission is None:
-        _raise_unauthorized("The API key is not recognised.")
-    _check_state(admission.state)
-    return Principal(digest, admission.state, admission.period, admission.used)
 
 
 def _find_admission(digest: str, ports: Ports) -> Admission | None:

@@ -65,7 +65,9 @@ _USED: Final[dict[str, Schema]] = {
 }
 _KEY: Final[dict[str, Schema]] = {
     "id": string("Id of the key."),
-    "display": string("Its first 7 and last 4 characters."),
+    "display": string(
+        "Its first 7 and last 4 characters; `sign-in` for one of a person who signs in at a provider."
+    ),
     "name": string("The name set at its creation."),
     "scopes": _SCOPES,
     "user": ref("UserRef"),
@@ -145,7 +147,16 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "expires_at": date_time("When it ends at the latest; idle sessions end earlier."),
         }
     ),
+    "SignIn": object_schema(
+        {
+            "provider": string(
+                "The name of the provider, null if there is none.", type=["string", "null"]
+            )
+        }
+    ),
 }
+
+_BEGUN: Final = "What the callback needs: HttpOnly, SameSite=Lax, Secure."
 
 ACCESS_OPERATIONS: Final = (
     Operation(
@@ -213,6 +224,33 @@ ACCESS_OPERATIONS: Final = (
         "get", "/studio", "openStudio", "Operation", "Open the Studio",
         "The web page for template authors, which uses this API.",
         {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
+        needs_key=False,
+    ),
+    Operation(
+        "get", "/studio/sign-in", "describeSignIn", "Operation", "Name the provider of single sign-on",
+        "The OpenID Connect provider at which people may sign in to the Studio.",
+        {200: OperationResponse("The provider.", json_content("SignIn"))},
+        needs_key=False,
+    ),
+    Operation(
+        "get", "/studio/sign-in/begin", "beginSignIn", "Operation", "Sign in at the provider",
+        "For browsers. Redirects to the provider, with state, nonce and a PKCE challenge. 400 for another parameter, 404 without a provider.",
+        {302: OperationResponse("To the provider.", headers={"Location": "An address of the provider.", "Set-Cookie": _BEGUN})},
+        query_parameters=(Parameter("account", string("An account's id."), "The account to sign in to, where a person has several."),),
+        errors={400: (), 404: ()},
+        needs_key=False,
+    ),
+    Operation(
+        "get", "/studio/sign-in/callback", "finishSignIn", "Operation", "Come back from the provider",
+        "For browsers. Opens a session and shows the Studio, or shows why the sign-in failed.",
+        {303: OperationResponse("To the Studio.", headers={"Location": "The Studio.", "Set-Cookie": "The session's cookie."})},
+        query_parameters=(
+            Parameter("code", string("From the provider."), "The authorization code."),
+            Parameter("state", string("From the provider."), "The state of the sign-in."),
+            Parameter("iss", string("From the provider."), "The issuer (RFC 9207)."),
+            Parameter("error", string("From the provider."), "Why there is no code."),
+        ),
+        errors={404: ()},
         needs_key=False,
     ),
     Operation(

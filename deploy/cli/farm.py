@@ -104,6 +104,21 @@ class FarmStores:
                 " command again once Redis responds"
             ) from error
 
+    def end_sessions(self, key_id: str) -> None:
+        """End the sessions of a key; an embedded farm that is stopped has none.
+
+        Raises:
+            CommandFailed: Redis does not respond.
+        """
+        if not self._shards:
+            return
+        from shared.redis_state.studio_sessions import end_sessions
+
+        try:
+            end_sessions(self._servers.of(key_id), key_id)
+        except Unavailable as error:
+            raise CommandFailed("nothing is changed: Redis does not respond") from error
+
 
 def add_farm_option(parser: argparse.ArgumentParser) -> None:
     """Add `--data`; the default are the URLs of the environment, then the default folder."""

@@ -1,4 +1,4 @@
-"""`pressroom key create|revoke|list`: the API keys of an account."""
+"""`pressroom key create|revoke|restore|list`: the API keys of an account."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from deploy.cli.output import Commands, add_json_option, print_result, write_tab
 from shared.clock import timestamp
 from shared.db import accounts
 from shared.db.session import Session
+from shared.db.sign_in_keys import restore_sign_in
 from shared.scopes import ALL_SCOPES, Scope, list_scopes, parse_scopes
 
 
 def add_commands(commands: Commands) -> None:
-    """Add `key create`, `key revoke` and `key list`."""
+    """Add `key create`, `key revoke`, `key restore` and `key list`."""
     group = commands.add_parser("key", help="create, revoke and list API keys", allow_abbrev=False)
     actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     create = actions.add_parser("create", help="create a key", allow_abbrev=False)
@@ -38,10 +39,17 @@ def add_commands(commands: Commands) -> None:
     revoke = actions.add_parser("revoke", help="revoke a key permanently", allow_abbrev=False)
     revoke.add_argument("key_id", metavar="KEY_ID")
     revoke.set_defaults(run=run_revoke)
+    restore = actions.add_parser(
+        "restore",
+        help="let a person sign in again whose key of single sign-on is revoked",
+        allow_abbrev=False,
+    )
+    restore.add_argument("key_id", metavar="KEY_ID")
+    restore.set_defaults(run=run_restore)
     listing = actions.add_parser("list", help="list the keys of an account", allow_abbrev=False)
     listing.add_argument("account_id", metavar="ACCOUNT_ID")
     listing.set_defaults(run=run_list)
-    for parser in (create, revoke, listing):
+    for parser in (create, revoke, restore, listing):
         add_farm_option(parser)
         add_json_option(parser)
 
@@ -74,6 +82,16 @@ def run_revoke(arguments: argparse.Namespace) -> int:
         account_id, digest = farm.change(revoke)
         farm.invalidate_keys(account_id, [digest])
     print_result({"key_id": arguments.key_id, "revoked": True}, as_json=arguments.json)
+    return 0
+
+
+def run_restore(arguments: argparse.Namespace) -> int:
+    """Restore a key, so that its person can sign in again; the sessions that the revocation ended stay ended."""
+    with open_farm(arguments.data) as farm:
+        farm.end_sessions(arguments.key_id)
+        account_id, digest = farm.change(lambda session: restore_sign_in(session, arguments.key_id))
+        farm.invalidate_keys(account_id, [digest])
+    print_result({"key_id": arguments.key_id, "restored": True}, as_json=arguments.json)
     return 0
 
 

@@ -23,6 +23,8 @@ from shared.redis_state.key_state import KeyState
 from shared.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
 
 PLANS: Final = ("free", "paid")
+# Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
+SIGN_IN_DISPLAY: Final = "sign-in"
 MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 
 _EMAIL: Final = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}\Z")
@@ -183,7 +185,7 @@ def revoke_key(session: Session, key_id: str) -> str:
 
 
 def count_live_keys(session: Session, account_id: str, *, at: datetime) -> int:
-    """Count the keys of an account that are neither revoked nor expired.
+    """Count the keys of an account that are neither revoked nor expired, without those of sign-ins.
 
     Locks the account's row, so that concurrent calls for an account run one after another.
     """
@@ -192,6 +194,7 @@ def count_live_keys(session: Session, account_id: str, *, at: datetime) -> int:
     query = select(func.count()).where(
         columns.account_id == account_id,
         columns.revoked_at.is_(None),
+        columns.display != SIGN_IN_DISPLAY,
         or_(columns.expires_at.is_(None), columns.expires_at > at),
     )
     return session.scalar(query) or 0

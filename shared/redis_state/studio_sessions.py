@@ -107,5 +107,15 @@ class StudioSessions:
         return StudioSession(key_digest, opened_at, expires_at)
 
 
+def end_sessions(redis: Redis, key_id: str) -> None:
+    """End all sessions of a key, on the server of its shard.
+
+    Raises:
+        Unavailable: Redis does not answer.
+    """
+    with reachable():
+        redis.delete(_PREFIX + key_id)
+
+
 def _digest(token: str) -> str:
     return sha256(token.encode()).hexdigest()

@@ -172,7 +172,9 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     ]
     run("key-revoke", key["id"])
     assert "expires_at" in json.loads(run("session"))
-    assert b"preact" in run("studio")
+    studio = run("studio")
+    assert b"preact" in studio
+    assert b'"provider":null' in studio.replace(b" ", b"")
     assert "</html>" in (tmp_path / "studio.html").read_text()
     assert b"pressroom_http_requests_total" in run("health")
     assert json.loads(run("docs"))["info"]["version"] == "2.0.0"

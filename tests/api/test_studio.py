@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +73,29 @@ def test_the_page_has_no_script_or_style_of_its_own(stranger):
     named = re.findall(r'(?:src|href)="/studio/([^"]+)"', page)
     assert len(named) >= 2
     assert set(named) <= set(load_files())
+
+
+def test_modules_of_the_page_import_in_one_direction():
+    """Types too: a circle would tie modules together that can be read alone. Views loaded later are no import."""
+    source = Path(__file__).parents[2] / "api/studio/source"
+    files = [*source.glob("**/*.ts"), *source.glob("**/*.tsx")]
+    modules = {file for file in files if "node_modules" not in file.parts}
+    imports = {file: set(find_imports(file)) & modules for file in modules}
+    assert sum(map(len, imports.values())) > 100
+    try:
+        tuple(TopologicalSorter(imports).static_order())
+    except CycleError as error:
+        names = [str(file.relative_to(source)) for file in error.args[1]]
+        pytest.fail(f"imports in a circle: {' > '.join(names)}")
+
+
+def find_imports(file):
+    for name in re.findall(
+        r'^(?:import|export)\b[^;"]*"(\.[^"]+)"', file.read_text(), re.MULTILINE
+    ):
+        path = (file.parent / name).resolve()
+        yield from (path.with_name(f"{path.name}.ts"), path.with_name(f"{path.name}.tsx"))
+        yield path / "index.tsx"
 
 
 def test_a_first_visit_loads_little(stranger):

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from datetime import timedelta
 
 import pytest
 
@@ -12,6 +13,7 @@ from shared.db.accounts import find_key_state
 from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished_jobs, end_jobs
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
+from shared.db.sign_in_keys import SignInRevokedError, record_sign_in
 from shared.identifiers import digest_api_key
 from shared.jobs import (
     Allowance,
@@ -25,6 +27,9 @@ from shared.jobs import (
 )  # fmt: skip
 from shared.queue.connection import connect
 from shared.redis_state.admission import AdmissionCache
+from shared.redis_state.studio_sessions import SessionLimits, StudioSessions
+from shared.scopes import ALL_SCOPES
+from shared.shards import PerShard, ShardAddress
 
 
 @pytest.fixture
@@ -102,6 +107,7 @@ def test_keys_are_created_listed_and_revoked(run, made):
     ("arguments", "told"),
     [
         (("key", "revoke", "key_none"), "'key_none'"),
+        (("key", "restore", "key_none"), "'key_none'"),
         (("key", "list", "acc_none"), "'acc_none'"),
         (("account", "set", "acc_none", "--disabled"), "'acc_none'"),
         (("account", "set", "acc_none"), "--max-pages"),
@@ -147,6 +153,36 @@ def test_a_production_farm_is_reached_by_both_its_urls(run, database_url, redis_
     assert cache.find(digest) is not None
     run("key", "revoke", made["key_id"])
     assert cache.find(digest) is None
+
+
+def test_a_restored_person_may_sign_in_again_and_has_no_session(
+    run, database_url, redis_url, monkeypatch
+):
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", database_url)
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", redis_url)
+    made = run("account", "create", "--email", "a@example.org")
+    assert made["key_id"] in run("key", "restore", made["key_id"], code=1)
+    terms = {"name": "SSO: Anna", "scopes": ALL_SCOPES, "expires_at": now() + timedelta(hours=1)}
+
+    def sign_in():
+        database = open_database(database_url)
+        with database.session() as session:
+            record_sign_in(session, made["account_id"], "d" * 64, **terms)
+        database.close()
+
+    sign_in()
+    key_id = run("key", "list", made["account_id"])["keys"][1]["key_id"]
+    server = connect(redis_url)
+    sessions = StudioSessions(
+        PerShard((ShardAddress("main", redis_url),), lambda _: server), SessionLimits(60, 60)
+    )
+    token = sessions.open(key_id, "d" * 64).token
+    run("key", "revoke", key_id)
+    with pytest.raises(SignInRevokedError):
+        sign_in()
+    assert run("key", "restore", key_id) == {"key_id": key_id, "restored": True}
+    sign_in()
+    assert sessions.find(token) is None
 
 
 def test_a_change_that_fronts_may_not_apply_yet_is_reported(run, database_url, monkeypatch):

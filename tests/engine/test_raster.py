@@ -37,6 +37,20 @@ def test_a_page_is_drawn_on_white(kind):
     assert drawn.getpixel((35, 5)) == (255, 255, 255)
 
 
+@pytest.mark.parametrize("width", [20, 21, 22, 23])
+def test_both_formats_have_the_same_pixels_whatever_the_width(width):
+    """Lines of pixels are not aligned in memory."""
+    drawn = [
+        Image.open(io.BytesIO(rasterise(page(width, 30), scale=1.0, file_format=kind).data))
+        for kind in RasterFormat
+    ]
+    png, webp = (picture.convert("RGB") for picture in drawn)
+    assert png.tobytes() == webp.tobytes()
+    red, white = (255, 0, 0), (255, 255, 255)
+    row = [red] * 10 + [white] * (width - 10)
+    assert [png.getpixel((x, 29)) for x in range(width)] == row
+
+
 def test_a_png_has_its_three_chunks_and_right_sums():
     data = rasterise(page(3, 5), scale=1.0, file_format=RasterFormat.PNG).data
     at, names = 8, []

@@ -187,7 +187,10 @@ def interrupt(account, template, folder):
 
 
 # Pages for people, and the sessions of their browsers; `description` reads what is for programs.
-PAGES = {"readDescription", "readStart", "openStudio", "readStudioFile"}
+PAGES = {
+    *("readDescription", "readStart", "openStudio", "readStudioFile"),
+    *("describeSignIn", "beginSignIn", "finishSignIn"),
+}
 PAGES |= {"openSession", "readSession", "endSession"}
 # The same in another form: `fonts.store` sends the bytes themselves, which is `putFont`.
 OTHER_FORMS = {"postFont"}

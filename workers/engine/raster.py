@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import struct
 import zlib
@@ -51,12 +52,49 @@ def rasterise(pdf: bytes, *, scale: float, file_format: RasterFormat) -> Raster:
     with pypdfium2.PdfDocument(pdf) as document:
         document.init_forms()  # before the page is loaded; without it values of fields are not drawn
         page = document[0]
-        width, height = page.get_size()
-        scale = bound_scale(scale, width, height)
-        picture: Image.Image = page.render(scale=scale, rev_byteorder=True).to_pil()
-        picture = picture.convert("RGB")
-        data = _write_png(picture) if file_format is RasterFormat.PNG else _write_webp(picture)
-        return Raster(data, picture.width, picture.height, scale)
+        scale = bound_scale(scale, *page.get_size())
+        lines = _PngLines()
+        page.render(scale=scale, rev_byteorder=True, bitmap_maker=lines.make_bitmap)
+        data = _write_png(lines) if file_format is RasterFormat.PNG else _write_webp(lines)
+        return Raster(data, lines.width, lines.height, scale)
+
+
+class _PngLines:
+    """The pixels of a bitmap as PNG compresses them: lines of RGB, each after a byte for its filter.
+
+    The rasteriser draws into this memory, in which that byte is the padding of the line before.
+    """
+
+    def __init__(self) -> None:
+        self.width = self.height = self.stride = 0
+        self.memory = bytearray()
+
+    def make_bitmap(
+        self,
+        width: int,
+        height: int,
+        *,
+        format: int,  # noqa: A002  (the caller's name)
+        rev_byteorder: bool,
+    ) -> pypdfium2.PdfBitmap:
+        """Allocate the lines, and return a bitmap over their pixels."""
+        self.width, self.height, self.stride = width, height, 3 * width + 1
+        size = self.stride * height
+        self.memory = bytearray(size + 1)
+        pixels = (ctypes.c_ubyte * size).from_buffer(self.memory, 1)
+        return pypdfium2.PdfBitmap.new_native(
+            width, height, format, rev_byteorder, buffer=pixels, stride=self.stride
+        )
+
+    def filtered(self) -> memoryview:
+        """Return the lines with filter 0, which leaves their bytes as they are."""
+        self.memory[:: self.stride] = bytes(self.height + 1)
+        return memoryview(self.memory)[:-1]
+
+    def to_picture(self) -> Image.Image:
+        """Return the pixels as a picture."""
+        size = (self.width, self.height)
+        return Image.frombuffer("RGB", size, self.memory[1:], "raw", "RGB", self.stride, 1)
 
 
 def bound_scale(scale: float, width: float, height: float) -> float:
@@ -74,14 +112,12 @@ def _scale_of_area(width: float, height: float) -> float:
     return (sqrt(edges * edges + 4 * area * (MAX_PIXELS - 1)) - edges) / (2 * area)
 
 
-def _write_png(picture: Image.Image) -> bytes:
+def _write_png(lines: _PngLines) -> bytes:
     """Return pixels as PNG (third edition, 11.2): header, one data chunk, and end."""
-    pixels, line = picture.tobytes(), 3 * picture.width
-    lines = [part for at in range(0, len(pixels), line) for part in (b"\0", pixels[at : at + line])]
-    head = struct.pack(">2I5B", picture.width, picture.height, *_RGB_OF_8_BITS)
+    head = struct.pack(">2I5B", lines.width, lines.height, *_RGB_OF_8_BITS)
     chunks = (
         (b"IHDR", head),
-        (b"IDAT", zlib.compress(b"".join(lines), _PNG_LEVEL)),
+        (b"IDAT", zlib.compress(lines.filtered(), _PNG_LEVEL)),
         (b"IEND", b""),
     )
     return _PNG_SIGNATURE + b"".join(_write_chunk(name, data) for name, data in chunks)
@@ -91,7 +127,7 @@ def _write_chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-def _write_webp(picture: Image.Image) -> bytes:
+def _write_webp(lines: _PngLines) -> bytes:
     file = io.BytesIO()
-    picture.save(file, "webp", lossless=True, method=_WEBP_METHOD, quality=0)
+    lines.to_picture().save(file, "webp", lossless=True, method=_WEBP_METHOD, quality=0)
     return file.getvalue()

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { ask, askJson, Failure, listenForSignOut } from "./lib/api";
 import { describe } from "./lib/load";
 import { t } from "./lib/messages";
-import { useRoute } from "./lib/router";
+import { goTo, readRoute, useRoute } from "./lib/router";
 import type { Account } from "./lib/types";
 import { SignIn } from "./pages/sign-in";
 import { Page } from "./pages/pages";
@@ -26,6 +26,7 @@ function Studio() {
   const look = useCallback(async () => {
     try {
       setState({ is: "in", account: await askJson<Account>("GET", "/v2/account") });
+      if (readRoute()[0] === "sign-in") goTo(); // what it told is over
     } catch (failure) {
       if (failure instanceof Failure && failure.status === 401) setState({ is: "out", reason: null });
       else setState({ is: "away", reason: describe(failure) });
@@ -60,7 +61,7 @@ function Studio() {
         </main>
       );
     case "out":
-      return <SignIn reason={state.reason} onSignedIn={look} onLanguage={() => redraw((n) => n + 1)} />;
+      return <SignIn reason={state.reason} route={route} onSignedIn={look} onLanguage={() => redraw((n) => n + 1)} />;
     case "in":
       return (
         <Shell account={state.account} route={route} onSignOut={signOut}>

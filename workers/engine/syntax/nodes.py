@@ -60,7 +60,9 @@ class Element:
         while waiting:
             element = waiting.pop()
             yield element
-            waiting += reversed(list(element.elements()))
+            if element.children:
+                # Not by `elements`: the checks walk the whole document some twenty times.
+                waiting += [each for each in element.children[::-1] if isinstance(each, Element)]
 
     def find(self, tag: str) -> Element | None:
         """Return the first child element of a tag, None without one."""

@@ -23,6 +23,7 @@ MAX_COUNTED: Final = 20  # counters that one attribute sets
 PAGE: Final = "page"  # the page counter, incremented by layout
 NOTE: Final = "footnote"
 FIGURE: Final = "figure"
+_NUMBERED: Final = frozenset({NOTE, FIGURE})  # by default
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 KINDS: Final = {
     "1": "decimal",
@@ -111,11 +112,12 @@ def read_counters(text: str) -> tuple[tuple[str, int | None], ...]:
 
 def find_counters(root: Element) -> frozenset[str]:
     """Return the names of the counters that the numbers of a document use."""
-    found = {name for element in root.walk() if (name := counter_of(element))}
-    if any(element.tag == NOTE for element in root.walk()):
-        found.add(NOTE)  # numbered by default
-    if any(element.tag == FIGURE for element in root.walk()):
-        found.add(FIGURE)
+    found: set[str] = set()
+    for element in root.walk():
+        if name := counter_of(element):
+            found.add(name)
+        if element.tag in _NUMBERED:
+            found.add(element.tag)
     return frozenset(found)
 
 

@@ -204,3 +204,10 @@ export interface Preview {
   file?: { content_type: string; data: string };
   boxes?: Box[];
 }
+
+/** What a page is given: the account, the address, and what to call after a change of language. */
+export interface PageProps {
+  account: Account;
+  route: string[];
+  onLanguage: () => void;
+}

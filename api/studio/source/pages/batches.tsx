@@ -7,10 +7,9 @@ import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages";
 import { usePolling } from "../lib/poll";
 import { linkTo } from "../lib/router";
-import type { Batch, BatchItem } from "../lib/types";
-import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
+import type { Batch, BatchItem, PageProps } from "../lib/types";
+import { Empty, FormDialog, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
-import type { PageProps } from "./pages";
 
 const BATCH_STATUSES = ["queued", "running", "finished", "cancelled"] as const;
 const ITEM_STATUSES = ["failed", "succeeded", "queued", "running", "cancelled"] as const;
@@ -51,17 +50,24 @@ function BatchList() {
                       <th scope="col">{t("batches.batch")}</th>
                       <th scope="col">{t("jobs.status")}</th>
                       <th scope="col">{t("batches.progress")}</th>
-                      <th scope="col" class="number">
+                      <th scope="col" class="number roomy">
                         {t("jobs.pages")}
                       </th>
-                      <th scope="col">{t("jobs.created")}</th>
+                      <th scope="col" class="roomy">
+                        {t("jobs.created")}
+                      </th>
                     </tr>
                   </thead>
                   <tbody>
                     {batches.map((batch) => (
                       <tr key={batch.id}>
-                        <th scope="row" class="mono">
-                          <a href={linkTo("batches", batch.id)}>{batch.id}</a>
+                        <th scope="row" class="id">
+                          <a class="mono" href={linkTo("batches", batch.id)}>
+                            {batch.id}
+                          </a>
+                          <Narrow>
+                            {count("batches.pages", batch.pages)} · {formatAgo(batch.created_at)}
+                          </Narrow>
                         </th>
                         <td>
                           <Status of={batch.status} />
@@ -69,8 +75,10 @@ function BatchList() {
                         <td>
                           <Progress of={batch} />
                         </td>
-                        <td class="number">{formatNumber(batch.pages)}</td>
-                        <td title={formatMoment(batch.created_at)}>{formatAgo(batch.created_at)}</td>
+                        <td class="number roomy">{formatNumber(batch.pages)}</td>
+                        <td class="roomy" title={formatMoment(batch.created_at)}>
+                          {formatAgo(batch.created_at)}
+                        </td>
                       </tr>
                     ))}
                   </tbody>
@@ -174,7 +182,7 @@ function BatchPage({ id }: { id: string }) {
                       <tr>
                         <th scope="col">{t("batches.number")}</th>
                         <th scope="col">{t("jobs.status")}</th>
-                        <th scope="col" class="number">
+                        <th scope="col" class="number roomy">
                           {t("jobs.pages")}
                         </th>
                         <td />
@@ -183,14 +191,15 @@ function BatchPage({ id }: { id: string }) {
                     <tbody>
                       {page.items.map((item) => (
                         <tr key={item.index}>
-                          <th scope="row">
+                          <th scope="row" class="id">
                             {formatNumber(item.index + 1)}
+                            {item.pages !== undefined && <Narrow>{count("batches.pages", item.pages)}</Narrow>}
                             <Findings error={item.error} warnings={item.warnings} />
                           </th>
                           <td>
                             <Status of={item.status} />
                           </td>
-                          <td class="number">{item.pages ?? ""}</td>
+                          <td class="number roomy">{item.pages ?? ""}</td>
                           <td class="row-actions">
                             {item.status === "succeeded" && (
                               <button

@@ -7,11 +7,10 @@ import { count, t } from "../lib/messages";
 import { comparePixels, decodeImage } from "../lib/pixels";
 import { toBlob } from "../lib/previews";
 import { goTo, linkTo } from "../lib/router";
-import type { Preview, Version } from "../lib/types";
+import type { PageProps, Preview, Version } from "../lib/types";
 import { TextDiff } from "../ui/diff";
 import { Notice, Result } from "../ui/parts";
 import { payloadOf, readSamples, type Sample } from "./editor/samples";
-import type { PageProps } from "./pages";
 import { HEADER, readTemplate } from "./template/read";
 
 const LIVE = "live";

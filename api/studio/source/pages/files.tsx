@@ -4,9 +4,8 @@ import { useId, useRef, useState } from "preact/hooks";
 import { ask, askAll, askJson } from "../lib/api";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatBytes, formatMoment, formatNumber, type Key, t } from "../lib/messages";
-import type { Font, Image, StoredFile } from "../lib/types";
+import type { Font, Image, PageProps, StoredFile } from "../lib/types";
 import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
-import type { PageProps } from "./pages";
 
 interface Kind<F extends StoredFile> {
   plural: "images" | "fonts";

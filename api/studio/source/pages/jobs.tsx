@@ -7,7 +7,7 @@ import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, type Key, t } from "../lib/messages";
 import { usePolling } from "../lib/poll";
 import type { ErrorBody, Job, Warning } from "../lib/types";
-import { Badge, Empty, Notice, Result, Wide } from "../ui/parts";
+import { Badge, Empty, Narrow, Notice, Result, Wide } from "../ui/parts";
 
 export const STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 
@@ -53,27 +53,37 @@ export function Jobs() {
                       <tr>
                         <th scope="col">{t("jobs.job")}</th>
                         <th scope="col">{t("jobs.status")}</th>
-                        <th scope="col">{t("jobs.template")}</th>
-                        <th scope="col" class="number">
+                        <th scope="col" class="roomy">
+                          {t("jobs.template")}
+                        </th>
+                        <th scope="col" class="number roomy">
                           {t("jobs.pages")}
                         </th>
-                        <th scope="col">{t("jobs.created")}</th>
+                        <th scope="col" class="roomy">
+                          {t("jobs.created")}
+                        </th>
                         <td />
                       </tr>
                     </thead>
                     <tbody>
                       {jobs.map((job) => (
                         <tr key={job.id}>
-                          <th scope="row">
+                          <th scope="row" class="id">
                             <span class="mono">{job.id}</span>
+                            <Narrow>
+                              {job.pages !== undefined && `${count("batches.pages", job.pages)} · `}
+                              {formatAgo(job.created_at)}
+                            </Narrow>
                             <Findings error={job.error} warnings={job.warnings} />
                           </th>
                           <td>
                             <Status of={job.status} /> {job.draft && <Badge>{t("jobs.draft")}</Badge>}
                           </td>
-                          <td class="mono">{job.template ?? <span class="soft">–</span>}</td>
-                          <td class="number">{job.pages ?? ""}</td>
-                          <td title={formatMoment(job.created_at)}>{formatAgo(job.created_at)}</td>
+                          <td class="mono roomy">{job.template ?? <span class="soft">–</span>}</td>
+                          <td class="number roomy">{job.pages ?? ""}</td>
+                          <td class="roomy" title={formatMoment(job.created_at)}>
+                            {formatAgo(job.created_at)}
+                          </td>
                           <td class="row-actions">
                             {job.status === "succeeded" && (
                               <button

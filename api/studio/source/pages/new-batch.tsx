@@ -8,10 +8,9 @@ import { count, formatNumber, t } from "../lib/messages";
 import { drawPage, type Drawing } from "../lib/previews";
 import { goTo, linkTo } from "../lib/router";
 import { findPaths, readData } from "../lib/template-data";
-import type { Batch, Tag, Version } from "../lib/types";
+import type { Batch, PageProps, Tag, Version } from "../lib/types";
 import { Notice, Result, Wide } from "../ui/parts";
 import { DropZone } from "./files";
-import type { PageProps } from "./pages";
 import { readTemplate, takeDropped } from "./template/read";
 
 const PREVIEWED = 3;

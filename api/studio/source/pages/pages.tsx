@@ -4,17 +4,11 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { t } from "../lib/messages";
 import { linkTo } from "../lib/router";
-import type { Account } from "../lib/types";
+import type { PageProps } from "../lib/types";
 import { Empty, Loading, Notice } from "../ui/parts";
 import { homeOf } from "../ui/shell";
 import { TemplatePage } from "./template";
 import { Templates } from "./templates";
-
-export interface PageProps {
-  account: Account;
-  route: string[];
-  onLanguage: () => void;
-}
 
 const EDITOR = later(async () => (await import("./editor")).EditorPage);
 const NEW_BATCH = later(async () => (await import("./new-batch")).NewBatch);

@@ -5,10 +5,9 @@ import { askAll, askJson } from "../lib/api";
 import { useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, t } from "../lib/messages";
 import { goTo, linkTo } from "../lib/router";
-import type { Template, TemplateWithContent } from "../lib/types";
+import type { PageProps, Template, TemplateWithContent } from "../lib/types";
 import { Empty, Field, FormDialog, Result, Wide } from "../ui/parts";
 import { Thumbnail } from "../ui/thumbnail";
-import type { PageProps } from "./pages";
 import { PUBLIC } from "./template/read";
 
 export function Templates({ account }: PageProps) {

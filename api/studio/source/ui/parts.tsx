@@ -13,6 +13,11 @@ export function Notice({ kind = "info", children }: { kind?: "info" | "error" | 
   );
 }
 
+/** What columns of class `roomy` say, below the name of a row where there is no room for them. */
+export function Narrow({ children }: { children: ComponentChildren }) {
+  return <span class="narrow soft">{children}</span>;
+}
+
 /** An empty state: a title, and how to start. */
 export function Empty({ title, children }: { title: string; children: ComponentChildren }) {
   return (

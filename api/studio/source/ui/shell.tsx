@@ -38,6 +38,7 @@ export function Shell({
 }) {
   const here = route[0] ?? homeOf(account);
   const main = useRef<HTMLElement>(null);
+  const places = useRef<HTMLElement>(null);
   const address = route.join("/");
   const first = useRef(true);
   // Moves the focus to the new view, so that screen readers announce it like a page load.
@@ -46,6 +47,10 @@ export function Shell({
     else main.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [address]);
+  // On phones the places may be wider than the screen.
+  useEffect(() => {
+    places.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [here]);
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
@@ -55,7 +60,7 @@ export function Shell({
         <a class="brand" href={linkTo(homeOf(account))}>
           Pressroom <span>Studio</span>
         </a>
-        <nav aria-label={t("nav.label")}>
+        <nav aria-label={t("nav.label")} ref={places}>
           {placesOf(account).map(({ path, label }) => (
             <a key={path} href={linkTo(path)} aria-current={here === path ? "page" : undefined}>
               {t(label)}

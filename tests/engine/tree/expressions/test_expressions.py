@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from tests.engine.tree.documents import evaluate, why_not
 from workers.engine.tree.expressions.compiler import compile_text
 from workers.engine.tree.expressions.grammar import (
+    MAX_CACHED_LENGTH,
     ExpressionSyntaxError,
+    TextTemplate,
     parse_expression,
     parse_text,
 )
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
+from workers.engine.tree.expressions.white_space import collapse_and_trim
 
 LINE = {"qty": Decimal(2), "price": Decimal("89.90"), "items": [Decimal(5)], "text": "Drill"}
 SCOPE = {
@@ -266,3 +269,22 @@ def test_every_failure_of_an_expression_can_be_explained(text: str) -> None:
         evaluate(text, SCOPE)
     except EVALUATION_ERRORS:
         assert why_not(text, SCOPE)
+
+
+def test_texts_with_the_same_expressions_keep_their_own_white_space():
+    for written, text in (("{{ a }}-b", "x  y-b"), ("{{ a }} b", "x  y b"), ("{{a}}-b", "x  y-b")):
+        assert compile_text(parse_text(written))({"a": "x  y"}) == text
+    collapsed = compile_text(parse_text("{{ a }}-b"), collapse=collapse_and_trim)
+    assert collapsed({"a": "x  y"}) == "x y-b"
+
+
+def test_a_text_like_an_expression_is_not_taken_for_it():
+    assert compile_text(TextTemplate(("a",)))({"a": "value"}) == "a"
+    assert compile_text(parse_text("{{ a }}"))({"a": "value"}) == "value"
+
+
+@pytest.mark.parametrize("length", [MAX_CACHED_LENGTH, MAX_CACHED_LENGTH + 1, 5_000])
+def test_expressions_of_any_length_have_their_value(length):
+    text = f"'{'x' * (length - 2)}'"
+    assert evaluate(text) == "x" * (length - 2)
+    assert compile_text(parse_text("{{" + text + "}}"))({}) == "x" * (length - 2)

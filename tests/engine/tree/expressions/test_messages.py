@@ -188,6 +188,20 @@ def test_cached_languages_of_data_are_limited():
     assert 0 < template.compiled.messages.cached_tags <= MAX_CACHED_TAGS
 
 
+def test_messages_written_alike_are_reported_where_each_stands():
+    wrong = messages("en", ("a", "{{ 'b' | t }}"), ("c", "{{ 1 + }}"))
+    for line in (1, 4):
+        source = document("<p>{{ 'a' | t }}</p>", head="\n" * (line - 1) + wrong, lang="en")
+        template = prepare_template(source.encode())
+        reported = {
+            finding.code: finding.location.span.line_start
+            for finding in validate(template, None, options=OPTIONS)
+            if finding.location is not None
+        }
+        assert reported["message-in-message"] == line
+        assert reported["expression-syntax"] == line
+
+
 def test_a_payload_replaces_and_adds_messages():
     template = prepare_template(
         document(

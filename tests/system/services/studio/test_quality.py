@@ -67,6 +67,23 @@ def test_nothing_is_cut_off_where_the_page_is_narrow(sign_in, account, width):
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width, place
 
 
+def test_lists_are_readable_on_phones(sign_in, account):
+    """Names keep their width, and below them stands what the hidden columns say."""
+    body = b"<document><flow><p>One page</p></flow></document>"
+    headers = {"Content-Type": "text/xml", "Prefer": "respond-async, wait=20"}
+    job = account.request("POST", "/v2/pdf", body, headers=headers)
+    assert job.status in (200, 202)
+    page = sign_in(account, viewport={"width": 390, "height": 844})
+    go_to(page, "jobs")
+    name = page.get_by_role("rowheader").first
+    expect(name).to_contain_text("1 page ·")
+    expect(page.get_by_role("columnheader", name="Accepted")).to_be_hidden()
+    assert name.bounding_box()["width"] > 130
+    expect(page.get_by_role("link", name="Jobs")).to_be_in_viewport(ratio=1)
+    go_to(page, "account")
+    expect(page.get_by_role("link", name="Account", exact=True)).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_mapped_csv_is_accessible_and_not_cut_off(sign_in, account, scheme, find_violations):
     text = b'<document><data><json>{"name": "?"}</json></data><flow><p>{{ name }}</p></flow></document>'

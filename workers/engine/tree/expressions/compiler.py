@@ -20,8 +20,10 @@ from workers.engine.tree.expressions import runtime
 from workers.engine.tree.expressions.filters import FILTERS, Filter, FilterKind
 from workers.engine.tree.expressions.grammar import (
     ARITHMETIC_SIGNS,
+    CACHED_TEXTS,
     COMPARISON_SIGNS,
     FUNCTIONS,
+    MAX_CACHED_LENGTH,
     Expression,
     TextTemplate,
     find_row_expression,
@@ -31,33 +33,62 @@ from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, Expressio
 from workers.engine.tree.expressions.scope import FORMATS, MESSAGES, Scope, Value
 
 # Code takes some five times its text: 8 MB of a process at most.
-_CACHED_FUNCTIONS: Final = 2_000
+_CACHED_CODE: Final = 2_000
 _CACHED_CHARACTERS: Final = 800
+
+Collapse = Callable[[str], str]
 
 
 def compile_value(expression: Expression) -> Callable[[Scope], Value]:
-    """Compile an expression to a function of the scope, which raises one of EVALUATION_ERRORS."""
-    return _CodeGenerator().function(lambda generator: generator.emit(expression.node))
+    """Compile an expression to a function of the scope, which raises one of EVALUATION_ERRORS.
+
+    Functions are cached, as nearly all of a template in an editor are those of its text before.
+    """
+    if len(expression.text) > MAX_CACHED_LENGTH:
+        return _make_value(expression)
+    return _make_value_cached(expression)
 
 
 def compile_text(
-    template: TextTemplate, *, collapse: Callable[[str], str] | None = None
+    template: TextTemplate, *, collapse: Collapse | None = None
 ) -> Callable[[Scope], str]:
     """Compile a text to a function of the scope; `collapse` collapses white space in its values."""
-    return _CodeGenerator().function(lambda generator: generator.emit_text(template, collapse))
+    if template.length > MAX_CACHED_LENGTH:
+        return _make_text(template, collapse)
+    return _make_text_cached(template, collapse)
 
 
 def compile_texts(
-    templates: Sequence[TextTemplate], *, collapse: Callable[[str], str]
+    templates: Sequence[TextTemplate], *, collapse: Collapse
 ) -> Callable[[Scope], tuple[str, ...]]:
     """Compile several texts to one function that returns them all, such as the cells of a row."""
+    texts = tuple(templates)
+    if sum(text.length for text in texts) > MAX_CACHED_LENGTH:
+        return _make_texts(texts, collapse)
+    return _make_texts_cached(texts, collapse)
 
+
+def _make_value(expression: Expression) -> Callable[[Scope], Value]:
+    return _CodeGenerator().function(lambda generator: generator.emit(expression.node))
+
+
+def _make_text(template: TextTemplate, collapse: Collapse | None) -> Callable[[Scope], str]:
+    return _CodeGenerator().function(lambda generator: generator.emit_text(template, collapse))
+
+
+def _make_texts(
+    templates: tuple[TextTemplate, ...], collapse: Collapse
+) -> Callable[[Scope], tuple[str, ...]]:
     def emit(generator: _CodeGenerator) -> str:
-        """Generate the steps of a node; return the variable or literal that holds its value."""
         cells = [generator.emit_text(template, collapse) for template in templates]
         return f"({', '.join(cells)},)"
 
     return _CodeGenerator().function(emit)
+
+
+_make_value_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_value)
+_make_text_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_text)
+_make_texts_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_texts)
 
 
 def explain_failure(expression: Expression, scope: Scope) -> str | None:
@@ -364,7 +395,7 @@ def _compile_source(source: str) -> CodeType:
     return compile(source, "<expression>", "exec")
 
 
-_compile_cached: Final = lru_cache(maxsize=_CACHED_FUNCTIONS)(_compile_source)
+_compile_cached: Final = lru_cache(maxsize=_CACHED_CODE)(_compile_source)
 
 
 def _comparison(operator: str, left: str, right: str) -> str:

@@ -27,6 +27,10 @@ from workers.engine.tree.expressions.scope import PAGE_NAMES, RUNNING, TOTALS, V
 MAX_LENGTH: Final = 10_000
 MAX_NESTING: Final = 32  # language.md 1.4, Limits
 MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
+# Of cached expressions and functions. Each character takes some 110 bytes in either: with the longest
+# texts 28 MB of a process for each of the caches, with usual ones a quarter of that.
+CACHED_TEXTS: Final = 1_000
+MAX_CACHED_LENGTH: Final = 250
 FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
 
 
@@ -48,15 +52,16 @@ class MessageUse(NamedTuple):
 class Expression:
     """A parsed and checked expression; `names` are the names it requires in the scope.
 
-    `row_names` are names in its row expressions, which may also be members of the rows.
+    `row_names` are names in its row expressions, which may also be members of the rows. All follows
+    from the text, so expressions are equal if they are written alike.
     """
 
     text: str
-    node: nodes.Expr
-    names: frozenset[str]
-    row_names: frozenset[str]
-    hints: tuple[str, ...] = ()
-    messages: tuple[MessageUse, ...] = ()
+    node: nodes.Expr = field(compare=False)
+    names: frozenset[str] = field(compare=False)
+    row_names: frozenset[str] = field(compare=False)
+    hints: tuple[str, ...] = field(default=(), compare=False)
+    messages: tuple[MessageUse, ...] = field(default=(), compare=False)
 
     @property
     def all_names(self) -> frozenset[str]:
@@ -98,6 +103,11 @@ class TextTemplate:
     parts: tuple[str | Expression, ...]
 
     @property
+    def length(self) -> int:
+        """The number of characters, without those of braces."""
+        return sum(len(part if isinstance(part, str) else part.text) for part in self.parts)
+
+    @property
     def expressions(self) -> tuple[Expression, ...]:
         """The expressions alone."""
         return tuple(part for part in self.parts if isinstance(part, Expression))
@@ -119,13 +129,18 @@ class TextTemplate:
 _FACTOR_FILTER: Final = re.compile(r"[*/]\s*[\w.]+\s*\|")
 
 
-@lru_cache(maxsize=128)  # a row expression is parsed by the checker and by the code generator
 def parse_expression(text: str) -> Expression:
     """Parse and check an expression, as written between the braces.
+
+    Short ones are cached: nearly all of a template in an editor are those of its text before.
 
     Raises:
         ExpressionSyntaxError: it is not part of the language.
     """
+    return _read_expression(text) if len(text) > MAX_CACHED_LENGTH else _read_cached(text)
+
+
+def _read_expression(text: str) -> Expression:
     node = _parse(text)
     check = _Checker()
     check.visit(node, 0, 0)
@@ -137,6 +152,9 @@ def parse_expression(text: str) -> Expression:
         tuple(check.hints) if _FACTOR_FILTER.search(text) else (),
         tuple(check.messages),
     )
+
+
+_read_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_read_expression)
 
 
 def parse_text(text: str) -> TextTemplate:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.languages import read_language
@@ -17,6 +18,8 @@ from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.compiler import compile_text, explain_failure
 from workers.engine.tree.expressions.formats import Formats, find_locale
 from workers.engine.tree.expressions.grammar import (
+    CACHED_TEXTS,
+    MAX_CACHED_LENGTH,
     Expression,
     ExpressionSyntaxError,
     MessageUse,
@@ -43,16 +46,22 @@ _SAMPLE: Final = tuple(map(Decimal, (*range(201), "0.5", "1.5", "2.5")))
 Category = Callable[[Decimal], str]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageVariant:
-    """One variant of a message: its text, and the names in it that arguments must provide."""
+class MessageText(NamedTuple):
+    """A compiled text, wherever it is written, and the names in it that arguments must provide."""
 
-    text: str
-    location: SourceLocation
     template: TextTemplate
     write: Callable[[Scope], str]
     required_names: frozenset[str]
     implicit_names: frozenset[str]
+    shows_message: bool
+
+
+class MessageVariant(NamedTuple):
+    """One variant of a message: its text as written on one line, and compiled."""
+
+    text: str
+    location: SourceLocation
+    compiled: MessageText
 
 
 @dataclass(slots=True)
@@ -68,7 +77,9 @@ class Message:
     @property
     def required_names(self) -> frozenset[str]:
         """The arguments it requires."""
-        names = frozenset[str]().union(*(text.required_names for text in self.texts.values()))
+        names = frozenset[str]().union(
+            *(variant.compiled.required_names for variant in self.texts.values())
+        )
         return names | {NUMBER} if self.form else names
 
 
@@ -212,9 +223,10 @@ class Translator:
 
 def _write(message: Message, arguments: dict[str, Value], scope: Scope, formats: Formats) -> str:
     """Return the text of a message; numbers in it are formatted in its own language."""
-    text = message.texts.get(_category(message, arguments))
-    if text is None:
-        text = message.texts[_OTHER]
+    variant = message.texts.get(_category(message, arguments))
+    if variant is None:
+        variant = message.texts[_OTHER]
+    text = variant.compiled
     missing = sorted(text.required_names - arguments.keys())
     if missing:
         raise ExpressionError(f'the message "{message.key[:40]}" needs {", ".join(missing)}')
@@ -360,31 +372,44 @@ def _check_forms(message: Message, findings: Findings) -> None:
 
 
 def _compile_text(element: Element, findings: Findings) -> MessageVariant:
-    location = element.location
+    written, location = element.text, element.location
     try:
-        template = parse_text(element.text)
+        text = _read_text(written)
     except ExpressionSyntaxError as error:
-        shown = " ".join(element.text.split())[:80]
+        shown = " ".join(written.split())[:80]
         findings.error("expression-syntax", f'In "{shown}": {error}', location)
-        template = TextTemplate(("",))
-    if any(expression.messages for expression in template.expressions):
+        text = _read_text("")
+    if text.shows_message:
         findings.error(
             "message-in-message",
             "A message may not show another: the filter `t` is not accepted in it",
             location,
         )
-        template = TextTemplate(("",))
+        text = _read_text("")
+    return MessageVariant(" ".join(written.split()), location, text)
+
+
+def _read_text(written: str) -> MessageText:
+    return _make_text(written) if len(written) > MAX_CACHED_LENGTH else _make_cached(written)
+
+
+def _make_text(written: str) -> MessageText:
+    template = parse_text(written)
+    shows_message = any(expression.messages for expression in template.expressions)
     template = TextTemplate(tuple(_collapse(template.parts)))
     names = frozenset[str]().union(*(one.names for one in template.expressions))
     every = frozenset[str]().union(*(one.all_names for one in template.expressions))
-    return MessageVariant(
-        " ".join(element.text.split()),
-        location,
+    return MessageText(
         template,
         compile_text(template),
         names - DOCUMENT_NAMES,
         every & DOCUMENT_NAMES,
+        shows_message,
     )
+
+
+# Templates have messages in many languages, of which an edit changes one at most.
+_make_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_text)
 
 
 def _collapse(parts: tuple[str | Expression, ...]) -> Iterator[str | Expression]:

@@ -1,8 +1,8 @@
 /** The account: usage, keys and webhooks. */
 
 import { t } from "../../lib/messages";
+import type { PageProps } from "../../lib/types";
 import { LanguageChoice } from "../../ui/language";
-import type { PageProps } from "../pages";
 import { Keys, listScopes } from "./keys";
 import { UsageReport } from "./usage";
 import { Webhooks } from "./webhooks";

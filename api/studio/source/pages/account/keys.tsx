@@ -99,7 +99,7 @@ export function Keys({ own }: { own: Scope[] }) {
           <p>
             {revoking.name ?? ""} <span class="mono">{revoking.display}</span>
           </p>
-          <p>{t(revoking.is_own ? "keys.revokeOwn" : "keys.revokeHelp")}</p>
+          <p>{t(revoking.is_own ? "keys.revokeOwn" : revoking.display === "sign-in" ? "keys.revokePerson" : "keys.revokeHelp")}</p>
         </FormDialog>
       )}
     </section>

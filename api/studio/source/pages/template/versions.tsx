@@ -6,7 +6,7 @@ import { useLoad } from "../../lib/load";
 import { formatAgo, formatMoment, t } from "../../lib/messages";
 import type { Tag, Template, Version } from "../../lib/types";
 import { linkTo } from "../../lib/router";
-import { Badge, Empty, Field, FormDialog, Notice, Result, Wide } from "../../ui/parts";
+import { Badge, Empty, Field, FormDialog, Narrow, Notice, Result, Wide } from "../../ui/parts";
 import { HEADER } from "./read";
 
 type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { for: "untag"; tag: Tag };
@@ -66,7 +66,9 @@ export function Versions({
                     <tr>
                       <th scope="col">{t("versions.version")}</th>
                       <th scope="col">{t("versions.note")}</th>
-                      <th scope="col">{t("versions.published")}</th>
+                      <th scope="col" class="roomy">
+                        {t("versions.published")}
+                      </th>
                       <td />
                     </tr>
                   </thead>
@@ -96,8 +98,13 @@ export function Versions({
                               ),
                             )}
                         </th>
-                        <td class="note">{each.message || <span class="soft">–</span>}</td>
-                        <td title={formatMoment(each.created_at)}>
+                        <td class="note">
+                          {each.message || <span class="soft">–</span>}
+                          <Narrow>
+                            {formatAgo(each.created_at)} · {each.created_by.name}
+                          </Narrow>
+                        </td>
+                        <td class="roomy" title={formatMoment(each.created_at)}>
                           {formatAgo(each.created_at)} <span class="soft">· {each.created_by.name}</span>
                         </td>
                         <td class="row-actions">

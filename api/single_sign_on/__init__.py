@@ -1,0 +1,1 @@
+"""Sign-in to the Studio at an OpenID Connect provider."""

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-5QSUHRC3.js";import"./chunk-MXNB3EG2.js";import"./chunk-VO6VR7PE.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
