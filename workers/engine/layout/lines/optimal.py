@@ -209,11 +209,22 @@ class TotalFitBreaker:
         final = len(boxes) - 1
         measure = self._measure
         width_of, lines = measure.width_of, len(measure.first)
+        narrowest, stretch, least_stretch = (
+            measure.narrowest,
+            measure.stretch,
+            max(measure.ragged, 1),
+        )
         active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None, 0, width_of(0))]
         for number in breakpoints:
             box = boxes[number]
             is_last, is_soft = number == final, boundaries[box] == DISCRETIONARY
             right = rights[box] + (hyphen_width(box) if is_soft else 0.0)
+            # Most words are in the middle of lines: even the line that starts first, the tightest,
+            # would be too loose.
+            longest = active[0]
+            most = max((glue_sums[box] - longest.glue) * stretch, least_stretch) * tolerance
+            if narrowest - right + longest.x > most and not is_last:
+                continue
             groups = [active] if is_last or lines < 2 else _group_by_line(active, lines)
             found: list[_ActiveNode] = []
             is_any_overfull = False
