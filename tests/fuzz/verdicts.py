@@ -32,7 +32,7 @@ ONLY_BY_RENDERING: Final = frozenset(
         ),
         "barcode-text",  # no text below a code, or too narrow a one
         # What is drawn in the end, of which less may be written.
-        *("missing-glyph", "profile-color", "profile-depth", "profile-page"),
+        *("missing-glyph", "profile-color", "profile-depth", "profile-font", "profile-page"),
     }
 )
 
