@@ -1,7 +1,8 @@
 """A small OpenID Connect provider with Authlib's server: `python -m tests.oidc_provider PORT CLIENT CALLBACK`.
 
 It signs in the person whose `claims` a test has put to `/orders`, without asking. The other orders make it do
-wrong: `wrong` claims and `algorithm` of the ID token, an `other_key`, a `described_issuer`, or an `error`.
+wrong: `wrong` claims and `algorithm` of the ID token, an `other_key`, a `described_issuer`, or an `error`. With
+`names_itself` it says that it does so in its answers, and does not.
 """
 
 from __future__ import annotations
@@ -192,6 +193,7 @@ def make_app(client: Client, issuer: str) -> Flask:  # noqa: C901  (its views an
             authorization_endpoint=f"{issuer}/authorize",
             token_endpoint=f"{issuer}/token",
             jwks_uri=f"{issuer}/keys",
+            authorization_response_iss_parameter_supported="names_itself" in orders,
             id_token_signing_alg_values_supported=["RS256", "HS256", "none"],
             code_challenge_methods_supported=["S256"],
         )

@@ -80,10 +80,8 @@ class Provider:
             SignInError: the person cancelled, the state is not of this browser, or the answer of the
                 provider is not valid.
         """
-        sender = request.args.get("iss")  # RFC 9207: the answer of another provider
-        if sender is not None and sender != self._terms.issuer:
-            raise SignInError(Problem.PROVIDER, f"the answer is of the issuer {sender[:200]!r}")
         try:
+            self._check_sender(self._client.load_server_metadata(), request.args.get("iss"))
             token = self._client.authorize_access_token(
                 claims_options={
                     "iss": {"essential": True, "value": self._terms.issuer},
@@ -99,6 +97,12 @@ class Provider:
         if claims is None or _read_algorithm(token["id_token"]) not in _ALGORITHMS:
             raise SignInError(Problem.PROVIDER, "the provider sent no ID token that is signed")
         return self._read_person(claims)
+
+    def _check_sender(self, metadata: Mapping[str, Any], sender: str | None) -> None:
+        """Refuse the answer of another provider (RFC 9207, 2.4)."""
+        is_required = metadata.get("authorization_response_iss_parameter_supported") is True
+        if sender != self._terms.issuer and (is_required or sender is not None):
+            raise SignInError(Problem.PROVIDER, f"the answer is of the issuer {sender!r:.200}")
 
     def _read_person(self, claims: Mapping[str, Any]) -> Person:
         subject, given = claims["sub"], claims.get(self._terms.claim)

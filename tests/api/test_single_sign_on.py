@@ -225,6 +225,15 @@ def test_an_answer_of_another_issuer_is_refused(browser, provider):
     assert problem_of(browser.get(back + "&iss=https://evil.example")) == "provider"
 
 
+def test_an_answer_without_the_issuer_that_is_promised_in_it_is_refused(browser, provider):
+    provider.order(names_itself=True)
+    back = provider.visit(browser.begin().headers["Location"]).removeprefix(STUDIO)
+    assert problem_of(browser.get(back)) == "provider"
+    back = provider.visit(browser.begin().headers["Location"]).removeprefix(STUDIO)
+    accepted = browser.get(f"{back}&iss={provider.issuer}")
+    assert accepted.headers["Location"] == "/studio/"
+
+
 def test_a_provider_that_describes_another_issuer_is_refused(browser, provider):
     provider.order(described_issuer="https://evil.example")
     assert problem_of(browser.begin()) == "provider"

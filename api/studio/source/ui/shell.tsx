@@ -47,9 +47,12 @@ export function Shell({
     else main.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [address]);
-  // On phones the places may be wider than the screen.
+  // On phones the places may be wider than the screen. `scrollIntoView` would move where Tab goes on from.
   useEffect(() => {
-    places.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    const list = places.current;
+    const current = list?.querySelector("[aria-current]")?.getBoundingClientRect();
+    const around = list?.getBoundingClientRect();
+    if (list && current && around) list.scrollLeft += current.left - around.left - (around.width - current.width) / 2;
   }, [here]);
   return (
     <div class="shell">
