@@ -174,6 +174,15 @@ class OverflowSource(Protocol):
         """Return the block's source and first words, None when all of it fits."""
 
 
+@runtime_checkable
+class FootedFragment(Protocol):
+    """A fragment that covers the lower end of its area: notes and bottom figures stand above that."""
+
+    @property
+    def foot_height(self) -> float:
+        """The height of the lower end of its area that it covers, in points."""
+
+
 LayoutFunction = Callable[["LayoutContext", Any, Region, Resume], "Fragment | None"]
 MeasureFunction = Callable[["LayoutContext", Any], tuple[float, float]]
 

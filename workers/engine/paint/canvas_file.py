@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 rl_config.useA85 = 0  # streams are binary: in ASCII they would be a quarter larger
 
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 
 
 class XObjectCall(NamedTuple):

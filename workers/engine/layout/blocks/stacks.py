@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import BoxFragment
@@ -37,6 +37,7 @@ from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
+    FootedFragment,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -67,15 +68,6 @@ class StackResume(NamedTuple):
     child: int
     inner: Resume
     is_forced: bool
-
-
-@runtime_checkable
-class FootedFragment(Protocol):
-    """A fragment that covers the lower end of its area: notes and bottom figures stand above that."""
-
-    @property
-    def foot_height(self) -> float:
-        """The height of the lower end of its area that it covers, in points."""
 
 
 def foot_height_of(fragment: object) -> float:

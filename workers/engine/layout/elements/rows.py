@@ -50,7 +50,7 @@ from workers.engine.tree.nodes import (
 from workers.engine.units import Length, LengthKind
 
 _ONE_SHARE: Final = Length(1.0, LengthKind.FRACTION)
-_DONE: Final = ("done",)  # the resume position of a finished block while others continue
+_DONE: Final[object] = ("done",)  # the resume position of a finished block while others continue
 _SHARES_OF_SLACK: Final = {"center": 0.5, "end": 1.0}
 
 

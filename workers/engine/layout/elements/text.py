@@ -162,7 +162,7 @@ class RuleFragment:
         """Draw the rule through the middle of its height."""
         middle = y + self.height / 2
         items: list[Item] = canvas.items
-        owner = None  # a rule is an artifact (ISO 32000-2, 14.8.2.2)
+        owner: object | None = None  # a rule is an artifact (ISO 32000-2, 14.8.2.2)
         draw_border(items, self.node.border, (x, middle), (x + self.width, middle), owner)
 
 

@@ -34,8 +34,8 @@ _DEFAULT_IGNORABLE: Final = (
 )
 _IGNORABLE: Final = re.compile(f"[{_DEFAULT_IGNORABLE}]")
 # A code is one UTF-16 unit, so a supplementary character is encoded as U+FFFD.
-_SUPPLEMENTARY: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
-_NOT_ENCODED: Final = re.compile(f"[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-\U0010ffff]")
+_SUPPLEMENTARY: Final = re.compile(r"[\ud800-\udfff\U00010000-\U0010ffff]")
+_NOT_ENCODED: Final = re.compile(rf"[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-\U0010ffff]")
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
 _ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 

@@ -34,7 +34,7 @@ _SHAPED: Final = re.compile(
 _COMPLEX: Final = re.compile(
     "[\u0590-\u109f\u135d-\u135f\u1700-\u18af\u1900-\u1cff\ua800-\uabff\ufb1d-\ufdff\ufe70-\ufefc]"
 )
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")  # JSON can contain unpaired surrogates
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")  # JSON can contain unpaired surrogates
 _JOINERS: Final = "\u200c\u200d"
 _CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
 

@@ -215,7 +215,7 @@ class Lines:
     list_starts: Sequence[int] = SINGLE_LIST  # index of the first line of each list
     widest: float = 0.0
     widest_text: str = ""
-    owner: object = None
+    owner: object | None = None
     width: float = 0.0
     start: InlinePosition | None = None
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved

@@ -41,7 +41,7 @@ class CompiledLoop:
         self.clause = clause
         self.context = context
         self._items = items
-        self._attribute = attribute
+        self._attribute_name = attribute
         self._used_outside = used_outside
 
     @property
@@ -65,7 +65,7 @@ class CompiledLoop:
             wanted = "a record" if self.clause.key else "a list"
             state.findings.error(
                 "loop-needs-list",
-                f'{self._attribute}="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
+                f'{self._attribute_name}="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
                 f"not {describe_type(items)}",
                 self.location,
             )

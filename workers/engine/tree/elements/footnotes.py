@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.tree.build_state import BuildState
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
@@ -22,6 +23,7 @@ from workers.engine.tree.nodes import (
     Paragraph,
     Reference,
     Role,
+    Source,
     child_blocks,
 )
 from workers.engine.tree.references.footnote_collector import CalledNote
@@ -37,7 +39,9 @@ _TAGS: Final = frozenset({"footnote", "markdown"})
 def compile_footnote(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a note and its call."""
     if isinstance(element, MarkdownElement) and element.fragment and not element.children:
-        return NodeBuilder(_RepeatedCall(element.fragment, context.sheet), is_static=False)
+        return NodeBuilder(
+            _RepeatedCall(element.fragment, element.location, context.sheet), is_static=False
+        )
     if _is_misplaced(element, context):
         return sequence(())
     note = _FootnoteBuilder(element, context)
@@ -238,20 +242,23 @@ class _FootnoteBuilder:
 class _RepeatedCall:
     """Builds a further call of a note of Markdown."""
 
-    __slots__ = ("_call_styles", "_key")
+    __slots__ = ("_call_styles", "_key", "_source")
 
-    def __init__(self, key: str, sheet: StyleSheet) -> None:
+    def __init__(self, key: str, location: SourceLocation, sheet: StyleSheet) -> None:
         self._key = key
+        self._source = source_maker(location)
         self._call_styles = _CallStyles(sheet)
 
     def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
         called = scope[STATE].footnotes.by_key.get(self._key)
         if called is not None:
             again = called._replace(anchor="")
-            _add_call(scope[COLLECTOR], again, self._call_styles.compute(parent), None)
+            _add_call(
+                scope[COLLECTOR], again, self._call_styles.compute(parent), self._source(scope)
+            )
 
 
-def _add_call(collector: Any, called: CalledNote, style: TextStyle, source: Any) -> None:
+def _add_call(collector: Any, called: CalledNote, style: TextStyle, source: Source) -> None:
     call: NoteCall | Reference | None = None
     if called.is_page_numbered:
         call = Reference(called.name, "note", style, source)

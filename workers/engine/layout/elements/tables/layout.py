@@ -303,7 +303,7 @@ class _TableFiller:
             *self._matching(self.node.heads, is_last=is_last),
             *self._matching(self.node.feet, is_last=is_last),
         )
-        fixed = sum(total_height(self.grid.group(self.context, group)) for group in groups)
+        fixed: float = sum(total_height(self.grid.group(self.context, group)) for group in groups)
         fixed += sum(caption.height for caption in self._captions(is_last=is_last))
         return fixed + total_height(self.repeated_heads)
 

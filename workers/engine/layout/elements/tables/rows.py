@@ -32,7 +32,7 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.styles.computed import VerticalAlign
 
-_DONE: Final = ("done",)  # the resume position of a finished cell while others continue
+_DONE: Final[object] = ("done",)  # the resume position of a finished cell while others continue
 
 # Text without a direction in a right-to-left line: a number, or one word.
 _DIRECTION_NEUTRAL: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
