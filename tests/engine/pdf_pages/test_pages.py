@@ -43,6 +43,24 @@ def text_of(pdf: bytes) -> bytes:
     return out.getvalue()
 
 
+def test_numbers_may_be_objects_of_their_own():
+    data = b"""%PDF-1.4
+1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
+2 0 obj <</Type/Pages/Count 1/Kids[3 0 R]>> endobj
+3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 4 0 R 5 0 R]/Rotate 6 0 R/Contents 7 0 R/Resources 8 0 R>> endobj
+4 0 obj 100 endobj
+5 0 obj 50.5 endobj
+6 0 obj 0 endobj
+7 0 obj <</Length 20>> stream
+0 0 1 rg 0 0 9 9 re f
+endstream endobj
+8 0 obj null endobj
+trailer <</Root 1 0 R/Size 9>>
+"""
+    imported = import_page(data, 1, "k")
+    assert (imported.width_points, imported.height_points) == (100, 50.5)
+
+
 def test_a_page_of_our_own_looks_as_in_its_file():
     data = (FOLDER / "images" / "letterhead.pdf").read_bytes()
     for number in (1, 2):

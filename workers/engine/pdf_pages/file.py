@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from io import BytesIO
 from typing import Final, TypeVar
 
@@ -192,7 +193,8 @@ def _parse(found: PdfObject) -> PdfObject:
         return Stream(entries, found.read_raw_bytes())
     if isinstance(found, pikepdf.Object):
         return Lexer(found.unparse(resolved=True)).read_object()
-    return None if found is None else Lexer(pikepdf.unparse(found)).read_object()
+    # pikepdf has values of Python for null, booleans and numbers.
+    return float(found) if isinstance(found, Decimal) else found
 
 
 def is_name(value: PdfObject, *names: str) -> bool:
