@@ -108,6 +108,9 @@ class SquareFace:
     def encode(self, text: str) -> bytes:
         return text.encode()
 
+    def draws_simply(self, text: str) -> bool:
+        return text.isascii()
+
     def encode_justified(self, text: str, adjustment: float) -> bytes:
         return f"[{text} {adjustment:.0f}]".encode()
 

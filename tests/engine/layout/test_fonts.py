@@ -11,6 +11,8 @@ from workers.engine.layout.fonts import (
     find_missing,
     split_by_face,
 )
+from workers.engine.layout.fonts.shaping import needs_shaping
+from workers.engine.layout.lines.bidi import has_right_to_left
 
 GENERAL = ("Noto Sans", "Noto Serif", "JetBrains Mono")
 
@@ -122,7 +124,20 @@ def test_figures_stand_in_columns_and_are_not_kerned():
 
 
 @pytest.mark.parametrize(
-    "text", ["1,234.50", "-9.99", "AV 2026", "To 7 March", "TX00412 (To)", "50\\2", "4 % of 9", "7"]
+    "text",
+    [
+        "1,234.50",
+        "-9.99",
+        "AV 2026",
+        "To 7 March",
+        "TX00412 (To)",
+        "50\\2",
+        "4 % of 9",
+        "7",
+        "\u22121,234.50",
+        "€9.99",
+        "9,99\u00a0€",
+    ],
 )
 @pytest.mark.parametrize("family", ["sans-serif", "serif", "monospace"])
 def test_texts_that_differ_in_digits_alone_are_as_wide_and_encoded_alike(family, text):
@@ -138,6 +153,19 @@ def test_texts_that_differ_in_digits_alone_are_as_wide_and_encoded_alike(family,
             face.encode_justified(other, 0).replace(b"\x00 )0(", b"\x00 "),
             face.encode_justified(other, 0).replace(b"\x00 )0(", b"\x00 ").strip(b"[]"),
         )
+
+
+@pytest.mark.parametrize("family", [*GENERAL, "Noto Sans Arabic", "Noto Sans JP"])
+def test_what_a_face_draws_simply_is_one_run_without_shaping(family):
+    face = find_face((family,), 400, False)
+    simple = [char for char in map(chr, range(0x80, 0x3000)) if face.draws_simply(char)]
+    assert [char for char in simple if needs_shaping(char) or has_right_to_left(char)] == []
+    assert [
+        char for char in simple if split_by_face((family,), 400, False, char)[0][0] is not face
+    ] == []
+    if family in GENERAL:
+        assert face.draws_simply("\u22121,250.00 € – Größe")
+    assert not face.draws_simply("soft\u00adhyphen")
 
 
 def test_no_kerning_across_spaces_and_undrawn_characters():

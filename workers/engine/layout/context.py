@@ -95,6 +95,9 @@ class FontFace(Protocol):
     def depth(self, text: str) -> float:
         """Return how far the ink of a text reaches below the baseline, in em."""
 
+    def draws_simply(self, text: str) -> bool:
+        """Return whether the face draws all of `text` itself, a glyph for each character from left to right."""
+
     def encode(self, text: str) -> bytes:
         """Return `text` as the operand of a text-showing operator (ISO 32000-1, 9.4.3)."""
 

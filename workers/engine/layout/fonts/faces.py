@@ -33,6 +33,10 @@ _DEFAULT_IGNORABLE: Final = (
     "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
 )
 _IGNORABLE: Final = re.compile(f"[{_DEFAULT_IGNORABLE}]")
+# Latin letters, punctuation, currency signs and the minus, without the soft hyphen.
+_SIMPLE: Final = re.compile(
+    r"[ -~\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027\u202f\u2030-\u205e\u20a0-\u20c0\u2212]*"
+)
 # A code is one UTF-16 unit, so a supplementary character is encoded as U+FFFD.
 _SUPPLEMENTARY: Final = re.compile(r"[\ud800-\udfff\U00010000-\U0010ffff]")
 _NOT_ENCODED: Final = re.compile(rf"[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-\U0010ffff]")
@@ -41,6 +45,7 @@ _ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 
 _LIGATED: Final = ("ff", "fi", "fl", "fj", "fb", "fh", "fk", "ft", "Th", "tt", "ti", "ct", "st")
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
+_NOT_ZERO: Final = re.compile("[1-9]")
 
 # Figures are never kerned, so that they align in columns.
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
@@ -152,10 +157,12 @@ class Face:
         None for a text without a digit, and in a face whose figures are not equally wide. The
         amounts of a statement are all different, and have a handful of patterns.
         """
-        if not text.isascii():
+        if text.isascii():
+            pattern = text.encode().translate(_ZEROS)
+        elif _FIGURES.fullmatch(text):  # such as −1,250.00 or 1 250,00 €
+            pattern = _NOT_ZERO.sub("0", text).encode()
+        else:
             return None
-        encoded = text.encode()
-        pattern = encoded.translate(_ZEROS)
         number = self._numbers.get(pattern)
         if number is None:
             if b"0" not in pattern or len(text) > _MAX_CACHED_LENGTH or not self._has_equal_figures:
@@ -238,6 +245,15 @@ class Face:
     def covers(self, char: str) -> bool:
         """Return whether the face has a glyph for `char`, or `char` needs none."""
         return char in self._covered or _IGNORABLE.match(char) is not None
+
+    def draws_simply(self, text: str) -> bool:
+        """Return whether the face draws all of `text` itself, a glyph for each character from left to right.
+
+        False for some texts of which this holds: it is a quick answer for words and numbers.
+        """
+        return text.isascii() or (
+            _SIMPLE.fullmatch(text) is not None and self._covered.issuperset(text)
+        )
 
     def covers_all(self, text: str) -> bool:
         """Return whether the face can draw all of `text`."""

@@ -25,7 +25,7 @@ def text_measurer(fonts: Fonts, style: TextStyle) -> Callable[[str], float]:
     shapes_all = is_shaped(style, face, 0, None)
 
     def measure_any(text: str) -> float:
-        if text.isascii() and not shapes_all:
+        if not shapes_all and face.draws_simply(text):
             return measure(text) * size + spacing * len(text)
         return sum(
             glyph_style.measure(run)

@@ -91,7 +91,9 @@ def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> L
             limit = cell.limit
             if cell.decimal_alignment is not None:
                 limit -= cell.decimal_alignment.shift(content)
-            if width <= limit and (content.isascii() or _has_one_face(context, cell, content)):
+            if width <= limit and (
+                cell.glyph_style.face.draws_simply(content) or _has_one_face(context, cell, content)
+            ):
                 contents.append(width)
                 continue
         fragment = _lay_out_cell(context, plan, cell, row, content, inf, None)
