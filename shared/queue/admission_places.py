@@ -116,9 +116,12 @@ class AdmissionPlaces:
         return self.renew(job_id)
 
     def renew(self, job_id: str) -> PlaceState | None:
-        """Renew the lease of a job's place and return its state; None if Redis has lost it."""
+        """Renew the lease of a job's place and return its state; None if Redis has lost it.
+
+        Slots of workers that have started meanwhile are granted to the jobs that wait.
+        """
+        args: list[str | float] = [job_id, PLACE_LEASE_SECONDS, self._count_slots()]
         with reachable():
-            args: list[str | float] = [job_id, PLACE_LEASE_SECONDS]
             state = cast("bytes | None", self._renew(keys=[job_key(job_id)], args=args))
         return None if state is None else PlaceState(state.decode())
 

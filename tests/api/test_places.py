@@ -123,6 +123,7 @@ def test_a_waiting_request_is_a_503_when_the_queue_is_drained(
     assert count(redis, PlaceState.WAITING) == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("slots", "held")
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
 def test_a_request_without_a_place_within_the_budget_is_a_504(redis, call, headers):
@@ -230,6 +231,7 @@ def test_while_images_are_fetched_the_job_has_no_place(redis, suspending, open_c
     assert count(redis, PlaceState.FETCHING) == 0
 
 
+@pytest.mark.long
 def test_images_that_take_longer_than_the_budget_are_a_504(redis, suspending, open_call, serve):
     suspending(serve(lambda *_: time.sleep(7)).url())
     answer = open_call()

@@ -433,8 +433,8 @@ class Line:
             for job in jobs
         ]
 
-    def renew(self, job, lease=60):
-        return self._run("renew_place", [f"job:{job}"], job, lease)
+    def renew(self, job, lease=60, slots=2):
+        return self._run("renew_place", [f"job:{job}"], job, lease, slots)
 
     def end(self, job):
         """End a job that no worker has started."""
@@ -472,6 +472,15 @@ HELD, WAITING = [b"held"], [b"waiting"]
 
 def test_acquire_place_gives_a_lone_account_all_slots(line):
     assert line.take("a1", "a2", "a3") == [HELD, HELD, WAITING]
+
+
+def test_slots_of_a_worker_that_starts_are_granted_to_those_who_wait(line):
+    line.take("a1", "a2", "a3", "a4", "a5")
+    assert line.renew("a3", slots=3) == b"held"
+    assert line.renew("a5", slots=3) == b"waiting"
+    assert (line.held, line.waiting) == (["a1", "a2", "a3"], ["a4", "a5"])
+    line.take("b1", slots=8)
+    assert line.waiting == []
 
 
 def test_acquire_place_again_changes_nothing(line):

@@ -10,8 +10,7 @@
 
 local job, account, queue = ARGV[1], ARGV[2], ARGV[3]
 local now = read_clock()
-redis.call('HSET', 'places:facts', 'slots', ARGV[5])
-if remove_expired_places(now) then grant_places(now) end
+update_places(ARGV[5], now)
 mark_active(account, now)
 local place = find_place(job)
 if place and place.state ~= 'fetching' then

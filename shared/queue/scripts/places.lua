@@ -145,6 +145,14 @@ local function remove_expired_places(now)
     return #lapsed > 0
 end
 
+-- Set the number of slots and remove places with expired leases; if either frees places, grant them.
+local function update_places(slots, now)
+    local before = tonumber(redis.call('HGET', 'places:facts', 'slots') or '0')
+    redis.call('HSET', 'places:facts', 'slots', slots)
+    local has_removed = remove_expired_places(now)
+    if has_removed or tonumber(slots) > before then grant_places(now) end
+end
+
 -- Mark an account as active; if it is new, remove some that have long been inactive.
 local function mark_active(account, now)
     if redis.call('ZADD', 'places:recent', now, account) == 0 then return end
