@@ -1,7 +1,8 @@
-"""An S3 server, started from a package for these tests alone; PostgreSQL is in tests/conftest.py."""
+"""An S3 server and Chromium, started for these tests alone; PostgreSQL is in tests/conftest.py."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from deploy.embedded.loopback import free_port
@@ -68,6 +70,19 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
     npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
     subprocess.run(npm, cwd=folder, check=True, timeout=300)
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Run the browser from its package; missing is a failure, never a skip."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("chromium is missing; run: apt-get install chromium")
+    arguments = ["--disable-dev-shm-usage"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
 
 
 def await_port(port: int, process: subprocess.Popen[bytes], *, said: Path) -> None:

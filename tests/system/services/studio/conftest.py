@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
 import api.studio
 from tests.system.conftest import Account
 
 SOURCE = Path(api.studio.__file__).with_name("source")
 SECONDS = 20
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Run the browser from its package; missing is a failure, never a skip."""
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.fail("chromium is missing; run: apt-get install chromium")
-    arguments = ["--disable-dev-shm-usage"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
