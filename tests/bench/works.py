@@ -159,6 +159,29 @@ def charts_data(seed: int) -> dict[str, Any]:
     }
 
 
+def form_data(seed: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    labels = ("Name", "Street", "Town", "Telephone", "Born on", "Employer", "Since", "Remarks")
+    return {
+        "title": f"Application {seed}",
+        "fields": [
+            {"name": f"f{n}", "label": labels[n % 8], "value": str(chance.randint(1, 99_999))}
+            for n in range(24)
+        ],
+    }
+
+
+def qr_bill_data(seed: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    town = {"postal_code": "8000", "town": "Seldwyla", "country": "CH"}
+    return {
+        "title": f"Rechnung {seed}",
+        "lines": [{"text": f"Leistung {n}", "price": chance.randint(1, 90)} for n in range(5)],
+        "creditor": {"name": "Muster & Söhne AG", "street": "Musterstrasse", "number": "1", **town},
+        "debtor": {"name": "Simone Beispiel", "street": "Gasse", "number": str(seed), **town},
+    }
+
+
 STATEMENT_FURNITURE = (
     r"Statement 2026-Q1 Page \d+ of \d+"
     r"|Date Value Reference Kind Details Paid out Paid in Balance"
@@ -213,6 +236,22 @@ CHARTS = Work(
     furniture=r"(?!)",
     must=Must(12),
 )
+FORM = Work(
+    "form",
+    "a form with 50 fields",
+    form_data,
+    {"ours": 60},
+    furniture=r"(?!)",
+    must=Must(15),
+)
+QR_BILL = Work(
+    "qr-bill",
+    "an invoice with a QR-bill",
+    qr_bill_data,
+    {"ours": 100},
+    furniture=r"(?!)",
+    must=Must(10),
+)
 STATEMENT = Work(
     "statement",
     "statement, 5,000 × 8",
@@ -235,6 +274,8 @@ WORKS = {
     "references": REFERENCES,
     "notes": NOTES,
     "charts": CHARTS,
+    "form": FORM,
+    "qr-bill": QR_BILL,
     "statement": STATEMENT,
     "long": LONG_STATEMENT,
 }
