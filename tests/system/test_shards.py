@@ -191,8 +191,13 @@ def test_an_operator_sees_and_drains_all_shards(farm, residents):
             assert accounts[2].render(HELLO).status == 503
     finally:
         farm.command("queue", "resume", "interactive")
+    # So often that every front process knows it.
     wait_until(
-        lambda: all(accounts[2].render(HELLO).status == 200 for accounts in residents.values())
+        lambda: all(
+            accounts[2].render(HELLO).status == 200
+            for accounts in residents.values()
+            for _ in range(8)
+        )
     )
 
 
