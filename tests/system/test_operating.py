@@ -121,8 +121,10 @@ def test_a_drained_queue_rejects_waited_requests_and_keeps_accepted_jobs(account
     account.farm.command("queue", "resume", "batch")
     account.farm.command("queue", "resume", "interactive")
     assert account.request("GET", f"{path}?wait=20").json["status"] == "succeeded"
-    # What was refused took no key: the same call is done now.
-    assert account.request("POST", "/v2/pdf", HELLO.encode(), headers=keyed).status == 200
+    # What was refused took no key: the same call is done as soon as its front knows.
+    wait_until(
+        lambda: account.request("POST", "/v2/pdf", HELLO.encode(), headers=keyed).status == 200
+    )
     assert account.settled_usage(pages=2)["pagesGenerated"] == 2
 
 
