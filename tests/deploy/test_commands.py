@@ -2,6 +2,7 @@
 
 import json
 import stat
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -165,10 +166,11 @@ def test_a_restored_person_may_sign_in_again_and_has_no_session(
     terms = {"name": "SSO: Anna", "scopes": ALL_SCOPES, "expires_at": now() + timedelta(hours=1)}
 
     def sign_in():
-        database = open_database(database_url)
-        with database.session() as session:
+        with (
+            closing(open_database(database_url)) as database,
+            database.session() as session,
+        ):
             record_sign_in(session, made["account_id"], "d" * 64, **terms)
-        database.close()
 
     sign_in()
     key_id = run("key", "list", made["account_id"])["keys"][1]["key_id"]
@@ -183,6 +185,7 @@ def test_a_restored_person_may_sign_in_again_and_has_no_session(
     assert run("key", "restore", key_id) == {"key_id": key_id, "restored": True}
     sign_in()
     assert sessions.find(token) is None
+    server.close()
 
 
 def test_a_change_that_fronts_may_not_apply_yet_is_reported(run, database_url, monkeypatch):
