@@ -87,7 +87,7 @@ class AdmissionPlaces:
         Call `wait` after False. A job that waited for images does not count against the limit.
 
         Raises:
-            LineFullError: too many jobs of the account wait already.
+            WaitingLimitError: too many jobs of the account wait already.
         """
         args: list[str | int | float] = [
             request.job_id,
