@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.tree.documents import evaluate, why_not
+from workers.engine.tree.expressions.caching import MAX_CACHED_LENGTH
 from workers.engine.tree.expressions.compiler import compile_text
 from workers.engine.tree.expressions.grammar import (
-    MAX_CACHED_LENGTH,
     ExpressionSyntaxError,
     TextTemplate,
     parse_expression,

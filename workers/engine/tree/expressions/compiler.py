@@ -8,22 +8,20 @@ author.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
 from jinja2 import nodes
 
 from workers.engine.tree.expressions import runtime
+from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.filters import FILTERS, Filter, FilterKind
 from workers.engine.tree.expressions.grammar import (
     ARITHMETIC_SIGNS,
-    CACHED_TEXTS,
     COMPARISON_SIGNS,
     FUNCTIONS,
-    MAX_CACHED_LENGTH,
     Expression,
     TextTemplate,
     find_row_expression,
@@ -39,56 +37,31 @@ _CACHED_CHARACTERS: Final = 800
 Collapse = Callable[[str], str]
 
 
+@cache_short(lambda expression: len(expression.text))
 def compile_value(expression: Expression) -> Callable[[Scope], Value]:
-    """Compile an expression to a function of the scope, which raises one of EVALUATION_ERRORS.
-
-    Functions are cached, as nearly all of a template in an editor are those of its text before.
-    """
-    if len(expression.text) > MAX_CACHED_LENGTH:
-        return _make_value(expression)
-    return _make_value_cached(expression)
+    """Compile an expression to a function of the scope, which raises one of EVALUATION_ERRORS."""
+    return _CodeGenerator().function(lambda generator: generator.emit(expression.node))
 
 
+@cache_short(lambda template: template.length)
 def compile_text(
     template: TextTemplate, *, collapse: Collapse | None = None
 ) -> Callable[[Scope], str]:
     """Compile a text to a function of the scope; `collapse` collapses white space in its values."""
-    if template.length > MAX_CACHED_LENGTH:
-        return _make_text(template, collapse)
-    return _make_text_cached(template, collapse)
-
-
-def compile_texts(
-    templates: Sequence[TextTemplate], *, collapse: Collapse
-) -> Callable[[Scope], tuple[str, ...]]:
-    """Compile several texts to one function that returns them all, such as the cells of a row."""
-    texts = tuple(templates)
-    if sum(text.length for text in texts) > MAX_CACHED_LENGTH:
-        return _make_texts(texts, collapse)
-    return _make_texts_cached(texts, collapse)
-
-
-def _make_value(expression: Expression) -> Callable[[Scope], Value]:
-    return _CodeGenerator().function(lambda generator: generator.emit(expression.node))
-
-
-def _make_text(template: TextTemplate, collapse: Collapse | None) -> Callable[[Scope], str]:
     return _CodeGenerator().function(lambda generator: generator.emit_text(template, collapse))
 
 
-def _make_texts(
-    templates: tuple[TextTemplate, ...], collapse: Collapse
+@cache_short(lambda templates: sum(text.length for text in templates))
+def compile_texts(
+    templates: tuple[TextTemplate, ...], *, collapse: Collapse
 ) -> Callable[[Scope], tuple[str, ...]]:
+    """Compile several texts to one function that returns them all, such as the cells of a row."""
+
     def emit(generator: _CodeGenerator) -> str:
         cells = [generator.emit_text(template, collapse) for template in templates]
         return f"({', '.join(cells)},)"
 
     return _CodeGenerator().function(emit)
-
-
-_make_value_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_value)
-_make_text_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_text)
-_make_texts_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_texts)
 
 
 def explain_failure(expression: Expression, scope: Scope) -> str | None:
@@ -382,20 +355,10 @@ class _CodeGenerator:
         self.lines.append("    " * self.indent + text)
 
 
+@cache_short(len, max_entries=_CACHED_CODE, max_length=_CACHED_CHARACTERS)
 def _compile(source: str) -> CodeType:
-    """Return the code object of a function's source.
-
-    Code is cached, as nearly all functions of a template in an editor are those of its text before,
-    and compiling them is half of the time. Long functions are not cached.
-    """
-    return _compile_source(source) if len(source) > _CACHED_CHARACTERS else _compile_cached(source)
-
-
-def _compile_source(source: str) -> CodeType:
+    """Return the code object of a function's source; compiling it is half of the time."""
     return compile(source, "<expression>", "exec")
-
-
-_compile_cached: Final = lru_cache(maxsize=_CACHED_CODE)(_compile_source)
 
 
 def _comparison(operator: str, left: str, right: str) -> str:

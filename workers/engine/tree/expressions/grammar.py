@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
 from inspect import Parameter
 from typing import Final, NamedTuple
 
@@ -20,6 +19,7 @@ from jinja2.lexer import Lexer, Token
 from jinja2.parser import Parser
 
 from workers.engine.tree.expressions import runtime
+from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.filters import FILTERS, NEEDS_EXPRESSION, Filter, FilterKind
 from workers.engine.tree.expressions.formats import MAX_PLACES
 from workers.engine.tree.expressions.scope import PAGE_NAMES, RUNNING, TOTALS, Value
@@ -27,10 +27,6 @@ from workers.engine.tree.expressions.scope import PAGE_NAMES, RUNNING, TOTALS, V
 MAX_LENGTH: Final = 10_000
 MAX_NESTING: Final = 32  # language.md 1.4, Limits
 MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
-# Of cached expressions and functions. Each character takes some 110 bytes in either: with the longest
-# texts 28 MB of a process for each of the caches, with usual ones a quarter of that.
-CACHED_TEXTS: Final = 1_000
-MAX_CACHED_LENGTH: Final = 250
 FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
 
 
@@ -129,18 +125,13 @@ class TextTemplate:
 _FACTOR_FILTER: Final = re.compile(r"[*/]\s*[\w.]+\s*\|")
 
 
+@cache_short(len)
 def parse_expression(text: str) -> Expression:
     """Parse and check an expression, as written between the braces.
-
-    Short ones are cached: nearly all of a template in an editor are those of its text before.
 
     Raises:
         ExpressionSyntaxError: it is not part of the language.
     """
-    return _read_expression(text) if len(text) > MAX_CACHED_LENGTH else _read_cached(text)
-
-
-def _read_expression(text: str) -> Expression:
     node = _parse(text)
     check = _Checker()
     check.visit(node, 0, 0)
@@ -152,9 +143,6 @@ def _read_expression(text: str) -> Expression:
         tuple(check.hints) if _FACTOR_FILTER.search(text) else (),
         tuple(check.messages),
     )
-
-
-_read_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_read_expression)
 
 
 def parse_text(text: str) -> TextTemplate:

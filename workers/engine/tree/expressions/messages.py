@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.languages import read_language
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.compiler import compile_text, explain_failure
 from workers.engine.tree.expressions.formats import Formats, find_locale
 from workers.engine.tree.expressions.grammar import (
-    CACHED_TEXTS,
-    MAX_CACHED_LENGTH,
     Expression,
     ExpressionSyntaxError,
     MessageUse,
@@ -389,11 +387,8 @@ def _compile_text(element: Element, findings: Findings) -> MessageVariant:
     return MessageVariant(" ".join(written.split()), location, text)
 
 
+@cache_short(len)
 def _read_text(written: str) -> MessageText:
-    return _make_text(written) if len(written) > MAX_CACHED_LENGTH else _make_cached(written)
-
-
-def _make_text(written: str) -> MessageText:
     template = parse_text(written)
     shows_message = any(expression.messages for expression in template.expressions)
     template = TextTemplate(tuple(_collapse(template.parts)))
@@ -406,10 +401,6 @@ def _make_text(written: str) -> MessageText:
         every & DOCUMENT_NAMES,
         shows_message,
     )
-
-
-# Templates have messages in many languages, of which an edit changes one at most.
-_make_cached: Final = lru_cache(maxsize=CACHED_TEXTS)(_make_text)
 
 
 def _collapse(parts: tuple[str | Expression, ...]) -> Iterator[str | Expression]:

@@ -292,7 +292,7 @@ class _PlainRows:
         self.templates = templates
         literals = tuple(text for each in templates if (text := each.literal) is not None)
         self.texts: Callable[[Scope], tuple[str, ...]] = (
-            compile_texts(templates, collapse=collapse_and_trim)
+            compile_texts(tuple(templates), collapse=collapse_and_trim)
             if len(literals) < len(templates)
             else _Literals(literals)
         )
