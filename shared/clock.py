@@ -1,7 +1,7 @@
 """The one place that reads the time.
 
 Instants are compared between machines, whose clocks differ. Processes with a connection to Redis follow
-its clock (`shared.queue.clocks`); others use their machine's. Decision 0322.
+its clock (`shared.queue.clocks`); others use their machine's. Decision 0384.
 """
 
 from __future__ import annotations

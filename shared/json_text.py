@@ -1,4 +1,4 @@
-"""Encoding and decoding of internal JSON by orjson; decision 0300."""
+"""Encoding and decoding of internal JSON by orjson; decision 0380."""
 
 from __future__ import annotations
 

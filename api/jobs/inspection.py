@@ -1,4 +1,4 @@
-"""Inspection of uploaded files in a worker, before they are stored (decision 0317)."""
+"""Inspection of uploaded files in a worker, before they are stored (decision 0387)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route POST /v2/preview: receive, pin, admit, queue, respond (decision 0361)."""
+"""The route POST /v2/preview: receive, pin, admit, queue, respond (decision 0388)."""
 
 from __future__ import annotations
 

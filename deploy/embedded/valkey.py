@@ -60,7 +60,7 @@ def server_command(folder: Path) -> list[str]:
 
 
 def _configuration(folder: Path, server: RedisServer) -> str:
-    # Every process asserts append-only and noeviction at its start (decision 0320).
+    # Every process asserts append-only and noeviction at its start (decision 0383).
     return "\n".join([
         f"bind {LOOPBACK}",
         f"port {server.port}",

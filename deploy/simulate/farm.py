@@ -15,7 +15,7 @@ from shared.queue.worker_presence import TASK_LEASE_SECONDS
 
 INTERACTIVE: Final = "interactive"
 BATCH: Final = "batch"
-# Parameters of the real farm: shared.batches.chunks, workers.batches and decision 0331.
+# Parameters of the real farm: shared.batches.chunks, workers.batches and decision 0385.
 SLICE_SECONDS: Final = 2.0
 WINDOW: Final = 4
 CHUNKS_AIMED_AT: Final = 64

@@ -1,6 +1,6 @@
 """Commits of a batch's slices, and the state of a chunk while its slices run.
 
-A slice is committed in one atomic step (decision 0320, for many documents): its checkpoint, its usage
+A slice is committed in one atomic step (decision 0383, for many documents): its checkpoint, its usage
 events and the counters are written together or not at all. Another run of the same slice reads the
 checkpoint and completes the slice without committing it again, so no document is counted twice.
 """

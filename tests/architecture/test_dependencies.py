@@ -1,4 +1,4 @@
-"""Dependencies are used as they document it: nothing of theirs is replaced (decision 0301).
+"""Dependencies are used as they document it: nothing of theirs is replaced (decision 0380).
 
 ruff's SLF001 finds names with an underscore that are read. Here: what is assigned to, and which
 methods of their classes are overridden.
@@ -54,7 +54,7 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "sqlalchemy.sql.type_api.TypeDecorator.process_result_value": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.ExternalType.cache_ok": "SQLAlchemy, ExternalType.cache_ok",
 }
-# Overridden without a clause that says so; decision 0301 names each, and the test that would notice.
+# Overridden without a clause that says so; decision 0380 names each, and the test that would notice.
 EXCEPTIONS: Mapping[str, str] = {
     "jinja2.lexer.Lexer.wrap": "tests/engine/tree: positions and line breaks of expressions",
     "jinja2.environment.Environment.lexer": "the same",
@@ -105,7 +105,7 @@ def test_no_method_of_a_dependency_is_overridden_outside_its_extension_points():
             found.setdefault(overridden, []).append(f"{name}: {own}")
     allowed = EXTENSION_POINTS.keys() | EXCEPTIONS.keys()
     new = {key: places for key, places in found.items() if key not in allowed}
-    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0301"
+    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0380"
     assert allowed - found.keys() == set(), "no longer overridden"
 
 
@@ -134,7 +134,7 @@ def test_no_attribute_of_a_dependency_is_assigned():
         target: f"{name}:{line}" for name, path in sources() for target, line in assignments(path)
     }
     new = {target: place for target, place in found.items() if target not in SETTINGS}
-    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0301"
+    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0380"
     assert SETTINGS.keys() - found.keys() == set(), "no longer assigned"
 
 

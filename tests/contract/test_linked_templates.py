@@ -1,4 +1,4 @@
-"""Templates that extend and import others (deploy/decisions/0370), with the real engine behind the queue."""
+"""Templates that extend and import others (deploy/decisions/0386), with the real engine behind the queue."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.waiting import wait_until, within
 
 pytestmark = pytest.mark.faults
 
-# The maintenance process meters what is on record a minute after its end (decision 0321).
+# The maintenance process meters what is on record a minute after its end (decision 0384).
 RECONCILED_SECONDS = 150
 
 

@@ -1,4 +1,4 @@
--- Renew a front's presence: it waits for a job (decision 0315).
+-- Renew a front's presence: it waits for a job (decision 0383).
 --
 -- KEYS: 1 state of the job
 -- ARGV: 1 seconds until the presence expires, 2 time to live of a state without one

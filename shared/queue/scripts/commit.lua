@@ -1,4 +1,4 @@
--- Commit a job: outcome, usage event, counters and reply (decision 0320).
+-- Commit a job: outcome, usage event, counters and reply (decision 0383).
 --
 -- KEYS: 1 state of the job, 2 reply list, 3 usage counters of the account's period, 4 usage stream,
 --       5 farm totals, 6 lines of increments for the farm totals

@@ -1,4 +1,4 @@
--- Commit a slice once: checkpoint, usage events and counters (decision 0320, for many documents).
+-- Commit a slice once: checkpoint, usage events and counters (decision 0383, for many documents).
 --
 -- KEYS: 1 state of the chunk, 2 usage counters of the account's period, 3 usage stream
 -- ARGV: 1 cursor after the slice, 2 checkpoint of this run, 3 time to live of the state in seconds,
