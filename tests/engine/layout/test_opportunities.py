@@ -81,7 +81,7 @@ NOT_MET: Final = {
         rf"[\\$%)}},]{MARK}",
         r"[$%(\[{\u2329]",
     ),
-    "amounts and references stay with their signs over a space (decision 462)": (
+    "amounts and references stay with their signs over a space (decision 475)": (
         "[#§$%0] ",
         "[0$%]",
     ),
