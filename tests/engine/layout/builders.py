@@ -11,8 +11,9 @@ from typing import Any
 
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
 from workers.engine.layout.blocks.rotation import lay_out_rotated
-from workers.engine.layout.context import FontFace, LayoutContext
+from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.display import Fill, GlyphRun, Item, LaidOutDocument, LaidOutPage, Stroke
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.ports import NoResources, Resources
@@ -87,6 +88,7 @@ LINE = Border(1.0, BorderStyle.SOLID, BLACK)
 class SquareFace:
     """A face whose every character is half an em wide; `ignored` ones are not seen."""
 
+    name = "Square"
     ascent = 0.8
     descent = 0.2
     cap_height = 0.7

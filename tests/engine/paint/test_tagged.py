@@ -12,7 +12,7 @@ from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.finish.structure import read_text, write_structure
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.structure import LogicalStructure, role_of
+from workers.engine.layout.structure import LogicalStructure
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
@@ -323,22 +323,23 @@ def test_a_lone_surrogate_breaks_no_text_string():
 def test_nodes_have_the_structure_type_of_their_element():
     named = {
         "ListBlock": "ul", "ListItem": "li", "Image": "img", "Barcode": "barcode", "Table": "table",
-        "Contents": "toc", "Index": "index",
+        "Contents": "toc", "Index": "index", "Chart": "chart", "FormField": "input", "Note": "footnote",
     }  # fmt: skip
     for name, tag in named.items():
         assert getattr(nodes, name).role.value == STRUCTURE_TYPES[tag]
-    assert STRUCTURE_TYPES["row"] == NO_STRUCTURE_TYPE
 
 
-def test_a_node_without_a_role_has_that_of_its_element():
-    class Source:
-        class location:  # noqa: N801, a stand-in for one
-            tag_name = "blockquote"
+def test_nodes_whose_content_stands_for_itself_have_no_structure_element():
+    content = "<row><grid grid-template-columns='20mm'><p>a</p></grid></row><hr/><break/><p>b</p>"
+    assert {STRUCTURE_TYPES[tag] for tag in ("row", "grid", "hr", "break")} == {NO_STRUCTURE_TYPE}
+    assert [line.strip() for line in structure(content)] == ["P", "'a'", "P", "'b'"]
 
-    class Node:
-        source = Source
 
-    assert role_of(Node()) == "BlockQuote"
+def test_a_link_leads_to_a_rule():
+    file = made('<p><a href="#line">below</a></p><break/><hr id="line"/>')
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        (link,) = pdf.pages[0].Annots
+        assert link.Dest[0].objgen == pdf.pages[1].obj.objgen
 
 
 def test_no_page_content_is_extracted_twice():

@@ -27,8 +27,16 @@ from typing import (
 )
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
-from workers.engine.layout.display import Anchor, Item, LaidOutPage, LinkArea, OutlineEntry
+from workers.engine.layout.display import (
+    Anchor,
+    Item,
+    LaidOutPage,
+    LinkArea,
+    OutlineEntry,
+    Owner,
+)
 from workers.engine.layout.fonts import needs_extra_fonts
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.identity import IdentityCache
 from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
@@ -45,6 +53,7 @@ from workers.engine.tree.nodes import (
     NoteCall,
     Paragraph,
     Source,
+    SourceNode,
     TextRun,
 )
 from workers.engine.tree.page_values import PageValues
@@ -72,37 +81,6 @@ Bounds = tuple[float, float, float, float]
 Resume = Any
 
 AnyBlock = Block | ListItem
-
-
-class FontFace(Protocol):
-    """The metrics and encoding of a font face, as layout needs them; metrics in em."""
-
-    ascent: float
-    descent: float
-    cap_height: float
-    underline_position: float
-    underline_thickness: float
-    strike_position: float
-    shapes: bool  # whether the face supports shaping
-    is_ideographic: bool  # whether justification expands between all characters
-
-    def measure(self, text: str) -> float:
-        """Return the width of `text`, in em."""
-
-    def kern(self, first: str, second: str) -> float:
-        """Return the kerning between two characters, in em."""
-
-    def depth(self, text: str) -> float:
-        """Return how far the ink of a text reaches below the baseline, in em."""
-
-    def draws_simply(self, text: str) -> bool:
-        """Return whether the face draws all of `text` itself, a glyph for each character from left to right."""
-
-    def encode(self, text: str) -> bytes:
-        """Return `text` as the operand of a text-showing operator (ISO 32000-1, 9.4.3)."""
-
-    def encode_justified(self, text: str, adjustment: float) -> bytes:
-        """Return `text` as an operand whose spaces are wider by `adjustment` thousandths of an em."""
 
 
 class Fonts(Protocol):
@@ -297,7 +275,7 @@ class PageCanvas:
         self._findings = findings
         self._reported = reported
 
-    def owner_of(self, node: object) -> object | None:
+    def owner_of(self, node: SourceNode) -> Owner:
         """Return the owner of the items of a node, None for running content."""
         if self.is_artifact:
             return None
@@ -310,7 +288,7 @@ class PageCanvas:
         """
         return None if self.is_artifact else self.structure
 
-    def add_figure(self, node: object, alt: str, box: Rectangle) -> object | None:
+    def add_figure(self, node: SourceNode, alt: str, box: Rectangle) -> Owner:
         """Return the owner of a figure in a rectangle of the page, None for decoration, which has
         no `alt`.
         """
@@ -323,7 +301,7 @@ class PageCanvas:
         left, top = box.x + outside, page.height - box.y + outside
         return self.structure.add_figure(node, alt, (left, top - box.height, left + box.width, top))
 
-    def add_field(self, node: FormField, area: Bounds | None) -> object | None:
+    def add_field(self, node: FormField, area: Bounds | None) -> Owner:
         """Return the owner of a form field; `area` is the box of one that is not interactive."""
         if self.is_artifact or self.structure is None:
             return self.owner_of(node)
@@ -334,7 +312,7 @@ class PageCanvas:
         left, top = x + outside, self.page.height - y + outside
         return self.structure.add_field(node, (left, top - height, left + width, top))
 
-    def add_box(self, node: object, area: Bounds) -> object | None:
+    def add_box(self, node: SourceNode, area: Bounds) -> Owner:
         """Return the owner of a node's box, whose border box is `area`."""
         del area  # MappingCanvas records it (`workers.engine.layout.pages.source_map`)
         return self.owner_of(node)

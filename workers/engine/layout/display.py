@@ -8,17 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.fonts.shaping import Cluster
+from workers.engine.tree.document import PageMaster
+from workers.engine.tree.nodes import FormField, SourceNode
 from workers.engine.units import Color
 
 if TYPE_CHECKING:
     from workers.engine.layout.structure import LogicalStructure
 
 
-class Owner(Protocol):
-    """A node of the document: any object with a role and a source."""
+# The node of an item, or the number of its structure element; None for an artifact.
+Owner = SourceNode | int | None
+
+
+class KeyedImage(Protocol):
+    """A prepared image (layout/images/); its key is equal for equal images."""
+
+    @property
+    def key(self) -> str:
+        """The digest of the content, with the page where it is one of several."""
 
 
 class GlyphRun(NamedTuple):
@@ -30,13 +41,13 @@ class GlyphRun(NamedTuple):
 
     x: float
     y: float  # baseline
-    face: object
+    face: FontFace
     size: float
     color: Color
     codes: bytes
     text: str
     width: float
-    owner: object | None
+    owner: Owner
     word_spacing: float = 0.0
     letter_spacing: float = 0.0
 
@@ -49,13 +60,13 @@ class ShapedRun(NamedTuple):
 
     x: float
     y: float  # baseline
-    face: object
+    face: FontFace
     size: float
     color: Color
     clusters: tuple[Cluster, ...]
     text: str
     width: float
-    owner: object | None
+    owner: Owner
 
 
 class Fill(NamedTuple):
@@ -66,7 +77,7 @@ class Fill(NamedTuple):
     width: float
     height: float
     color: Color
-    owner: object | None
+    owner: Owner
     radius: float = 0.0
 
 
@@ -79,7 +90,7 @@ class Stroke(NamedTuple):
     y2: float
     width: float
     color: Color
-    owner: object | None
+    owner: Owner
     dash: tuple[float, ...] = ()
 
 
@@ -94,7 +105,7 @@ class StrokedRectangle(NamedTuple):
     height: float
     line_width: float
     color: Color
-    owner: object | None
+    owner: Owner
     radius: float = 0.0
     dash: tuple[float, ...] = ()
 
@@ -111,7 +122,7 @@ class RectangleSet(NamedTuple):
     unit_height: float
     rectangles: tuple[tuple[int, int, int, int], ...]
     color: Color
-    owner: object | None
+    owner: Owner
 
 
 class PolygonSet(NamedTuple):
@@ -124,7 +135,7 @@ class PolygonSet(NamedTuple):
     unit: float
     polygons: tuple[tuple[tuple[int, int], ...], ...]
     color: Color
-    owner: object | None
+    owner: Owner
 
 
 # The points of a subpath, the first where it starts: two numbers end a straight line, six are the
@@ -137,7 +148,7 @@ class Path(NamedTuple):
 
     subpaths: tuple[Subpath, ...]
     color: Color
-    owner: object | None
+    owner: Owner
     width: float = 0.0
     dash: tuple[float, ...] = ()
 
@@ -145,16 +156,16 @@ class Path(NamedTuple):
 class Picture(NamedTuple):
     """A prepared image (layout/images/), shared by all its uses.
 
-    `node` is the element it is drawn for; a decorative image has no owner but still has a source.
+    `node` is what it is drawn for; a decorative image has no owner but still has a source.
     """
 
     x: float
     y: float
     width: float
     height: float
-    image: object
-    owner: object | None
-    node: object | None = None
+    image: KeyedImage
+    owner: Owner
+    node: SourceNode | PageMaster | None = None
 
 
 class Save(NamedTuple):
@@ -184,10 +195,10 @@ class Widget(NamedTuple):
     y: float
     width: float
     height: float
-    node: Any
-    face: object
+    node: FormField
+    face: FontFace
     appearances: tuple[tuple[Item, ...], ...]
-    owner: object | None = None
+    owner: Owner = None
 
 
 Item = (
@@ -217,7 +228,7 @@ class LinkArea(NamedTuple):
     width: float
     height: float
     target: str
-    owner: object | None = None
+    owner: Owner = None
 
 
 class Anchor(NamedTuple):

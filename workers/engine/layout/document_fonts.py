@@ -7,7 +7,8 @@ from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.layout import fonts as house_fonts
-from workers.engine.layout.context import FontFace, Fonts
+from workers.engine.layout.context import Fonts
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.fonts.matching import FontRequest
 from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedError
 from workers.engine.layout.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet

@@ -12,6 +12,7 @@ from workers.engine.layout.display import (
     Item,
     LaidOutDocument,
     LaidOutPage,
+    Owner,
     Path,
     Picture,
     PolygonSet,
@@ -66,35 +67,33 @@ def _page_lines(page: LaidOutPage) -> Iterator[str]:
 
 def _glyphs(item: GlyphRun) -> str:
     spacing = f" letters {_n(item.letter_spacing)}" if item.letter_spacing else ""
-    face = getattr(item.face, "name", "?")
     return (
-        f"text{_furniture(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
-        f" {face} {_n(item.size)}{_color(item.color)}{spacing} {_quoted(item.text)}"
+        f"text{_artifact_mark(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
+        f" {item.face.name} {_n(item.size)}{_color(item.color)}{spacing} {_quoted(item.text)}"
     )
 
 
 def _shaped(item: ShapedRun) -> str:
-    face = getattr(item.face, "name", "?")
     return (
-        f"shaped{_furniture(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
-        f" {face} {_n(item.size)}{_color(item.color)} {len(item.clusters)} clusters {_quoted(item.text)}"
+        f"shaped{_artifact_mark(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
+        f" {item.face.name} {_n(item.size)}{_color(item.color)} {len(item.clusters)} clusters {_quoted(item.text)}"
     )
 
 
 def _fill(item: Fill) -> str:
-    return f"fill{_furniture(item.owner)} {_box(*item[:4])}{_color(item.color)}{_radius(item)}"
+    return f"fill{_artifact_mark(item.owner)} {_box(*item[:4])}{_color(item.color)}{_radius(item)}"
 
 
 def _outline(item: StrokedRectangle) -> str:
     return (
-        f"outline{_furniture(item.owner)} {_box(*item[:4])} line {_n(item.line_width)}"
+        f"outline{_artifact_mark(item.owner)} {_box(*item[:4])} line {_n(item.line_width)}"
         f"{_color(item.color)}{_dash(item)}{_radius(item)}"
     )
 
 
 def _stroke(item: Stroke) -> str:
     return (
-        f"line{_furniture(item.owner)} {_pair(item.x1, item.y1)} to {_pair(item.x2, item.y2)}"
+        f"line{_artifact_mark(item.owner)} {_pair(item.x1, item.y1)} to {_pair(item.x2, item.y2)}"
         f" width {item.width:.2f}{_color(item.color)}{_dash(item)}"
     )
 
@@ -108,9 +107,7 @@ def _cells(item: RectangleSet) -> str:
     box = _box(
         item.x + left * across, item.y + top * down, (right - left) * across, (bottom - top) * down
     )
-    return (
-        f"cells{_furniture(item.owner)} {box}{_color(item.color)} {len(item.rectangles)} rectangles"
-    )
+    return f"cells{_artifact_mark(item.owner)} {box}{_color(item.color)} {len(item.rectangles)} rectangles"
 
 
 def _polygons(item: PolygonSet) -> str:
@@ -121,9 +118,7 @@ def _polygons(item: PolygonSet) -> str:
     box = _box(
         item.x + left * unit, item.y + top * unit, (right - left) * unit, (bottom - top) * unit
     )
-    return (
-        f"polygons{_furniture(item.owner)} {box}{_color(item.color)} {len(item.polygons)} polygons"
-    )
+    return f"polygons{_artifact_mark(item.owner)} {box}{_color(item.color)} {len(item.polygons)} polygons"
 
 
 def _path(item: Path) -> str:
@@ -133,12 +128,11 @@ def _path(item: Path) -> str:
         digest = sha256(written.encode()).hexdigest()[:8]
         written = f"{len(item.subpaths)} subpaths, {points} points, {digest}"
     width = f" width {item.width:.2f}{_dash(item)}" if item.width else ""
-    return f"path{_furniture(item.owner)}{_color(item.color)}{width} {written}"
+    return f"path{_artifact_mark(item.owner)}{_color(item.color)}{width} {written}"
 
 
 def _picture(item: Picture) -> str:
-    key = str(getattr(item.image, "key", "?"))[:8]
-    return f"picture{_furniture(item.owner)} {_box(*item[:4])} {key}"
+    return f"picture{_artifact_mark(item.owner)} {_box(*item[:4])} {item.image.key[:8]}"
 
 
 def _save(item: Save) -> str:
@@ -204,7 +198,7 @@ def _box(x: float, y: float, width: float, height: float) -> str:
     return f"{_pair(x, y)} {_n(width)}x{_n(height)}"
 
 
-def _furniture(owner: object | None) -> str:
+def _artifact_mark(owner: Owner) -> str:
     return "~" if owner is None else ""
 
 

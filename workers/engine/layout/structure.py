@@ -10,16 +10,19 @@ pages is one element.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.nodes import (
+    Block,
     CellTemplate,
     FieldKind,
     FormField,
+    ListBlock,
+    ListItem,
     Paragraph,
     Role,
     RowTemplate,
+    SourceNode,
     TableRow,
     is_head_row,
 )
@@ -32,17 +35,8 @@ _CHAINS: Final = {
     Role.CODE: ("P", "Code"),
     Role.CONTENTS_ENTRY: ("TOCI", "Reference", "Link"),
 }
-_TRANSPARENT: Final = frozenset(
-    {
-        "",
-        "none",
-        Role.DIV.value,
-        Role.SECT.value,
-        Role.ARTIFACT.value,
-        Role.FIGURE.value,
-        Role.FORM.value,
-    }
-)
+# Their content has structure types of its own, is an artifact, or adds its element as it is drawn.
+_TRANSPARENT: Final = frozenset({Role.DIV, Role.SECT, Role.ARTIFACT, Role.FIGURE, Role.FORM})
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
@@ -77,7 +71,7 @@ class LogicalStructure:
         self.lang = lang
         self.roles: list[str] = ["Document"]
         self.parents: list[int] = [DOCUMENT]
-        self.nodes: list[Any] = [None]
+        self.nodes: list[SourceNode | None] = [None]
         # Rows and cells are in the tree even if they are empty, other elements only if they are
         # drawn.
         self.sections: dict[int, list[int]] = {}  # of tables: head, bodies and feet
@@ -93,7 +87,7 @@ class LogicalStructure:
         self.texts: dict[int, list[str]] = {}  # of links
         self.current = DOCUMENT
         self._open: list[int] = []
-        self._known: dict[tuple[object, str], int] = {}
+        self._known: dict[tuple[SourceNode, str], int] = {}
         self._row_cells: dict[TableRow, range] = {}
         self._kinds: dict[tuple[RowTemplate, str], _RowKind] = {}
         self._links: dict[int, tuple[str, int]] = {}  # the last of each paragraph: target, element
@@ -101,7 +95,7 @@ class LogicalStructure:
         self._effective: dict[int, str] = {DOCUMENT: lang}
         self._parts = {name: self.add("Part", DOCUMENT, None) for name in flows}
 
-    def add(self, role: str, parent: int, node: object) -> int:
+    def add(self, role: str, parent: int, node: SourceNode | None) -> int:
         """Add an element and return its number."""
         self.roles.append(role)
         self.parents.append(parent)
@@ -114,14 +108,14 @@ class LogicalStructure:
         """Enter the Part of a flow, the parent of elements created until `leave`."""
         self._go_into(self._parts.get(name, DOCUMENT))
 
-    def enter(self, node: Any) -> None:
+    def enter(self, node: Block | ListItem) -> None:
         """Enter the element of a block, or stay where the block has none."""
         known = self._known.get((node, ""))
         if known is None:
             known = self._known[node, ""] = self._make(node)
         self._go_into(known)
 
-    def enter_part(self, node: object, role: str) -> None:
+    def enter_part(self, node: SourceNode, role: str) -> None:
         """Enter an additional element of a node, such as the label of a list item."""
         known = self._known.get((node, role))
         if known is None:
@@ -136,26 +130,21 @@ class LogicalStructure:
         """Return to the element that was current before the last `enter`."""
         self.current = self._open.pop()
 
-    def find_source(self, element: int) -> Any:
-        """Return the source of an element, None for one without a node."""
-        return getattr(self.nodes[element], "source", None)
-
     def _go_into(self, element: int) -> None:
         self._open.append(self.current)
         self.current = element
 
-    def _make(self, node: Any) -> int:
-        role = role_of(node)
-        element = self.current
-        if role == Role.CONTENTS_ENTRY.value and (node.extra is None or node.extra.leader is None):
-            role = "P"  # an entry of the index: TOCI is for contents only
-        if role not in _TRANSPARENT:
-            for each in _CHAINS.get(role, (role,)):  # type: ignore[call-overload]
-                element = self.add(each, element, node)
-            style = getattr(node, "style", None)
-            if isinstance(node, Paragraph) and style is not None:
-                self._set_lang(element, style.text.lang)
-        if role == "L" and getattr(node, "items", None):
+    def _make(self, node: Block | ListItem) -> int:
+        role, element = node.role, self.current
+        if role in _TRANSPARENT:
+            return element
+        if isinstance(node, Paragraph) and _is_index_entry(node):
+            role = Role.P  # TOCI is for contents only
+        for each in _CHAINS.get(role) or (role.value,):
+            element = self.add(each, element, node)
+        if isinstance(node, Paragraph):
+            self._set_lang(element, node.style.text.lang)
+        elif isinstance(node, ListBlock) and node.items:
             self.markers[element] = node.items[0].marker
         return element
 
@@ -219,7 +208,7 @@ class LogicalStructure:
 
     # --- figures ---------------------------------------------------------------------------------
 
-    def add_figure(self, node: Any, alt: str, box: tuple[float, float, float, float]) -> int:
+    def add_figure(self, node: SourceNode, alt: str, box: tuple[float, float, float, float]) -> int:
         """Return the Figure of a node with the bounding box left, bottom, right, top on the sheet."""
         key = (node, Role.FIGURE.value)
         known = self._known.get(key)
@@ -253,7 +242,7 @@ class LogicalStructure:
 
     # --- tables ----------------------------------------------------------------------------------
 
-    def cells_of(self, section: object, role: Role, row: TableRow) -> range:
+    def cells_of(self, section: SourceNode, role: Role, row: TableRow) -> range:
         """Return the cell elements of a row of the entered table, in order.
 
         `section` is the head, body or foot of the row, `role` its structure type.
@@ -278,7 +267,7 @@ class LogicalStructure:
         self._row_cells[row] = cells
         return cells
 
-    def _find_section(self, section: object, role: Role) -> int:
+    def _find_section(self, section: SourceNode, role: Role) -> int:
         key = (section, role.value)
         known = self._known.get(key)
         if known is None:
@@ -308,14 +297,9 @@ class LogicalStructure:
 _PLAIN: Final = CellAttributes(1, 1, "")
 
 
-def role_of(node: Any) -> str:
-    """Return the structure type of a node: its own, or that of its element in the vocabulary."""
-    role = getattr(node, "role", None)
-    if role is not None:
-        return str(role.value)
-    source = getattr(node, "source", None)
-    spec = None if source is None else ELEMENTS.get(source.location.tag_name)
-    return "" if spec is None else spec.structure_type
+def _is_index_entry(paragraph: Paragraph) -> bool:
+    extra = paragraph.extra
+    return paragraph.role is Role.CONTENTS_ENTRY and (extra is None or extra.leader is None)
 
 
 def _describe_print_field(node: FormField) -> PrintField:

@@ -129,7 +129,7 @@ def _keys(items: Sequence[Item]) -> Iterator[Hashable]:
         depth -= isinstance(item, Restore)
 
 
-def _drawn(item: Item) -> Iterator[Hashable]:
+def _drawn(item: Item) -> Iterator[object]:
     for name, value in zip(item._fields, item, strict=True):
         if name != "node":
             yield (value is None) if name == "owner" else value

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import repeat
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
 from workers.engine.tree.document import Document, PageMaster
 from workers.engine.tree.nodes import (
+    Block,
+    Break,
     CellTemplate,
     Container,
     Grid,
@@ -36,7 +38,9 @@ _LARGE: Final = 18.0
 _LARGE_BOLD: Final = 14.0
 _BOLD: Final = 700
 
-_Placed = tuple[Any, Color | None]  # a block, and what it stands on; None if that is not known
+_Placed = tuple[
+    Block | ListItem, Color | None
+]  # a block, and what it stands on; None if that is not known
 
 
 def check_contrast(document: Document, findings: Findings) -> None:
@@ -161,9 +165,8 @@ def _on(box: BoxStyle, under: Color | None) -> Color | None:
     return box.background or under
 
 
-def _family_of(block: Any) -> str | None:
-    style = getattr(block, "style", None)
-    return None if style is None else style.breaks.page
+def _family_of(block: Block) -> str | None:
+    return None if isinstance(block, Break) else block.style.breaks.page
 
 
 def _least_of(text: TextStyle) -> float:

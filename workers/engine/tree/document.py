@@ -6,7 +6,7 @@ Tree/nodes.py has its blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import ArchiveProfile, Attachment, Security, StandaloneInvoice
@@ -34,6 +34,8 @@ class PageContent(Protocol):
 @dataclass(frozen=True, slots=True, eq=False)
 class RunningBox:
     """A header or footer. `max_height` is in points, or per cent of the page's height."""
+
+    id: ClassVar[None] = None  # a link could lead to any of its pages
 
     source: Source
     style: Style

@@ -86,6 +86,14 @@ class Source:
     loop: tuple[LoopStep, ...] = ()
 
 
+class SourceNode(Protocol):
+    """A node made from an element: a block, a list item, or a part of a table."""
+
+    @property
+    def source(self) -> Source:
+        """The source of the node."""
+
+
 # --- inline content ---------------------------------------------------------------------------------
 
 
@@ -261,6 +269,8 @@ class Container:
 class PageFoot:
     """A container at the lower left corner of the paper, with its upper margin free above it."""
 
+    role: ClassVar[Role] = Role.DIV
+
     source: Source
     style: Style
     children: tuple[Container]
@@ -273,6 +283,8 @@ class Row:
 
     `gap` in points.
     """
+
+    role: ClassVar[Role] = Role.DIV
 
     source: Source
     style: Style
@@ -289,6 +301,8 @@ class Grid:
     `row_height` is None if the content of a row makes its height; `skip` cells stay empty before
     the first. With `fills_columns` the next cell is the one below.
     """
+
+    role: ClassVar[Role] = Role.DIV
 
     source: Source
     style: Style
@@ -331,9 +345,12 @@ class ListBlock:
 class Rule:
     """A horizontal rule across its container; `border` is its line."""
 
+    role: ClassVar[Role] = Role.ARTIFACT  # a separator (ISO 32000-2, 14.8.2.2)
+
     source: Source
     style: Style
     border: Border
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -384,6 +401,8 @@ class Chart:
     `value_axis` is the axis of values, `x_axis` the category axis. `gauge` is the share of a gauge
     from 0 to 1, None if it has no value.
     """
+
+    role: ClassVar[Role] = Role.FIGURE
 
     source: Source
     style: Style
@@ -463,6 +482,8 @@ class FormField:
 @dataclass(frozen=True, slots=True, eq=False)
 class Break:
     """A forced break; with `need` (points), only if less space is left."""
+
+    role: ClassVar[Role] = Role.ARTIFACT  # nothing is drawn
 
     source: Source
     to: str  # page, column, left, right, area

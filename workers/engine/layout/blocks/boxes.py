@@ -32,6 +32,7 @@ from workers.engine.layout.display import (
     Fill,
     Item,
     OutlineEntry,
+    Owner,
     Picture,
     Restore,
     Save,
@@ -142,7 +143,7 @@ class BoxNodeStyle(Protocol):
 
 
 class BoxNode(Protocol):
-    """A node that generates a box; it may have an `id` and an `outline` too."""
+    """A node that generates a box."""
 
     @property
     def source(self) -> Source:
@@ -151,6 +152,10 @@ class BoxNode(Protocol):
     @property
     def style(self) -> BoxNodeStyle:
         """The style of the node."""
+
+    @property
+    def id(self) -> str | None:
+        """The name of its destination, None for none."""
 
 
 @dataclass(slots=True)
@@ -266,7 +271,7 @@ def with_own_width(used_box: UsedBox, width: float, region: Region) -> UsedBox:
 
 def destination_of(node: BoxNode) -> Destination | None:
     """Return the destination of a node, None without `id` and outline."""
-    anchor: str | None = getattr(node, "id", None)
+    anchor = node.id
     if isinstance(node, Paragraph) and node.outline is not None:
         return Destination(anchor, _HEADINGS.get(node.role.value, 1), node.outline)
     return Destination(anchor, 0, None) if anchor is not None else None
@@ -304,7 +309,7 @@ def draw_box(
     items: list[Item],
     box: BoxStyle,
     rectangle: tuple[float, float, float, float],
-    owner: object | None,
+    owner: Owner,
     *,
     is_start: bool = True,
     is_end: bool = True,
@@ -353,7 +358,7 @@ def draw_border(
     border: Border,
     start: tuple[float, float],
     end: tuple[float, float],
-    owner: object | None,
+    owner: Owner,
 ) -> None:
     """Draw a straight border centred on the line from `start` to `end`."""
     if not border.width or border.style is BorderStyle.NONE:

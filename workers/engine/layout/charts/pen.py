@@ -13,7 +13,14 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Fonts, PageCanvas
-from workers.engine.layout.display import Path, Restore, Save, Stroke, Subpath
+from workers.engine.layout.display import (
+    Owner,
+    Path,
+    Restore,
+    Save,
+    Stroke,
+    Subpath,
+)
 from workers.engine.layout.lines import GlyphStyle, InlineFragment
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase
 from workers.engine.tree.styles.computed import TextStyle
@@ -120,7 +127,7 @@ class Pen:
     """Draws one chart on a page."""
 
     def __init__(
-        self, canvas: PageCanvas, x: float, y: float, width: float, *, owner: object, is_rtl: bool
+        self, canvas: PageCanvas, x: float, y: float, width: float, *, owner: Owner, is_rtl: bool
     ) -> None:
         self._canvas = canvas
         self._x, self._y, self._width = x, y, width

@@ -34,6 +34,7 @@ from workers.engine.layout.display import (
     GlyphRun,
     Item,
     LaidOutPage,
+    Owner,
     Path,
     ShapedRun,
     Stroke,
@@ -156,7 +157,7 @@ class FieldFragment:
             right = min(right, width - insets.right + VIEWER_PADDING)
         return left, top, max(right, left + 1.0), max(bottom, top + 1.0)
 
-    def _draw_dividers(self, canvas: PageCanvas, x: float, y: float, owner: object | None) -> None:
+    def _draw_dividers(self, canvas: PageCanvas, x: float, y: float, owner: Owner) -> None:
         line = self.used_box.box.border.bottom
         if not self.node.cells or not line.width:
             return
@@ -413,7 +414,7 @@ def _plain_style(style: Style) -> Style:
     return replace(style, text=text, box=box, paragraph=paragraph, numbering=None)
 
 
-def _moved(item: Item, x: float, y: float, owner: object | None) -> Item:
+def _moved(item: Item, x: float, y: float, owner: Owner) -> Item:
     """Return an item of an appearance moved by a distance, with another owner."""
     if isinstance(item, GlyphRun | ShapedRun | Fill):
         return item._replace(x=item.x + x, y=item.y + y, owner=owner)

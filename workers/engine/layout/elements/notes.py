@@ -56,7 +56,7 @@ class NoteFragment:
             tree = canvas.tree
             if tree is not None:
                 tree.enter_part(self.node, "Lbl")
-            draw_lines(canvas, (self.number,), left, y + down, canvas.owner_of(self.node))
+            draw_lines(canvas, (self.number,), left, y + down, self.node)
             if tree is not None:
                 tree.leave()
         self.content.draw(canvas, x if is_rtl else x + self.hanging_indent, y)

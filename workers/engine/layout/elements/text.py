@@ -27,7 +27,10 @@ from workers.engine.layout.context import (
     plain_text,
     shorten_value,
 )
-from workers.engine.layout.display import Item
+from workers.engine.layout.display import (
+    Item,
+    Owner,
+)
 from workers.engine.layout.lines import (
     InlinePosition,
     Line,
@@ -162,7 +165,7 @@ class RuleFragment:
         """Draw the rule through the middle of its height."""
         middle = y + self.height / 2
         items: list[Item] = canvas.items
-        owner: object | None = None  # a rule is an artifact (ISO 32000-2, 14.8.2.2)
+        owner: Owner = None  # a rule is an artifact (ISO 32000-2, 14.8.2.2)
         draw_border(items, self.node.border, (x, middle), (x + self.width, middle), owner)
 
 

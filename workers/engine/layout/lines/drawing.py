@@ -6,20 +6,29 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workers.engine.layout.context import PageCanvas
-from workers.engine.layout.display import Fill, GlyphRun, Item, LinkArea, ShapedRun, Stroke
+from workers.engine.layout.display import (
+    Fill,
+    GlyphRun,
+    Item,
+    LinkArea,
+    Owner,
+    ShapedRun,
+    Stroke,
+)
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Line
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY, SOFT_HYPHEN, SPACE
 from workers.engine.layout.lines.shaped import place_clusters
+from workers.engine.tree.nodes import SourceNode
 
 if TYPE_CHECKING:
     from workers.engine.layout.structure import LogicalStructure
 
 
 def draw_lines(
-    canvas: PageCanvas, lines: Sequence[Line], x: float, y: float, owner: object
+    canvas: PageCanvas, lines: Sequence[Line], x: float, y: float, node: SourceNode
 ) -> None:
     """Draw lines below each other; (x, y) is the top left corner of the first, in points."""
-    owner = canvas.owner_of(owner)
+    owner = canvas.owner_of(node)
     top = lines[0].y if lines else 0.0
     for line in lines:
         for name in line.anchors:
@@ -40,14 +49,14 @@ def draw_text(
     text: str,
     x: float,
     baseline: float,
-    owner: object | None,
+    owner: Owner,
 ) -> None:
     """Draw text of one glyph style, without decoration and background."""
     canvas.items.append(make_glyphs(glyph_style, text, x, baseline, owner))
 
 
 def make_glyphs(
-    glyph_style: GlyphStyle, text: str, x: float, baseline: float, owner: object | None
+    glyph_style: GlyphStyle, text: str, x: float, baseline: float, owner: Owner
 ) -> Item:
     """Return text of one glyph style as a display item; `x` and `baseline` in points."""
     style, width = glyph_style.style, glyph_style.measure(text)
@@ -68,9 +77,7 @@ def make_glyphs(
     )
 
 
-def _draw_line(
-    canvas: PageCanvas, line: Line, x: float, baseline: float, owner: object | None
-) -> None:
+def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner: Owner) -> None:
     word_spacing = line.word_spacing
     tree, base = canvas.tree, owner
     for part_x, width, text, glyph_style in line.fragments:
@@ -162,7 +169,7 @@ def _make_shaped_glyphs(
     baseline: float,
     width: float,
     word_spacing: float,
-    owner: object | None,
+    owner: Owner,
 ) -> ShapedRun:
     style = glyph_style.style
     clusters = tuple(place_clusters(glyph_style.shaping, text, word_spacing))
@@ -176,7 +183,7 @@ def _draw_background(
     x: float,
     baseline: float,
     width: float,
-    owner: object | None,
+    owner: Owner,
 ) -> None:
     style, face = glyph_style.style, glyph_style.face
     assert style.background is not None
@@ -191,7 +198,7 @@ def _draw_decoration(
     x: float,
     baseline: float,
     width: float,
-    owner: object | None,
+    owner: Owner,
 ) -> None:
     style, face = glyph_style.style, glyph_style.face
     is_underline = style.decoration == "underline"

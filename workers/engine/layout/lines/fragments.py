@@ -9,8 +9,9 @@ from itertools import accumulate, chain, pairwise
 from operator import add
 from typing import Any, Final, NamedTuple
 
-from workers.engine.layout.context import EPSILON, FontFace, Fragment
+from workers.engine.layout.context import EPSILON, Fragment
 from workers.engine.layout.fonts import has_effect, has_ligatures, needs_shaping
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.shaped import (
     ShapingSettings,
     measure_shaped,

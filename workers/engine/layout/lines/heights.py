@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.engine.layout.context import FontFace, Fonts
+from workers.engine.layout.context import Fonts
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, InlineFragment
 from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle
 

@@ -10,7 +10,8 @@ from itertools import accumulate
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.context import FontFace, LayoutContext, Region
+from workers.engine.layout.context import LayoutContext, Region
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
 from workers.engine.layout.lines.bound_spaces import find_bound_spaces
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, is_shaped

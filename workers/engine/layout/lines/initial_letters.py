@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from workers.engine.characters import find_cluster_ends
-from workers.engine.layout.context import FontFace, LayoutContext
+from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.fonts import is_cursive
+from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from workers.engine.layout.context import Fonts, PageCanvas
-from workers.engine.layout.display import Item
+from workers.engine.layout.display import (
+    Item,
+    Owner,
+)
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
 from workers.engine.layout.lines.building import reorder_fragments
 from workers.engine.layout.lines.drawing import draw_text, make_glyphs
@@ -60,7 +63,7 @@ def draw_phrase(
     fragments: tuple[InlineFragment, ...],
     x: float,
     baseline: float,
-    owner: object | None,
+    owner: Owner,
 ) -> None:
     """Draw a phrase; `x` and `baseline` in points."""
     for fragment in fragments:

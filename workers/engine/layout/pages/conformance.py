@@ -8,20 +8,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.diagnostics import Findings
 from workers.engine.layout.context import format_mm
-from workers.engine.layout.display import Item, LaidOutDocument, LaidOutPage, Picture, Restore, Save
+from workers.engine.layout.display import (
+    Item,
+    LaidOutDocument,
+    LaidOutPage,
+    Owner,
+    Picture,
+    Restore,
+    Save,
+    Widget,
+)
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.ports import PDF_UA_1, ArchiveProfile
-from workers.engine.tree.document import Document
-from workers.engine.units import Color, ColorSpace
+from workers.engine.tree.document import Document, PageMaster
+from workers.engine.tree.nodes import SourceNode
+from workers.engine.units import ColorSpace
 
 # ISO 19005-2, 6.1.13 allows 28 nested graphics states; an image and the draft mark add one each.
 MAX_GROUPS: Final = 26
 MIN_SIDE: Final = 3.0
 MAX_SIDE: Final = 14_400.0
+_COLORLESS: Final = (Save, Restore, Widget)
 
 
 def with_conformance_checks(
@@ -95,7 +106,7 @@ class _CheckedPages:
                     item.node if isinstance(item, Picture) else item.owner,
                 )
 
-    def _check_imported(self, image: ImportedPage, node: object | None) -> None:
+    def _check_imported(self, image: ImportedPage, node: Owner | PageMaster) -> None:
         """Check a page of a PDF: its fonts, and for archives its filters and blend modes."""
         if image.unembedded_fonts:
             names = ", ".join(image.unembedded_fonts)
@@ -114,13 +125,17 @@ class _CheckedPages:
             what = "data in LZW" if image.has_lzw else "blend modes of its own"
             self._report("profile-pdf", f"a PDF with {what}; export it again", node)
 
-    def _report(self, code: str, what: str, owner: object | None) -> None:
-        structure = self.laid_out.structure
-        if structure is not None and isinstance(owner, int):
-            owner = structure.nodes[owner]
-        places = () if owner is None else _locations_of(owner)
+    def _report(self, code: str, what: str, owner: Owner | PageMaster) -> None:
+        node = self._node_of(owner)
+        places = () if node is None or node.source is None else (node.source.location,)
         profile = self.profile or PDF_UA_1
         self.findings.error(code, f'profile="{profile}" does not allow {what}', *places)
+
+    def _node_of(self, owner: Owner | PageMaster) -> SourceNode | PageMaster | None:
+        if not isinstance(owner, int):
+            return owner
+        structure = self.laid_out.structure
+        return None if structure is None else structure.nodes[owner]
 
 
 def _depth_of(picture: Picture) -> int:
@@ -136,10 +151,4 @@ def _is_cmyk(item: Item) -> bool:
         if isinstance(image, VectorImage | ImportedPage):
             return image.has_cmyk
         return isinstance(image, PreparedImage) and image.pixels.color_space == "DeviceCMYK"
-    color = getattr(item, "color", None)
-    return isinstance(color, Color) and color.space is ColorSpace.CMYK
-
-
-def _locations_of(owner: object) -> tuple[SourceLocation, ...]:
-    source = getattr(owner, "source", None)
-    return () if source is None else (source.location,)
+    return not isinstance(item, _COLORLESS) and item.color.space is ColorSpace.CMYK

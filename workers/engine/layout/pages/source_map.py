@@ -30,7 +30,11 @@ from workers.engine.layout.display import (
     Widget,
 )
 from workers.engine.tree.document import PageMaster
-from workers.engine.tree.nodes import LoopStep, Source
+from workers.engine.tree.nodes import (
+    LoopStep,
+    Source,
+    SourceNode,
+)
 
 # The edges of a rectangle: left, top, right, bottom.
 _Edges = tuple[float, float, float, float]
@@ -59,11 +63,13 @@ class _BoxRecord(NamedTuple):
     """A box, or the start of a fragment, recorded before the item `at` of the page was drawn."""
 
     at: int
-    owner: object
+    node: SourceNode | None  # None after the last
     area: Bounds | None  # None for a fragment without a box
 
 
 _END: Final = _BoxRecord(2**62, None, None)
+# The background of a page is no element, and a number is an element of another canvas.
+_WITHOUT_BOX: Final = (PageMaster, int)
 
 
 class MappingCanvas(PageCanvas):
@@ -88,12 +94,12 @@ class MappingCanvas(PageCanvas):
     def is_artifact(self, value: bool) -> None:
         del value
 
-    def owner_of(self, node: object) -> object:
+    def owner_of(self, node: SourceNode) -> SourceNode:
         """Record that a fragment of a node starts, and return the node."""
         self._records.append(_BoxRecord(len(self.items), node, None))
         return node
 
-    def add_box(self, node: object, area: Bounds) -> object:
+    def add_box(self, node: SourceNode, area: Bounds) -> SourceNode:
         """Record the border box of a node and return the node."""
         self._records.append(_BoxRecord(len(self.items), node, area))
         return node
@@ -128,8 +134,8 @@ class _BoxFinder:
 
     def __init__(self, records: Sequence[_BoxRecord]) -> None:
         self._records = iter([*records, _END])
-        self._recorded: set[object] = set()
-        self._open: dict[object, int] = {}
+        self._recorded: set[SourceNode] = set()
+        self._open: dict[SourceNode, int] = {}
         self._found: list[tuple[_Edges, Source]] = []
         self._states = [_GroupState(_IDENTITY, _EVERYWHERE)]
 
@@ -147,15 +153,17 @@ class _BoxFinder:
         return [_box_of(edges, source) for edges, source in self._found]
 
     def _begin(self, record: _BoxRecord) -> None:
-        key, source = record.owner, _source_of(record.owner)
-        self._open.pop(key, None)
-        if record.area is None or source is None:
+        node = record.node
+        if node is None:
             return
-        self._recorded.add(key)
+        self._open.pop(node, None)
+        if record.area is None:
+            return
+        self._recorded.add(node)
         x, y, width, height = record.area
         seen = self._clip((x, y, x + width, y + height))
         if seen is not None:
-            self._found.append((seen, source))
+            self._found.append((seen, node.source))
 
     def _add_item(self, item: Item) -> None:
         match item:
@@ -165,19 +173,18 @@ class _BoxFinder:
                 self._states.pop()
             case _:
                 owner = item.node if isinstance(item, Picture) else item.owner
-                if owner is not None and not isinstance(owner, PageMaster):
+                if owner is not None and not isinstance(owner, _WITHOUT_BOX):
                     self._add_ink(owner, _EXTENTS[type(item)](item))
 
-    def _add_ink(self, owner: object, edges: _Edges) -> None:
-        key, source = owner, _source_of(owner)
-        seen = None if key in self._recorded or source is None else self._clip(edges)
-        if seen is None or source is None:
+    def _add_ink(self, node: SourceNode, edges: _Edges) -> None:
+        seen = None if node in self._recorded else self._clip(edges)
+        if seen is None:
             return
-        at = self._open.setdefault(key, len(self._found))
+        at = self._open.setdefault(node, len(self._found))
         if at == len(self._found):
-            self._found.append((seen, source))
+            self._found.append((seen, node.source))
         else:
-            self._found[at] = (_unite(self._found[at][0], seen), source)
+            self._found[at] = (_unite(self._found[at][0], seen), node.source)
 
     def _clip(self, edges: _Edges) -> _Edges | None:
         """Return the visible part of a rectangle on the page, None where it is clipped away."""
@@ -190,11 +197,6 @@ class _BoxFinder:
             min(bottom, state.clip[3]),
         )
         return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
-
-
-def _source_of(owner: object) -> Source | None:
-    source = getattr(owner, "source", None)
-    return source if isinstance(source, Source) else None
 
 
 def _box_of(edges: _Edges, source: Source) -> ElementBox:
@@ -265,12 +267,11 @@ def _unite(one: _Edges, other: _Edges) -> _Edges:
 
 
 def _of_text(item: GlyphRun | ShapedRun) -> _Edges:
-    ascent, descent = (getattr(item.face, name, 0.0) for name in ("ascent", "descent"))
     return (
         item.x,
-        item.y - ascent * item.size,
+        item.y - item.face.ascent * item.size,
         item.x + item.width,
-        item.y + descent * item.size,
+        item.y + item.face.descent * item.size,
     )
 
 

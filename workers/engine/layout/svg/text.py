@@ -151,10 +151,15 @@ class TextLayout:
             elif child.tag not in ("title", "desc"):
                 self.omitted.append(f"the element `{child.tag[:40]}`")
         added = [span for span in self._spans[before:] if span.text.strip()]
-        for name, values in (("x", xs), ("y", ys), ("dx", dxs), ("dy", dys)):
-            for span, value in zip(added, values, strict=False):
-                if getattr(span, name) in (None, 0.0):
-                    setattr(span, name, value)
+        # A position of an inner element precedes that of the element around it.
+        for span, x in zip(added, xs, strict=False):
+            span.x = x if span.x is None else span.x
+        for span, y in zip(added, ys, strict=False):
+            span.y = y if span.y is None else span.y
+        for span, dx in zip(added, dxs, strict=False):
+            span.dx = span.dx or dx
+        for span, dy in zip(added, dys, strict=False):
+            span.dy = span.dy or dy
 
     def _add(
         self,

@@ -269,7 +269,7 @@ def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
             line = Border(0.5, BorderStyle.SOLID, BLACK)
         no_top = Sides(NO_BORDER, *style.box.border[1:])
         style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
-        out.append(Rule(common.source(scope), style, line))
+        out.append(Rule(common.source(scope), style, line, common.read_id(scope)))
 
     return NodeBuilder(build, common.is_static)
 

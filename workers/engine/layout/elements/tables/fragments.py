@@ -89,7 +89,9 @@ class TableFragment:
         for laid_out, _, _, _, is_repeated, section, role in entries:
             canvas.is_artifact = was_furniture or is_repeated
             tree = canvas.tree
-            cells = None if tree is None else tree.cells_of(section, role, laid_out.row)
+            cells = None
+            if tree is not None and section is not None:
+                cells = tree.cells_of(section, role, laid_out.row)
             draw_cells(canvas, laid_out, x, y, cells)
             y += laid_out.height
         canvas.is_artifact = was_furniture

@@ -16,7 +16,11 @@ from typing import Final, NamedTuple
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
-from workers.engine.layout.display import Fill, GlyphRun
+from workers.engine.layout.display import (
+    Fill,
+    GlyphRun,
+    Owner,
+)
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, bare_style
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
@@ -186,7 +190,7 @@ def draw_cells(
             if cell.decimal_alignment is not None:
                 left -= cell.decimal_alignment.shift(content)
             baseline = y + _baseline_in(cell, own, line)
-            owner: object | None = element
+            owner: Owner = element
             if element is None and not is_artifact:
                 owner = _new(CellOwner, (row, cell.template))
             if is_shaped:
