@@ -24,7 +24,7 @@ from shared.outbound import (
 # Neither slow remote servers nor one account may occupy all connections of this process.
 MAX_AT_ONCE: Final = 64
 MAX_OF_ACCOUNT: Final = 8
-_WAIT_SECONDS: Final = 2.0
+SLOT_WAIT_SECONDS: Final = 2.0
 _TOO_MANY: Final = (
     "Too many {plural} at once: {{at_once}} {plural} of the account are already being fetched."
 )
@@ -63,14 +63,14 @@ class SourceUrlFetcher:
                 are, or the fetcher is unavailable.
         """
         with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
-            with self._turns.take(account_id, seconds=_WAIT_SECONDS):
+            with self._turns.take(account_id, seconds=SLOT_WAIT_SECONDS):
                 self._fetch(url, cast("BinaryIO", file), account_id)
             size = file.tell()
             file.seek(0)
             yield Body(cast("BinaryIO", file), size)
 
     def _fetch(self, url: str, file: BinaryIO, account_id: str) -> None:
-        if not self._slots.acquire(timeout=_WAIT_SECONDS):
+        if not self._slots.acquire(timeout=SLOT_WAIT_SECONDS):
             raise self._busy()
         try:
             self._download(url, file, account_id)
@@ -83,7 +83,7 @@ class SourceUrlFetcher:
             account_id,
             limit_bytes=self._max_bytes,
             deadline_seconds=REMOTE_IMAGE_SECONDS,
-            patience_seconds=_WAIT_SECONDS,
+            patience_seconds=SLOT_WAIT_SECONDS,
             is_fresh=True,  # bypass the cache: store the current file
         )
         try:

@@ -20,7 +20,7 @@ from shared.jobs import BodyKind, JobOutcome, Purpose, RenderJob
 
 # Inspections of one account in one process of the front, queued or running.
 MAX_AT_ONCE: Final = 4
-_WAIT_SECONDS: Final = 30.0
+SLOT_WAIT_SECONDS: Final = 30.0
 _TOO_MANY: Final = (
     "Too many uploads at once: {at_once} uploads of the account are already being inspected."
 )
@@ -44,7 +44,7 @@ class Inspections:
         ticket = admit_validation(principal, self._ports)
         cell = self._ports.cell(principal.state.account_id)
         refuse_if_drained(Purpose.INSPECT, cell)
-        with self._turns.take(principal.state.account_id, seconds=_WAIT_SECONDS):
+        with self._turns.take(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
             outcome = self._run(kind, body, ticket, cell)
         raise_failure(outcome)
         assert outcome.properties is not None  # set by every inspection that succeeded

@@ -29,7 +29,7 @@ PREVIEW_PATH: Final = "/v2/preview"
 # Previews of one account in one process of the front, queued or running, so that heavy documents of one
 # account do not occupy all workers.
 MAX_AT_ONCE: Final = 4
-_WAIT_SECONDS: Final = 2.0
+SLOT_WAIT_SECONDS: Final = 2.0
 _TOO_MANY: Final = (
     "Too many previews at once: {at_once} previews of the account are already being drawn."
 )
@@ -85,7 +85,7 @@ class PreviewRoutes:
             received.session is not None
         ):  # before waiting: the preview that it replaces frees a slot
             cell.previews.begin(account_id, received.session, job_id)
-        with self._turns.take(account_id, seconds=_WAIT_SECONDS):
+        with self._turns.take(account_id, seconds=SLOT_WAIT_SECONDS):
             job = self._make_job(job_id, received, template, ticket, cell)
             budget = self._ports.preview_budget
             try:

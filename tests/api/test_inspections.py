@@ -161,7 +161,7 @@ def test_uploads_of_an_account_wait_for_a_slot(ports, account, inspector, redis)
 def test_too_many_concurrent_uploads_get_a_retry_after(
     ports, account, database, inspector, monkeypatch, redis
 ):
-    monkeypatch.setattr("api.jobs.inspection._WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("api.jobs.inspection.SLOT_WAIT_SECONDS", 0.1)
     is_open, accept = threading.Event(), inspector.answer
     inspector.answer = lambda job: accept(job) if is_open.wait(10) else None
     app = create_app(ports)

@@ -293,7 +293,7 @@ def test_a_session_is_its_accounts_own(ports, account, database, drawing, held, 
 def test_too_many_concurrent_previews_are_a_429_with_retry_after(
     ports, account, drawing, held, monkeypatch, redis
 ):
-    monkeypatch.setattr("api.previews.routes._WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("api.previews.routes.SLOT_WAIT_SECONDS", 0.1)
     app = create_app(ports)
 
     def call(session):

@@ -135,7 +135,7 @@ def test_a_failed_fetch_leaves_the_image_that_was_there(caller, serve):
 def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     serve, open_fetcher_url, monkeypatch
 ):
-    monkeypatch.setattr("api.files.source_urls._WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("api.files.source_urls.SLOT_WAIT_SECONDS", 0.1)
     is_over = threading.Event()
     server = serve(lambda *_: is_over.wait(30))
     sources = SourceUrlFetcher(

@@ -82,3 +82,14 @@ def test_every_module_has_a_docstring():
 def test_no_file_is_longer_than_a_reader_bears():
     lengths = {file: (ROOT / file).read_text().count("\n") for file in modules()}
     assert {str(file): lines for file, lines in lengths.items() if lines > LONGEST_FILE} == {}
+
+
+def test_tests_replace_public_names_only():
+    replaced = [
+        f"{file}: {name}"
+        for file in tracked_files()
+        if file.suffix == ".py" and file.parts[0] == "tests"
+        for name in re.findall(r"setattr\(\s*f?\"([\w.]+)\"", (ROOT / file).read_text())
+        if any(re.match(r"_[A-Za-z]", part) for part in name.split("."))
+    ]
+    assert replaced == []

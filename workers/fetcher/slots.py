@@ -14,8 +14,8 @@ MAX_PER_HOST: Final = 8  # a server must not take the farm for an attack
 MAX_PER_ACCOUNT: Final = 8
 # One account must not occupy all slots of a slow host.
 MAX_PER_ACCOUNT_AND_HOST: Final = 4
-_MAX_WAITING: Final = 256
-_MAX_WAITING_PER_ACCOUNT: Final = 64
+MAX_WAITING: Final = 256
+MAX_WAITING_PER_ACCOUNT: Final = 64
 
 
 class NoSlotError(Exception):
@@ -75,7 +75,7 @@ class Slots:
         request = _SlotRequest(account, host)
         with self._lock:
             of_account = sum(each.account == account for each in self._waiting)
-            if len(self._waiting) >= _MAX_WAITING or of_account >= _MAX_WAITING_PER_ACCOUNT:
+            if len(self._waiting) >= MAX_WAITING or of_account >= MAX_WAITING_PER_ACCOUNT:
                 raise NoSlotError
             self._waiting.append(request)
             self._grant()

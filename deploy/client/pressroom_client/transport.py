@@ -18,7 +18,8 @@ from pressroom_client.errors import ApiError, FarmUnreachable
 
 CONNECT_SECONDS: Final = 10.0
 _TOO_MANY, _AWAY, _UNDER_WAY = 429, 503, 409
-_FIRST_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
+FIRST_BACKOFF_SECONDS: Final = 0.5
+_MAX_BACKOFF_SECONDS: Final = 30.0
 _CHUNK_BYTES: Final = 64 * 1024
 _PAGE: Final = 1000
 _NONE: Final[Mapping[str, str]] = {}
@@ -188,5 +189,5 @@ def _backoff_seconds(attempt: int, retry_after: str | None) -> float:
     if retry_after is not None and retry_after.isascii() and retry_after.isdigit():
         seconds = float(retry_after)
     else:
-        seconds = min(_FIRST_BACKOFF * 2 ** (attempt - 1), _MAX_BACKOFF)
+        seconds = min(FIRST_BACKOFF_SECONDS * 2 ** (attempt - 1), _MAX_BACKOFF_SECONDS)
     return seconds + random.uniform(0, seconds / 2 + 0.1)  # noqa: S311 - nothing secret about it
