@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from workers.engine.tree.field_values import FieldKind
 from workers.engine.tree.nodes import (
     Block,
     CellTemplate,
-    FieldKind,
     FormField,
     ListBlock,
     ListItem,

@@ -29,7 +29,8 @@ from workers.engine.paint.objects import (
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.typing_fonts import write_typing_font
 from workers.engine.syntax.field_names import OFF
-from workers.engine.tree.nodes import FieldKind, FormField
+from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.nodes import FormField
 from workers.engine.tree.styles.computed import Align
 
 # Field flags (ISO 32000-1, tables 221, 226, 228 and 230).

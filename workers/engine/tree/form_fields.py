@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.tree.nodes import FieldKind, FormField, describe_loops
+from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.nodes import (
+    FormField,
+    describe_loops,
+)
 
 MAX_FIELDS: Final = 10_000  # of one document; a field takes some 600 bytes of the file
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
+from workers.engine.tree.field_values import FieldKind, FieldOption
 from workers.engine.tree.image_sources import ImageSource
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Style, TextStyle
@@ -421,29 +422,6 @@ class Chart:
     shows_values: bool = False
     gauge: float | None = None
     id: str | None = None
-
-
-class FieldKind(StrEnum):
-    """The kinds of form fields."""
-
-    TEXT = "text"
-    MULTILINE = "multiline"
-    CHECKBOX = "checkbox"
-    RADIO = "radio"
-    CHOICE = "choice"
-    SIGNATURE = "signature"
-
-    @property
-    def is_button(self) -> bool:
-        """Whether it is checked instead of filled with text."""
-        return self in (FieldKind.CHECKBOX, FieldKind.RADIO)
-
-
-class FieldOption(NamedTuple):
-    """An option of a choice field: its value and the text shown."""
-
-    value: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

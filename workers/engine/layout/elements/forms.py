@@ -42,8 +42,8 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.layout.lines.phrases import phrase_items, set_phrase
+from workers.engine.tree.field_values import FieldKind
 from workers.engine.tree.nodes import (
-    FieldKind,
     FormField,
     LineBreak,
     Paragraph,

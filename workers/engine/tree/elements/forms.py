@@ -15,7 +15,11 @@ from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.expressions.scope import LOOP, STATE, Scope
 from workers.engine.tree.expressions.white_space import collapse_and_trim
-from workers.engine.tree.nodes import FieldKind, FieldOption, FormField, describe_loops
+from workers.engine.tree.field_values import FieldKind, FieldOption
+from workers.engine.tree.nodes import (
+    FormField,
+    describe_loops,
+)
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 FORM_FIELDS: Final = frozenset({"input", "textarea", "select", "signature"})
