@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 from flask import g
@@ -11,10 +10,9 @@ from flask import g
 from api.admission.body import Body
 from api.admission.gate import Ticket, admit_validation
 from api.auth.guard import Principal
-from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
+from api.jobs.queued import raise_failure, refuse_if_drained, run_or_discard
 from api.jobs.turns import Turns
 from api.ports import Cell, Ports
-from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs import BodyKind, JobOutcome, Purpose, RenderJob
 
@@ -53,13 +51,7 @@ class Inspections:
     def _run(self, kind: BodyKind, body: Body, ticket: Ticket, cell: Cell) -> JobOutcome:
         job = self._make_job(kind, body, ticket, cell)
         budget = self._ports.render_budget
-        try:
-            return run_queued(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
-        except ServiceError:
-            # A worker that is late discards the job; without a worker the body would remain.
-            with suppress(Unavailable):
-                cell.claims.delete_claim(job.body)
-            raise
+        return run_or_discard(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
 
     def _make_job(self, kind: BodyKind, body: Body, ticket: Ticket, cell: Cell) -> RenderJob:
         job_id = g.job_id = new_id("job")

@@ -66,6 +66,24 @@ def run_queued(
     return outcome
 
 
+def run_or_discard(
+    job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
+) -> JobOutcome:
+    """Queue a job and return its outcome as `run_queued` does; delete its body if it fails.
+
+    A worker that is late discards such a job; without a worker the body would remain.
+
+    Raises:
+        ServiceError: as `run_queued`.
+    """
+    try:
+        return run_queued(job, ports, deadline=deadline, budget_seconds=budget_seconds)
+    except ServiceError:
+        with suppress(Unavailable):
+            ports.cell(job.meter.account_id).claims.delete_claim(job.body)
+        raise
+
+
 @contextmanager
 def place_left_on_failure(job_id: str, cell: Cell) -> Iterator[None]:
     """Release the place of a job if the block raises: the job is not published, or has ended."""

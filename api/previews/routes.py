@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from io import BytesIO
 from typing import Any, Final
 
@@ -13,14 +12,13 @@ from flask import Blueprint, Response, g, request
 from api.admission.gate import Ticket, admit_preview
 from api.auth.guard import Principal, current_principal
 from api.http import read_query, write_json
-from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
+from api.jobs.queued import raise_failure, refuse_if_drained, run_or_discard
 from api.jobs.turns import Turns
 from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
 from api.render.reference import pin_template
 from shared.db.linking import resolve_links
-from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
 from shared.template_links import find_links
@@ -88,13 +86,7 @@ class PreviewRoutes:
         with self._turns.take(account_id, seconds=SLOT_WAIT_SECONDS):
             job = self._make_job(job_id, received, template, ticket, cell)
             budget = self._ports.preview_budget
-            try:
-                return run_queued(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
-            except ServiceError:
-                # A worker that reads it late discards the job; one that never comes would leave it.
-                with suppress(Unavailable):
-                    cell.claims.delete_claim(job.body)
-                raise
+            return run_or_discard(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
 
     def _make_job(
         self,

@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, Select, insert, select, update
+from sqlalchemy import ColumnElement, RowMapping, Select, insert, select, update
 
 from shared.db import user_refs
 from shared.db.session import Session
@@ -72,13 +72,7 @@ def get_template(session: Session, template_id: str) -> TemplateRecord:
 
 def find_live_sha256(session: Session, account_id: str, template_id: str) -> str | None:
     """Return the SHA-256 of a template's live content, None if the account has no such template."""
-    return session.scalar(
-        select(templates.c.sha256).where(
-            templates.c.id == template_id,
-            templates.c.account_id == account_id,
-            templates.c.deleted_at.is_(None),
-        )
-    )
+    return session.scalar(select(templates.c.sha256).where(*_is_own(account_id, template_id)))
 
 
 def reader_account(account_id: str, template_id: str) -> str:
@@ -190,11 +184,7 @@ def replace_content(
     """Replace a template's live content; return None if the account has no template of that id."""
     changed = session.execute(
         update(templates)
-        .where(
-            templates.c.id == template_id,
-            templates.c.account_id == account_id,
-            templates.c.deleted_at.is_(None),
-        )
+        .where(*_is_own(account_id, template_id))
         .values(sha256=store_content(session, content, at=at), updated_at=at, updated_by=user.id)
     )
     return get_template(session, template_id) if changed.rowcount else None
@@ -208,13 +198,7 @@ def rename_template(
     `updated_at` and `updated_by` describe its content and do not change.
     """
     changed = session.execute(
-        update(templates)
-        .where(
-            templates.c.id == template_id,
-            templates.c.account_id == account_id,
-            templates.c.deleted_at.is_(None),
-        )
-        .values(name=name)
+        update(templates).where(*_is_own(account_id, template_id)).values(name=name)
     )
     return get_template(session, template_id) if changed.rowcount else None
 
@@ -222,13 +206,7 @@ def rename_template(
 def delete_template(session: Session, account_id: str, template_id: str, *, at: datetime) -> bool:
     """Mark a template as deleted; return whether the account had the template."""
     removed = session.execute(
-        update(templates)
-        .where(
-            templates.c.id == template_id,
-            templates.c.account_id == account_id,
-            templates.c.deleted_at.is_(None),
-        )
-        .values(deleted_at=at)
+        update(templates).where(*_is_own(account_id, template_id)).values(deleted_at=at)
     )
     return bool(removed.rowcount)
 
@@ -256,6 +234,15 @@ def get_content(session: Session, digest: str) -> str:
     if content is None:
         raise LookupError(f"no content {digest}")
     return content
+
+
+def _is_own(account_id: str, template_id: str) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for a template that the account has not deleted."""
+    return (
+        templates.c.id == template_id,
+        templates.c.account_id == account_id,
+        templates.c.deleted_at.is_(None),
+    )
 
 
 def _records() -> Select[Any]:
