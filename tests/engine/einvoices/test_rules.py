@@ -55,7 +55,13 @@ def rules(record, profile=EN16931):
     return {one.rule for one in check_invoice(record, profile)}
 
 
-@pytest.mark.parametrize("name", ["minimum", "basicwl", "basic", "en16931", "extended"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("minimum", "basicwl", "basic", "en16931"),
+        pytest.param("extended", marks=pytest.mark.long),  # its Schematron takes seconds to compile
+    ],
+)
 def test_an_invoice_with_every_term_keeps_schema_and_rules_of_each_profile(name):
     profile = PROFILES[name]
     record = read(samples.full())

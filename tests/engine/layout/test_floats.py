@@ -117,7 +117,9 @@ def test_a_figure_in_a_clipped_area_stands_in_the_text():
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))]
+)
 def test_figures_keep_their_order_and_nothing_is_lost(seed: int, columns: int):
     """Random figures, sections, notes and breaks: each figure once, in order, none before its text."""
     choose = random.Random(seed)

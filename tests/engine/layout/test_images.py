@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from workers.engine.layout.images.prepare import load_image, prepare_image
-from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.ports import NoResources
 from workers.engine.tree.image_sources import DataImage, RemoteImage, StoredImage

@@ -14,6 +14,7 @@ from tests.engine.pdf_pages.files import form, new_page, save
 from tests.golden.case import FOLDER
 from workers.engine.layout.images.prepare import prepare_image
 from workers.engine.layout.problems import ContentProblem
+from workers.engine.pdf_pages import filters
 from workers.engine.pdf_pages.objects import UnusablePdfError
 from workers.engine.pdf_pages.pages import ImportedPage, import_page
 
@@ -103,21 +104,24 @@ def test_tiles_of_a_pattern_count_as_often_as_they_are_painted(step, matrix, wor
     assert import_page(save(pdf), 1, "k").objects
 
 
-def test_pictures_and_data_that_grow_are_refused():
+@pytest.mark.parametrize("megabytes", [1, pytest.param(128, marks=pytest.mark.long)])
+def test_pictures_and_data_that_grow_are_refused(megabytes, monkeypatch):
+    monkeypatch.setattr(filters, "MAX_DECODED_BYTES", megabytes * 1024 * 1024)
+    larger = f"larger than {megabytes} MB"
     pdf = new_page(b"/I Do")
     image = pdf.make_stream(b"\0", Type=Name.XObject, Subtype=Name.Image, Width=20_000, Height=20_000, ColorSpace=Name.DeviceGray, BitsPerComponent=1)  # fmt: skip
     pdf.pages[0].obj.Resources = Dictionary(XObject=Dictionary(I=image))
     refuse(save(pdf), "20000 × 20000 pixels")
     refuse(save(new_page(b"BI /W 20000 /H 20000 /BPC 1 /IM true ID x\nEI ")), "pixels")
-    bomb = zlib.compress(b" " * (129 * 1024 * 1024), 1)
+    bomb = zlib.compress(b" " * ((megabytes + 1) * 1024 * 1024), 1)
     pdf = new_page()
     pdf.pages[0].obj.Contents.write(bomb, filter=Name.FlateDecode)
     raw = {"stream_decode_level": pikepdf.StreamDecodeLevel.none, "compress_streams": False}
-    refuse(save(pdf, **raw), "larger than 128 MB")
+    refuse(save(pdf, **raw), larger)
     pdf.pages[0].obj.Contents.write(
         zlib.compress(bomb), filter=Array([Name.FlateDecode, Name.FlateDecode])
     )
-    refuse(save(pdf, **raw), "larger than 128 MB")
+    refuse(save(pdf, **raw), larger)
     pdf.pages[0].obj.Contents.write(b"x", filter=Array([Name.ASCIIHexDecode] * 9))
     refuse(save(pdf, **raw), "filters")
     pdf.pages[0].obj.Contents.write(b"x", filter=Name.Evil)

@@ -28,7 +28,7 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.fonts import Face
 from workers.engine.layout.images.drawable import Drawable
-from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,

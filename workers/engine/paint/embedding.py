@@ -12,7 +12,7 @@ from typing import Any, Final
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts import Face, encodable_text
-from workers.engine.layout.images.prepared import PixelStream, PreparedImage
+from workers.engine.layout.prepared_images import PixelStream, PreparedImage
 from workers.engine.paint.objects import COMPRESSION, ObjectPart, WrittenObject, write_stream
 
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from workers.engine.layout.fonts import Face
-from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.svg.canvas import format_numbers
 from workers.engine.layout.svg.drawing import (
     ExtGState,

@@ -102,7 +102,7 @@ def nested_copies(levels: int, copies: int) -> bytes:
 def test_bombs_are_refused_soon(data: bytes):
     start = time.process_time()
     assert "too many" in refused(data)
-    assert time.process_time() - start < 8
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.long
@@ -126,7 +126,7 @@ def test_a_long_drawing_is_parsed_once_for_all_its_copies(part: str):
 def test_long_path_data_is_read_once():
     start = time.process_time()
     copies = '<use href="#p"/>' * 5_000
-    converted(svg(f'<path id="p" d="M0 0 {" " * 2_000_000}h5v5"/>{copies}'))
+    converted(svg(f'<path id="p" d="M0 0 {" " * 500_000}h5v5"/>{copies}'))
     assert time.process_time() - start < 8
 
 

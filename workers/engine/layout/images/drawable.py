@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage
 

@@ -11,7 +11,7 @@ from typing import Final
 from PIL import Image as Pillow
 
 from workers.engine.layout.images.orientation import find_orientation
-from workers.engine.layout.images.prepared import (
+from workers.engine.layout.prepared_images import (
     Matrix,
     PixelStream,
     PreparedImage,

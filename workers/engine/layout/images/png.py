@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from PIL import Image as Pillow
 
-from workers.engine.layout.images.prepared import (
+from workers.engine.layout.prepared_images import (
     MAX_DECODED_PIXELS,
     SMALLER,
     UPRIGHT,

@@ -11,13 +11,13 @@ from typing import Final
 from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.jpeg import prepare_jpeg
 from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
-from workers.engine.layout.images.prepared import (
+from workers.engine.layout.images.webp import prepare_webp
+from workers.engine.layout.prepared_images import (
     DECODER_ERRORS,
     EXPORT_AGAIN,
     PreparedImage,
     UndrawableError,
 )
-from workers.engine.layout.images.webp import prepare_webp
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.convert import convert_svg
 from workers.engine.layout.svg.drawing import VectorImage

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.layout.images.prepare import find_raster_type, prepare_image
-from workers.engine.layout.images.prepared import POINTS_PER_PIXEL
+from workers.engine.layout.prepared_images import POINTS_PER_PIXEL
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage

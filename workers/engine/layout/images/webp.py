@@ -9,7 +9,7 @@ from typing import Final
 from PIL import Image as Pillow
 
 from workers.engine.layout.images.orientation import find_orientation
-from workers.engine.layout.images.prepared import (
+from workers.engine.layout.prepared_images import (
     POINTS_PER_PIXEL,
     SMALLER,
     Matrix,

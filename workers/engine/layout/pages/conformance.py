@@ -20,7 +20,7 @@ from workers.engine.layout.display import (
     Save,
     Widget,
 )
-from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.ports import PDF_UA_1, ArchiveProfile

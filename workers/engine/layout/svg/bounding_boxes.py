@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.layout.images.prepared import Matrix
+from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.conditions import meets_conditions
 from workers.engine.layout.svg.conversion import Conversion
 from workers.engine.layout.svg.paths import Box, find_box

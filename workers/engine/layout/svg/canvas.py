@@ -8,7 +8,7 @@ from math import hypot
 from typing import Final
 
 from workers.engine.layout.fonts import Cluster, Face
-from workers.engine.layout.images.prepared import Matrix, PreparedImage
+from workers.engine.layout.prepared_images import Matrix, PreparedImage
 from workers.engine.layout.svg.drawing import (
     ExtGState,
     FormXObject,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from workers.engine.layout.images.prepared import Matrix, PreparedImage
+from workers.engine.layout.prepared_images import Matrix, PreparedImage
 from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.limits import DrawingBudget
 from workers.engine.layout.svg.paths import Box, Segments

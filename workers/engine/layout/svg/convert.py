@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import floor, log10
 from typing import Final
 
-from workers.engine.layout.images.prepared import PreparedImage, UndrawableError
+from workers.engine.layout.prepared_images import PreparedImage, UndrawableError
 from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.conversion import Conversion, UserSpace
 from workers.engine.layout.svg.counting import check_element_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from workers.engine.layout.images.prepared import UndrawableError
+from workers.engine.layout.prepared_images import UndrawableError
 from workers.engine.layout.svg.limits import MAX_DEPTH, MAX_DRAWN, SIMPLER, make_limit_error
 from workers.engine.layout.svg.reader import SvgElement
 

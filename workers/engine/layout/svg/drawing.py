@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workers.engine.layout.fonts import Cluster, Face
-from workers.engine.layout.images.prepared import UPRIGHT, Matrix, PreparedImage
+from workers.engine.layout.prepared_images import UPRIGHT, Matrix, PreparedImage
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil, floor, hypot
 from typing import Final, NamedTuple
 
-from workers.engine.layout.images.prepared import Matrix
+from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.conversion import Conversion
 from workers.engine.layout.svg.drawing import Shading
 from workers.engine.layout.svg.paths import Box

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.layout.images.prepared import UndrawableError
+from workers.engine.layout.prepared_images import UndrawableError
 
 MAX_BYTES: Final = 8_000_000
 MAX_ELEMENTS: Final = 50_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from workers.engine.layout.images.prepared import Matrix
+from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.canvas import Canvas, format_number, format_numbers, uniform_scale
 from workers.engine.layout.svg.conversion import Conversion, UserSpace
 from workers.engine.layout.svg.drawing import TilingPattern

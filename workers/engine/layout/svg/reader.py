@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.parsers import expat
 
-from workers.engine.layout.images.prepared import UndrawableError
+from workers.engine.layout.prepared_images import UndrawableError
 from workers.engine.layout.svg.limits import (
     MAX_ATTRIBUTES,
     MAX_BYTES,

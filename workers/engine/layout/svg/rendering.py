@@ -10,7 +10,7 @@ from functools import cache
 from math import cos, radians, sin
 from typing import Final
 
-from workers.engine.layout.images.prepared import (
+from workers.engine.layout.prepared_images import (
     DECODER_ERRORS,
     MAX_DECODED_PIXELS,
     Matrix,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from workers.engine.layout.images.prepared import Matrix, UndrawableError
+from workers.engine.layout.prepared_images import Matrix, UndrawableError
 from workers.engine.layout.svg.limits import MAX_SIDE
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.values import IDENTITY, to_length, to_numbers

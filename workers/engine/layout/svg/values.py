@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import cos, radians, sin, tan
 from typing import Final, NamedTuple
 
-from workers.engine.layout.images.prepared import Matrix
+from workers.engine.layout.prepared_images import Matrix
 from workers.engine.syntax.colors import NAMED_COLORS
 
 RGB = tuple[float, float, float]
