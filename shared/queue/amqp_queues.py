@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Self
 
 from amqp.exceptions import AccessRefused, AMQPError, NotFound, PreconditionFailed
 from celery import Celery
@@ -21,11 +21,9 @@ from kombu.exceptions import KombuError, LimitExceeded
 
 from shared.errors import MisconfiguredPartError, Unavailable
 from shared.queue.amqp_options import POOL_SECONDS, make_queue
+from shared.queue.amqp_timeouts import within_read_timeout
 from shared.queue.app import create_app
 from shared.queue.queues import EMPTY, QueueHead
-
-# Timeout of each reply.
-_READ_SECONDS: Final = 1.0
 
 
 class UnfitBrokerError(MisconfiguredPartError):
@@ -84,24 +82,6 @@ class AmqpQueues:
 
         with self._app.pool.acquire(block=True, timeout=POOL_SECONDS) as connection:
             return connection.autoretry(run, max_retries=1, interval_start=0)()[0]
-
-
-@contextmanager
-def within_read_timeout(transport: Any) -> Iterator[None]:
-    """Limit what has no time-out of its own on an open connection, such as opening a channel.
-
-    The time-out is that of the socket, which also works under gevent. The block may replace the connection,
-    as kombu does when it publishes on one that the broker has closed.
-    """
-    is_done = False
-    try:
-        with transport.having_timeout(_READ_SECONDS):
-            yield
-            is_done = True
-    except OSError:
-        # Resetting the time-out of a closed socket fails.
-        if not is_done:
-            raise
 
 
 def _count(channel: Any, queue: str) -> int:

@@ -13,8 +13,8 @@ from shared.queue.ages import read_heads
 from shared.queue.connection import reachable
 from shared.queue.farm_totals import read_totals
 from shared.queue.names import DEAD_EVENTS, DRAINED, QUEUES, USAGE_STREAM
+from shared.queue.queue_factory import queues_in
 from shared.queue.queues import QueueHead, Queues
-from shared.queue.redis_queues import RedisQueues
 from shared.queue.worker_presence import find_workers
 from shared.telemetry.readings import FarmDepth, QueueDepth
 
@@ -30,7 +30,7 @@ class QueueReader:
 
     def __init__(self, redis: Redis, queues: Queues | None = None) -> None:
         self._redis = redis
-        self._queues = queues or RedisQueues(redis)
+        self._queues = queues or queues_in(redis)
 
     def read_depth(self) -> FarmDepth:
         """Count the queued and running jobs, and the events not yet in the ledger."""

@@ -15,12 +15,12 @@ from redis import RedisError
 from shared.broker_url import is_amqp
 from shared.errors import StorageFull, Unavailable
 from shared.queue.amqp_options import CONFIRM_SECONDS, POOL_SECONDS
-from shared.queue.amqp_queues import AmqpQueues, within_read_timeout
+from shared.queue.amqp_timeouts import within_read_timeout
 from shared.queue.app import create_app
 from shared.queue.connection import is_refused_for_space
 from shared.queue.messages import ADMITTED_AT, PUBLISHED_AT, TaskMessage
+from shared.queue.queue_factory import open_queues
 from shared.queue.queues import Queues
-from shared.queue.redis_queues import RedisQueues
 
 
 class Publisher:
@@ -33,7 +33,7 @@ class Publisher:
     @cached_property
     def queues(self) -> Queues:
         """The reader of the broker's queues."""
-        return AmqpQueues(self._app) if self._is_amqp else RedisQueues.connect(self._broker_url)
+        return open_queues(self._broker_url, self._app if self._is_amqp else None)
 
     @cached_property
     def _app(self) -> Celery:

@@ -31,7 +31,6 @@ from shared.errors import MisconfiguredPartError, Unavailable
 from shared.job_lifecycle import JobLifecycle
 from shared.outbound import Fetcher
 from shared.queue.amqp_options import make_queue
-from shared.queue.amqp_queues import AmqpQueues
 from shared.queue.app import create_app
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
@@ -42,6 +41,7 @@ from shared.queue.farm_totals import count_dropped
 from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK
 from shared.queue.names import QUEUES
 from shared.queue.publisher import Publisher
+from shared.queue.queue_factory import declare_queues
 from shared.queue.shard_layout import ShardLayout, assert_shard
 from shared.queue.slice_commits import SliceCommits
 from shared.queue.slices import SliceQueue
@@ -298,8 +298,4 @@ def _check_environment(settings: Settings) -> None:
         assert_shard(redis, ShardLayout.of(shard, settings.shards))
     finally:
         redis.close()
-    broker_url = settings.broker_of(shard)
-    if is_amqp(broker_url):
-        queues = AmqpQueues.connect(broker_url)
-        queues.declare(QUEUES)
-        queues.close()
+    declare_queues(settings.broker_of(shard), QUEUES)
