@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,15 @@ def test_tests_replace_public_names_only():
         if any(re.match(r"_[A-Za-z]", part) for part in name.split("."))
     ]
     assert replaced == []
+
+
+@pytest.mark.parametrize("package", ["api", "shared", "workers"])
+def test_public_classes_of_a_package_have_different_names(package):
+    places = defaultdict(list)
+    for file in modules():
+        # A transport of kombu is a module with these names.
+        if file.parts[0] == package and not file.stem.endswith("_transport"):
+            for node in ast.parse((ROOT / file).read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].append(str(file))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

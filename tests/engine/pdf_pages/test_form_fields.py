@@ -17,9 +17,9 @@ from tests.engine.paint.test_form_fields import FIELDS, made, type_by_pdfium
 from tests.engine.pdf_pages.files import new_page, save
 from workers.engine.pdf_pages import filters, form_fields
 from workers.engine.pdf_pages.form_fields import (
-    FieldOption,
-    FieldType,
-    FormField,
+    AcroField,
+    AcroFieldOption,
+    AcroFieldType,
     FormReport,
     read_form,
 )
@@ -40,7 +40,7 @@ def form(*fields: Dictionary, on_page: bool = True, **entries: Any) -> pikepdf.P
     return pdf
 
 
-def read(*fields: Dictionary, **entries: Any) -> tuple[FormField, ...]:
+def read(*fields: Dictionary, **entries: Any) -> tuple[AcroField, ...]:
     return read_form(save(form(*fields, **entries))).fields
 
 
@@ -65,8 +65,8 @@ def test_fields_of_our_own_documents_are_read_back():
         "sign": ("signature", None),
     }
     by_name = {each.name: each for each in report.fields}
-    assert by_name["kind"].options == (FieldOption("a", "a"), FieldOption("b & c", "b & c"))
-    assert by_name["land"].options == (FieldOption("DE", "Germany"),)
+    assert by_name["kind"].options == (AcroFieldOption("a", "a"), AcroFieldOption("b & c", "b & c"))
+    assert by_name["land"].options == (AcroFieldOption("DE", "Germany"),)
     pin = by_name["pin"]
     assert (pin.label, pin.page, pin.max_length) == ("PIN", 1, 4)
     assert (pin.is_required, pin.is_read_only) == (True, True)
@@ -80,8 +80,8 @@ def test_values_typed_in_a_viewer_are_read():
 
 
 def test_a_report_has_only_what_a_field_has():
-    field = FormField("a", FieldType.SIGNATURE, is_signed=True)
-    chosen = FormField("b", FieldType.LIST, ("x",), (FieldOption("x", "X"),), "B", 2)
+    field = AcroField("a", AcroFieldType.SIGNATURE, is_signed=True)
+    chosen = AcroField("b", AcroFieldType.LIST, ("x",), (AcroFieldOption("x", "X"),), "B", 2)
     assert FormReport((field, chosen), has_xfa=True).to_report() == {
         "fields": [
             {
@@ -164,8 +164,8 @@ def test_a_box_has_the_value_of_its_state():
     off = widget(FT=Name.Btn, T=String("b"), V=Name.Off, AP=states("Yes", "Off"))
     by_appearance = widget(FT=Name.Btn, T=String("c"), AS=Name("/1"), AP=states("1"))
     values = [(each.value, each.options) for each in read(on, off, by_appearance)]
-    yes = (FieldOption("Yes", "Yes"),)
-    assert values == [("Yes", yes), (None, yes), ("1", (FieldOption("1", "1"),))]
+    yes = (AcroFieldOption("Yes", "Yes"),)
+    assert values == [("Yes", yes), (None, yes), ("1", (AcroFieldOption("1", "1"),))]
 
 
 def test_numbered_states_stand_for_the_values_of_the_field():
@@ -184,7 +184,7 @@ def test_numbered_states_stand_for_the_values_of_the_field():
         pdf.make_indirect(widget(Parent=field, AP=states(number, "Off"))) for number in "01"
     )
     (found,) = read_form(save(pdf)).fields
-    assert (found.type, found.value) == (FieldType.RADIO, "muž")
+    assert (found.type, found.value) == (AcroFieldType.RADIO, "muž")
     assert [each.value for each in found.options] == ["žena", "muž"]
 
 
@@ -205,8 +205,8 @@ def test_several_options_are_a_list_where_several_can_be_chosen():
     none = widget(T=String("c"), Ff=1 << 21, **entries)
     fields = read(one, several, none)
     assert [each.value for each in fields] == ["1", ("1", "2"), ()]
-    assert fields[0].options == (FieldOption("1", "One"), FieldOption("2", "2"))
-    assert fields[0].type is FieldType.LIST
+    assert fields[0].options == (AcroFieldOption("1", "One"), AcroFieldOption("2", "2"))
+    assert fields[0].type is AcroFieldType.LIST
 
 
 def test_a_signature_is_reported_as_signed_or_not():
@@ -217,7 +217,7 @@ def test_a_signature_is_reported_as_signed_or_not():
 
 def test_fields_without_a_known_type_are_listed():
     fields = read(widget(T=String("a"), V=String("x")), widget(T=String("b"), FT=Name.Xy))
-    assert [(each.type, each.value) for each in fields] == [(FieldType.UNKNOWN, None)] * 2
+    assert [(each.type, each.value) for each in fields] == [(AcroFieldType.UNKNOWN, None)] * 2
 
 
 @pytest.mark.filterwarnings("ignore:This document has")  # of pikepdf, when it is saved

@@ -147,7 +147,7 @@ def _load(
             continue
         _check_axes(font, program, findings)
         loaded[key] = program
-        if sum({id(each): len(each.data) for each in loaded.values()}.values()) > MAX_BYTES:
+        if sum(len(each.data) for each in set(loaded.values())) > MAX_BYTES:
             findings.error(
                 "fonts-too-large",
                 f"The fonts of the document are larger than {MAX_BYTES // 1_000_000} MB together",

@@ -12,9 +12,9 @@ import pikepdf
 from workers.engine.pdf_pages.filters import Decoded, DecodedBudget, FilterStep, decode, long_name
 from workers.engine.pdf_pages.lexer import Lexer
 from workers.engine.pdf_pages.objects import (
+    IndirectReference,
     Name,
     PdfObject,
-    Reference,
     Stream,
     UnusablePdfError,
     damaged,
@@ -60,7 +60,7 @@ class PdfFile:
         self, data: bytes, budget: DecodedBudget, *, accepts_restricted: bool = False
     ) -> None:
         self._budget = budget
-        self._objects: dict[Reference, PdfObject] = {}
+        self._objects: dict[IndirectReference, PdfObject] = {}
         self._pdf = _open(data)
         if self._pdf.is_encrypted and not accepts_restricted:
             raise _encrypted()
@@ -108,7 +108,7 @@ class PdfFile:
             UnusablePdfError: the object is damaged, or references lead to each other.
         """
         for _ in range(_MAX_LINKS):
-            if not isinstance(value, Reference):
+            if not isinstance(value, IndirectReference):
                 return value
             value = self._load(value)
         raise damaged("references lead to each other")
@@ -154,7 +154,7 @@ class PdfFile:
             return []
         return list(value) if isinstance(value, list) else [value]
 
-    def _load(self, reference: Reference) -> PdfObject:
+    def _load(self, reference: IndirectReference) -> PdfObject:
         if reference not in self._objects:
             self._objects[reference] = _try(lambda: _parse(self._pdf.get_object(*reference)))
         return self._objects[reference]

@@ -10,9 +10,9 @@ from typing import Any, Final
 from workers.engine.pdf_pages.file import PdfFile, is_pdf
 from workers.engine.pdf_pages.filters import DecodedBudget
 from workers.engine.pdf_pages.objects import (
+    IndirectReference,
     Name,
     PdfObject,
-    Reference,
     Stream,
     UnusablePdfError,
     damaged,
@@ -31,7 +31,7 @@ _RADIO, _PUSH_BUTTON = 1 << 15, 1 << 16
 _DROP_DOWN, _MULTIPLE = 1 << 17, 1 << 21
 
 
-class FieldType(StrEnum):
+class AcroFieldType(StrEnum):
     """The type of a field; `select` is a drop-down list, `list` one that shows several options."""
 
     TEXT = "text"
@@ -45,7 +45,7 @@ class FieldType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldOption:
+class AcroFieldOption:
     """A value that can be chosen, and the text that is shown for it."""
 
     value: str
@@ -53,16 +53,16 @@ class FieldOption:
 
 
 @dataclass(frozen=True, slots=True)
-class FormField:
+class AcroField:
     """A field; `value` is None if it is not filled in, and a tuple if several options can be chosen.
 
     `page` is the number of the first page that shows it, None if no page does.
     """
 
     name: str
-    type: FieldType
+    type: AcroFieldType
     value: str | tuple[str, ...] | None = None
-    options: tuple[FieldOption, ...] = ()
+    options: tuple[AcroFieldOption, ...] = ()
     label: str = ""
     page: int | None = None
     max_length: int | None = None
@@ -79,7 +79,7 @@ class FormField:
             "required": self.is_required,
             "read_only": self.is_read_only,
         }
-        if self.type is FieldType.SIGNATURE:
+        if self.type is AcroFieldType.SIGNATURE:
             report["signed"] = self.is_signed
         if self.options:
             report["options"] = [
@@ -93,7 +93,7 @@ class FormField:
 class FormReport:
     """The fields of a form in the order of its file; `has_xfa`: it has an XFA form too, which is not read."""
 
-    fields: tuple[FormField, ...]
+    fields: tuple[AcroField, ...]
     has_xfa: bool
 
     def to_report(self) -> dict[str, Any]:
@@ -152,11 +152,11 @@ class _FormReader:
         self._file = file
         self._texts = TextBudget(MAX_TEXT)
         self._nodes = 0
-        self._seen: set[Reference] = set()
+        self._seen: set[IndirectReference] = set()
 
-    def read(self, form: Mapping[str, PdfObject]) -> tuple[FormField, ...]:
+    def read(self, form: Mapping[str, PdfObject]) -> tuple[AcroField, ...]:
         widgets = self._find_widgets()
-        fields: list[FormField] = []
+        fields: list[AcroField] = []
         for root in self._find_roots(form, widgets):
             for terminal in self._walk(_Node(root)):
                 if len(fields) == MAX_FIELDS:
@@ -165,7 +165,7 @@ class _FormReader:
         return tuple(fields)
 
     def _find_roots(
-        self, form: Mapping[str, PdfObject], widgets: Mapping[Reference, int]
+        self, form: Mapping[str, PdfObject], widgets: Mapping[IndirectReference, int]
     ) -> Iterator[PdfObject]:
         """Yield the fields of the form, then those that only a page has, which viewers show too."""
         yield from self._take_list(form.get("Fields"))
@@ -173,20 +173,20 @@ class _FormReader:
             if widget not in self._seen and (root := self._find_root(widget)) not in self._seen:
                 yield root
 
-    def _find_root(self, widget: Reference) -> Reference:
+    def _find_root(self, widget: IndirectReference) -> IndirectReference:
         for _ in range(MAX_DEPTH):
             parent = self._file.resolve_dictionary(widget).get("Parent")
-            if not isinstance(parent, Reference):
+            if not isinstance(parent, IndirectReference):
                 return widget
             widget = parent
         raise _too_deep()
 
-    def _find_widgets(self) -> dict[Reference, int]:
+    def _find_widgets(self) -> dict[IndirectReference, int]:
         """Return the page number of each widget that is an indirect object, as all but damaged files have."""
-        found: dict[Reference, int] = {}
+        found: dict[IndirectReference, int] = {}
         for number, page in enumerate(self._file.iterate_pages(), 1):
             for each in self._take_list(page.get("Annots")):
-                if isinstance(each, Reference) and self._is_widget(each):
+                if isinstance(each, IndirectReference) and self._is_widget(each):
                     found.setdefault(each, number)
         return found
 
@@ -198,7 +198,7 @@ class _FormReader:
         stack = [root]
         while stack:
             node = stack.pop()
-            if isinstance(node.value, Reference):
+            if isinstance(node.value, IndirectReference):
                 if node.value in self._seen:
                     continue
                 self._seen.add(node.value)
@@ -211,7 +211,7 @@ class _FormReader:
             name = self._join_name(node.name, own.get("T"))
             kids = self._take_list(own.get("Kids"))
             below, widgets = self._split_kids(kids)
-            self._seen.update(each for each in widgets if isinstance(each, Reference))
+            self._seen.update(each for each in widgets if isinstance(each, IndirectReference))
             if not below or widgets:
                 yield _Terminal(name, entries, widgets or [node.value])
             inherited: dict[str, PdfObject] = {
@@ -249,12 +249,12 @@ class _FormReader:
             raise _too_many(f"{MAX_NODES:,} form fields, options and annotations")
         return items
 
-    def _read_field(self, terminal: _Terminal, pages: Mapping[Reference, int]) -> FormField:
+    def _read_field(self, terminal: _Terminal, pages: Mapping[IndirectReference, int]) -> AcroField:
         entries = terminal.entries
         flags = self._read_integer(entries.get("Ff")) or 0
         kind = _find_type(self._file.resolve(entries.get("FT")), flags)
         numbers = [pages[each] for each in terminal.widgets if each in pages]
-        return FormField(
+        return AcroField(
             name=terminal.name,
             type=kind,
             value=self._read_value(terminal, kind, is_multiple=bool(flags & _MULTIPLE)),
@@ -262,27 +262,27 @@ class _FormReader:
             label=self._read_text(entries.get("TU")) or "",
             page=min(numbers, default=None),
             max_length=self._read_integer(entries.get("MaxLen"))
-            if kind is FieldType.TEXT
+            if kind is AcroFieldType.TEXT
             else None,
             is_required=bool(flags & _REQUIRED),
             is_read_only=bool(flags & _READ_ONLY),
-            is_signed=kind is FieldType.SIGNATURE
+            is_signed=kind is AcroFieldType.SIGNATURE
             and bool(self._file.resolve_dictionary(entries.get("V"))),
         )
 
     def _read_value(
-        self, terminal: _Terminal, kind: FieldType, *, is_multiple: bool
+        self, terminal: _Terminal, kind: AcroFieldType, *, is_multiple: bool
     ) -> str | tuple[str, ...] | None:
         value = self._file.resolve(terminal.entries.get("V"))
         match kind:
-            case FieldType.TEXT:
+            case AcroFieldType.TEXT:
                 return self._read_text(value)
-            case FieldType.CHECKBOX | FieldType.RADIO:
+            case AcroFieldType.CHECKBOX | AcroFieldType.RADIO:
                 return self._read_state(terminal, value)
-            case FieldType.SELECT | FieldType.LIST:
+            case AcroFieldType.SELECT | AcroFieldType.LIST:
                 chosen = self._read_chosen(value)
                 return chosen if is_multiple else next(iter(chosen), None)
-            case FieldType.BUTTON | FieldType.SIGNATURE | FieldType.UNKNOWN:
+            case AcroFieldType.BUTTON | AcroFieldType.SIGNATURE | AcroFieldType.UNKNOWN:
                 return None
 
     def _read_chosen(self, value: PdfObject) -> tuple[str, ...]:
@@ -320,25 +320,27 @@ class _FormReader:
         items = self._take_list(terminal.entries.get("Opt"))
         return [self._read_text(each) or "" for each in items]
 
-    def _read_options(self, terminal: _Terminal, kind: FieldType) -> tuple[FieldOption, ...]:
+    def _read_options(
+        self, terminal: _Terminal, kind: AcroFieldType
+    ) -> tuple[AcroFieldOption, ...]:
         match kind:
-            case FieldType.SELECT | FieldType.LIST:
+            case AcroFieldType.SELECT | AcroFieldType.LIST:
                 items = self._take_list(terminal.entries.get("Opt"))
                 return tuple(self._read_option(each) for each in items)
-            case FieldType.CHECKBOX | FieldType.RADIO:
+            case AcroFieldType.CHECKBOX | AcroFieldType.RADIO:
                 values = self._read_exported_values(terminal)
                 states = self._read_states(terminal)
                 named = [self._read_text(each) for each in states[len(values) :]]
                 found = [*values[: len(states)], *(each for each in named if each is not None)]
-                return tuple(FieldOption(each, each) for each in dict.fromkeys(found))
+                return tuple(AcroFieldOption(each, each) for each in dict.fromkeys(found))
             case _:
                 return ()
 
-    def _read_option(self, item: PdfObject) -> FieldOption:
+    def _read_option(self, item: PdfObject) -> AcroFieldOption:
         item = self._file.resolve(item)
         pair = item[:2] if isinstance(item, list) else [item]
         texts = [self._read_text(each) or "" for each in pair] or [""]
-        return FieldOption(texts[0], texts[-1])
+        return AcroFieldOption(texts[0], texts[-1])
 
     def _read_text(self, value: PdfObject) -> str | None:
         """Return a text string, a name, or a stream of text, which long values may be."""
@@ -354,20 +356,20 @@ class _FormReader:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _find_type(name: PdfObject, flags: int) -> FieldType:
+def _find_type(name: PdfObject, flags: int) -> AcroFieldType:
     match name:
         case "Tx":
-            return FieldType.TEXT
+            return AcroFieldType.TEXT
         case "Btn" if flags & _PUSH_BUTTON:
-            return FieldType.BUTTON
+            return AcroFieldType.BUTTON
         case "Btn":
-            return FieldType.RADIO if flags & _RADIO else FieldType.CHECKBOX
+            return AcroFieldType.RADIO if flags & _RADIO else AcroFieldType.CHECKBOX
         case "Ch":
-            return FieldType.SELECT if flags & _DROP_DOWN else FieldType.LIST
+            return AcroFieldType.SELECT if flags & _DROP_DOWN else AcroFieldType.LIST
         case "Sig":
-            return FieldType.SIGNATURE
+            return AcroFieldType.SIGNATURE
         case _:
-            return FieldType.UNKNOWN
+            return AcroFieldType.UNKNOWN
 
 
 def _encode_name(name: Name) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workers.engine.pdf_pages.file import PdfFile, is_name
-from workers.engine.pdf_pages.objects import PdfObject, Reference
+from workers.engine.pdf_pages.objects import IndirectReference, PdfObject
 
 
 class Layers:
@@ -21,11 +21,13 @@ class Layers:
         """Return whether a layer, or a membership in several of them, is hidden."""
         entries = self._file.resolve_dictionary(value)
         if not is_name(entries.get("Type"), "OCMD"):
-            return isinstance(value, Reference) and self._is_layer_hidden(value.number)
+            return isinstance(value, IndirectReference) and self._is_layer_hidden(value.number)
         groups = self._file.resolve(entries.get("OCGs"))
         found = groups if isinstance(groups, list) else [entries.get("OCGs")]
         hidden = [
-            self._is_layer_hidden(each.number) for each in found if isinstance(each, Reference)
+            self._is_layer_hidden(each.number)
+            for each in found
+            if isinstance(each, IndirectReference)
         ]
         match entries.get("P", "AnyOn"):
             case "AllOn":
@@ -42,4 +44,4 @@ class Layers:
 
 
 def _numbers(values: list[PdfObject]) -> frozenset[int]:
-    return frozenset(value.number for value in values if isinstance(value, Reference))
+    return frozenset(value.number for value in values if isinstance(value, IndirectReference))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from workers.engine.pdf_pages.objects import Name, PdfObject, Reference, damaged
+from workers.engine.pdf_pages.objects import IndirectReference, Name, PdfObject, damaged
 
 MAX_NESTING: Final = 100  # arrays and dictionaries in each other
 _SKIPPED: Final = re.compile(rb"(?:[\0\t\n\f\r ]++|%[^\r\n]*+|(?!))*+")
@@ -128,7 +128,7 @@ class Lexer:
         found = _REFERENCE.match(data, start) or _REFERENCE_BEFORE_DELIMITER.match(data, start)
         if found is not None:
             self.position = found.end()
-            return Reference(int(found[1]), int(found[2]))
+            return IndirectReference(int(found[1]), int(found[2]))
         found = _NUMBER.match(data, start)
         if found is not None:
             self.position = found.end()

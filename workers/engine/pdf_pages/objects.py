@@ -29,7 +29,7 @@ class Name(str):
     __slots__ = ()
 
 
-class Reference(NamedTuple):
+class IndirectReference(NamedTuple):
     """A reference to an indirect object."""
 
     number: int

@@ -41,8 +41,8 @@ from workers.engine.pdf_pages.layers import Layers
 from workers.engine.pdf_pages.lexer import Lexer
 from workers.engine.pdf_pages.objects import (
     SIMPLIFY,
+    IndirectReference,
     PdfObject,
-    Reference,
     Stream,
     UnusablePdfError,
     damaged,
@@ -183,13 +183,13 @@ class ResourceCopier:
         }
         self._cost = FREE
         parts = self._refer(value, category, copiers.get(category, self._copy_value))
-        if isinstance(value, Reference):
+        if isinstance(value, IndirectReference):
             return parts, self._costs.get(value.number, FREE)
         return parts, self._cost
 
     def _refer(self, value: PdfObject, kind: str, copy: Callable[[PdfObject], Parts]) -> Parts:
         """Copy a value; one behind a reference becomes an object of its own, copied once."""
-        if not isinstance(value, Reference):
+        if not isinstance(value, IndirectReference):
             if isinstance(value, Stream):
                 raise damaged("a stream has no number")
             return self._nest(value, copy)
@@ -301,7 +301,9 @@ class ResourceCopier:
         copiers = {"SMask": self._copy_soft_mask, "Font": self._copy_font_array}
         parts = [b"<< ", *self._entries(entries, STATE, copiers), b" >>"]
         mask = self._file.resolve_dictionary(entries.get("SMask")).get("G")
-        self._cost = self._costs.get(mask.number, FREE) if isinstance(mask, Reference) else FREE
+        self._cost = (
+            self._costs.get(mask.number, FREE) if isinstance(mask, IndirectReference) else FREE
+        )
         return parts
 
     def _copy_soft_mask(self, value: PdfObject) -> Parts:
@@ -449,7 +451,7 @@ class ResourceCopier:
             for item in value:
                 parts += [*self._refer(item, "", self._copy_value), b" "]
             return [*parts, b"]"]
-        if isinstance(value, Reference):
+        if isinstance(value, IndirectReference):
             return self._refer(value, "", self._copy_value)
         return [write_atom(value)]
 

@@ -39,10 +39,10 @@ def check_accessibility(document: Document, findings: Findings) -> None:
     A missing title is reported for documents that ask for tags: readers announce the file's name.
     """
     if document.is_tagged:
-        _Checker(document, findings).check()
+        _AccessibilityChecker(document, findings).check()
 
 
-class _Checker:
+class _AccessibilityChecker:
     """One pass over the blocks of a document, in reading order."""
 
     def __init__(self, document: Document, findings: Findings) -> None:

@@ -46,7 +46,7 @@ _Placed = tuple[
 def check_contrast(document: Document, findings: Findings) -> None:
     """Warn of text that differs too little from its background, once for each element."""
     if document.is_tagged:
-        _Checker(document, findings).check()
+        _ContrastChecker(document, findings).check()
 
 
 def contrast_ratio(first: Color, second: Color) -> float:
@@ -55,13 +55,12 @@ def contrast_ratio(first: Color, second: Color) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-class _Checker:
+class _ContrastChecker:
     def __init__(self, document: Document, findings: Findings) -> None:
         self._document = document
         self._findings = findings
         self._papers: dict[str, Color | None] = {}
-        # Styles are interned, and live as long as the document.
-        self._results: dict[tuple[int, Color], float | None] = {}
+        self._results: dict[tuple[TextStyle, Color], float | None] = {}
         self._reported: set[SourceLocation] = set()
 
     def check(self) -> None:
@@ -126,7 +125,7 @@ class _Checker:
         ground = text.background or under
         if ground is None:
             return
-        key = id(text), ground
+        key = text, ground
         if key not in self._results:
             self._results[key] = _find_lack(text, ground)
         ratio = self._results[key]

@@ -133,7 +133,7 @@ def parse_expression(text: str) -> Expression:
         ExpressionSyntaxError: it is not part of the language.
     """
     node = _parse(text)
-    check = _Checker()
+    check = _GrammarChecker()
     check.visit(node, 0, 0)
     return Expression(
         text.strip(),
@@ -307,7 +307,7 @@ COMPARISON_SIGNS: Final[dict[str, tuple[str, str]]] = {
 
 
 @dataclass
-class _Checker:
+class _GrammarChecker:
     """One pass over an expression: rejects syntax outside the language, collects names and hints."""
 
     names: set[str] = field(default_factory=set)
@@ -448,7 +448,7 @@ class _Checker:
 
     def _visit_optional(self, node: nodes.Expr, depth: int, chain: int) -> None:
         """Check the operand of `default` and `is defined`, whose names need not be known."""
-        inner = _Checker()
+        inner = _GrammarChecker()
         inner.visit(node, depth, chain)
         self.row_names |= inner.row_names | inner.names
         self.hints += inner.hints
