@@ -13,7 +13,7 @@ from shared.limits import KB
 
 _NAMES: Final = ("gzip", "x-gzip")
 _ACCEPTED: Final = {"Accept-Encoding": "gzip"}
-_PIECE: Final = 64 * KB
+_CHUNK_BYTES: Final = 64 * KB
 # Some writers split a body into gzip members of 64 KB; each member has its own cost.
 _MOST_MEMBERS: Final = 10_000
 _GZIP: Final = 16 + zlib.MAX_WBITS
@@ -55,19 +55,19 @@ class UnpackedStream:
         """Return the next bytes, up to `size`; empty at the end."""
         while True:
             if not self._packed:
-                self._packed = self._read_packed(_PIECE)
+                self._packed = self._read_packed(_CHUNK_BYTES)
             if not self._packed:
                 return self._end(size)
             if self._member.eof:
                 self._begin_member()
             self._is_begun = True
             try:
-                piece = self._member.decompress(self._packed, size)
+                chunk = self._member.decompress(self._packed, size)
             except zlib.error as error:
                 raise _broken("it is not valid gzip") from error
             self._packed = self._member.unconsumed_tail or self._member.unused_data
-            if piece:
-                return piece
+            if chunk:
+                return chunk
 
     def _begin_member(self) -> None:
         self._members += 1

@@ -19,7 +19,7 @@ from shared.db.jobs import JobRecord, JobStatus, find_job
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.limits import KB
 
-_CHUNK: Final = 256 * KB
+_CHUNK_BYTES: Final = 256 * KB
 
 
 def find_record(job_id: str, ports: Ports) -> JobRecord | None:
@@ -119,8 +119,8 @@ def _write_pdf(record: JobRecord, ports: Ports, filename: str | None) -> Respons
 
 def _read(key: str, ports: Ports) -> Iterator[bytes]:
     with ports.blobs.open(key) as stream:
-        while piece := stream.read(_CHUNK):
-            yield piece
+        while chunk := stream.read(_CHUNK_BYTES):
+            yield chunk
 
 
 def _expired() -> ServiceError:

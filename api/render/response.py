@@ -46,9 +46,9 @@ def write_rendered(outcome: JobOutcome, meter: Meter, cell: Cell, asked: RenderR
     )
     if asked.output is RenderOutput.INVOICE:
         headers |= write_invoice_headers(asked.filename or outcome.filename)
-    pieces = start_stream(cell.replies.fetch_pdf(claim))
+    chunks = start_stream(cell.replies.fetch_pdf(claim))
     # Only now: an error before this line becomes an error response.
     cell.usage_replay.store(UsageEvent.of(meter, outcome.job_id, pages=outcome.pages, at=now()))
-    response = Response(pieces, 200, headers)
+    response = Response(chunks, 200, headers)
     response.headers.add("Vary", "Accept")
     return response

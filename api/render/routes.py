@@ -30,7 +30,7 @@ from shared.job_intake import KeyedCall
 from shared.jobs import JobOutcome, PinnedTemplate, Purpose, RenderOutput
 from shared.limits import KB, MAX_BODY_BYTES
 
-_PIECE: Final = 256 * KB
+_CHUNK_BYTES: Final = 256 * KB
 
 
 class RenderRoutes:
@@ -146,7 +146,7 @@ def _check_recordable(asked: RenderRequest) -> None:
 
 def _read_call(key: IdempotencyKey, body: Body) -> KeyedCall:
     digest = sha256()
-    while piece := body.file.read(_PIECE):
-        digest.update(piece)
+    while chunk := body.file.read(_CHUNK_BYTES):
+        digest.update(chunk)
     body.file.seek(0)
     return KeyedCall(key, make_fingerprint(request, key.call, body_sha256=digest.hexdigest()))

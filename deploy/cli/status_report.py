@@ -163,8 +163,8 @@ def _read_shards(
     if place.broker_url and queues is None:
         _ping_servers(place.shards, stores, problems)
         return {}
-    looks = [_read_shard(shard, place.shards, queues, stores, problems) for shard in place.shards]
-    seen = [look for look in looks if look is not None]
+    read = [_read_shard(shard, place.shards, queues, stores, problems) for shard in place.shards]
+    seen = [report for report in read if report is not None]
     if not seen:
         return {}
     depths = [each.depth for each in seen]

@@ -46,8 +46,8 @@ class FolderStore:
     def put_stream(self, key: str, stream: BinaryIO) -> int:
         """Store all bytes of the stream; see `BlobStore.put_stream`."""
         with self._open_for_writing(key) as file:
-            while piece := stream.read(_CHUNK_BYTES):
-                file.write(piece)
+            while chunk := stream.read(_CHUNK_BYTES):
+                file.write(chunk)
             return file.tell()
 
     @contextmanager
@@ -211,11 +211,11 @@ def _raise_unless_missing(error: OSError) -> None:
 def _copy_exactly(stream: BinaryIO, file: BinaryIO, size: int) -> None:
     left = size
     while left:
-        piece = stream.read(min(left, _CHUNK_BYTES))
-        if not piece:
+        chunk = stream.read(min(left, _CHUNK_BYTES))
+        if not chunk:
             raise ValueError(f"the stream ended {left} bytes before its {size}")
-        file.write(piece)
-        left -= len(piece)
+        file.write(chunk)
+        left -= len(chunk)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -21,20 +21,20 @@ class LimitedReader(RawIOBase, BinaryIO):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with the next bytes and return their number."""
-        piece = self.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
+        chunk = self.read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
     def read(self, size: int | None = -1) -> bytes:
         """Return the next bytes, by default all that are left."""
         wanted = self._left if size is None or size < 0 else min(size, self._left)
-        piece = self._stream.read(wanted) if wanted else b""
-        self._left -= len(piece)
-        return piece
+        chunk = self._stream.read(wanted) if wanted else b""
+        self._left -= len(chunk)
+        return chunk
 
 
 def skip(stream: BinaryIO, size: int) -> None:
     """Read past the next `size` bytes."""
     left = size
-    while left and (piece := stream.read(min(left, _SKIP_BYTES))):
-        left -= len(piece)
+    while left and (chunk := stream.read(min(left, _SKIP_BYTES))):
+        left -= len(chunk)

@@ -193,9 +193,9 @@ class _CountingReader(RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        piece = self._stream.read(size)
-        self.size += len(piece)
-        return piece
+        chunk = self._stream.read(size)
+        self.size += len(chunk)
+        return chunk
 
 
 class _ExactReader(RawIOBase):
@@ -210,11 +210,11 @@ class _ExactReader(RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         wanted = self._left if size < 0 else min(size, self._left)
-        piece = self._stream.read(wanted)
-        if wanted and not piece:
+        chunk = self._stream.read(wanted)
+        if wanted and not chunk:
             raise ValueError(f"the stream ended {self._left} bytes too early")
-        self._left -= len(piece)
-        return piece
+        self._left -= len(chunk)
+        return chunk
 
 
 def _read_region(query: str) -> str:

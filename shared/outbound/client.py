@@ -26,7 +26,7 @@ from shared.telemetry import log
 
 MAX_REDIRECTS: Final = 3
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_PIECE: Final = 64 * 1024
+_CHUNK_BYTES: Final = 64 * 1024
 _EXCERPT_BYTES: Final = 1024
 _EXCERPT_LIMIT: Final = 64 * 1024
 # Content codings are not accepted: decompression could produce any size.
@@ -268,11 +268,11 @@ def _receive(response: BaseHTTPResponse, file: BinaryIO, limit_bytes: int) -> Do
     if (response.length_remaining or 0) > limit_bytes:
         raise _too_large(limit_bytes)
     size = 0
-    while piece := response.read(_PIECE):
-        size += len(piece)
+    while chunk := response.read(_CHUNK_BYTES):
+        size += len(chunk)
         if size > limit_bytes:
             raise _too_large(limit_bytes)
-        file.write(piece)
+        file.write(chunk)
     return DownloadResult(response.status, response.headers.get("Content-Type"), size)
 
 

@@ -32,7 +32,7 @@ _CONNECT_SECONDS: Final = 2.0
 # On top of the fetcher's own time limits: overhead, and transferring 50 MB.
 _MARGIN_SECONDS: Final = 5.0
 _CHECK_SECONDS: Final = 8.0
-_PIECE: Final = 256 * 1024
+_CHUNK_BYTES: Final = 256 * 1024
 _AWAY: Final = (OSError, HTTPException, ValueError)
 
 
@@ -152,16 +152,16 @@ def _copy(answer: HTTPResponse, file: BinaryIO, *, limit_bytes: int) -> None:
     wanted = int(answer.headers.get("Content-Length", ""))
     if wanted > limit_bytes:
         raise ValueError("the fetcher sends more than the limit")
-    while wanted and (piece := answer.read(min(_PIECE, wanted))):
-        wanted -= len(piece)
-        file.write(piece)
+    while wanted and (chunk := answer.read(min(_CHUNK_BYTES, wanted))):
+        wanted -= len(chunk)
+        file.write(chunk)
     if wanted:
         raise HTTPException("the fetcher closed the connection")
 
 
 def _read_failure(answer: HTTPResponse) -> Exception:
     """Return the error that the fetcher reports; raise ValueError if the response is malformed."""
-    said = json.loads(answer.read(_PIECE))
+    said = json.loads(answer.read(_CHUNK_BYTES))
     if not isinstance(said, dict):
         raise ValueError("not a JSON object")
     match said.get("refusal"):

@@ -156,7 +156,7 @@ def measure_all(name: str, engines: list[str]) -> Lines:
             command = [sys.executable, __file__, "--only", name, "--measure", engine, folder]
             answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             measured = Measured(**json.loads(answer.stdout))
-            pages, words = count_words(Path(folder, f"{engine}.pdf"), work.furniture)
+            pages, words = count_words(Path(folder, f"{engine}.pdf"), work.running_content)
             lines[engine] = Line(measured, pages, words)
             print(f"{work.title}, {NAMES[engine]}: {measured.ms:,.1f} ms", file=sys.stderr)
     return lines

@@ -9,14 +9,14 @@ from pathlib import Path
 import pypdfium2
 
 
-def count_words(file: Path, furniture: str) -> tuple[int, Counter[str]]:
-    """Return the number of pages, and how often each word is on them, page furniture left out."""
+def count_words(file: Path, running_content: str) -> tuple[int, Counter[str]]:
+    """Return the number of pages, and how often each word is on them, running content left out."""
     document = pypdfium2.PdfDocument(file)
     words: Counter[str] = Counter()
     for page in document:
         text = page.get_textpage().get_text_range().replace("\r", "")
         lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
-        words.update(re.sub(furniture, " ", lines).split())
+        words.update(re.sub(running_content, " ", lines).split())
     pages = len(document)
     document.close()
     return pages, words

@@ -40,14 +40,14 @@ class Must:
 class Work:
     """A document, its data, and how often each engine renders it for the median.
 
-    `furniture` is the text that pages repeat, as a pattern: engines break pages at other places.
+    `running_content` is the text that pages repeat, as a pattern: engines break pages at other places.
     """
 
     name: str
     title: str
     make_data: Callable[[int], dict[str, Any]]
     repeats: dict[str, int]
-    furniture: str
+    running_content: str
     must: Must | None = None
     times_book: float | None = None  # limit of the CPU, as a multiple of the plain book's
 
@@ -182,7 +182,7 @@ def qr_bill_data(seed: int) -> dict[str, Any]:
     }
 
 
-STATEMENT_FURNITURE = (
+STATEMENT_RUNNING_CONTENT = (
     r"Statement 2026-Q1 Page \d+ of \d+"
     r"|Date Value Reference Kind Details Paid out Paid in Balance"
     r"|(Brought|Carried) forward( -?[\d,.]+){3}"
@@ -193,7 +193,7 @@ INVOICE = Work(
     "invoice, 1 page",
     invoice_data,
     {"ours": 200, "typst": 40, "weasyprint": 5},
-    furniture=r"Page \d+ of \d+",
+    running_content=r"Page \d+ of \d+",
     must=Must(5, 2),
 )
 LETTERHEAD_INVOICE = Work(
@@ -201,7 +201,7 @@ LETTERHEAD_INVOICE = Work(
     "invoice on a letterhead from a PDF",
     invoice_data,
     {"ours": 200},
-    furniture=r"Page \d+ of \d+",
+    running_content=r"Page \d+ of \d+",
     must=Must(7),
 )
 BOOK = Work(
@@ -209,7 +209,7 @@ BOOK = Work(
     "book, 60 pages",
     book_data,
     {"ours": 7, "typst": 5, "weasyprint": 1},
-    furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
+    running_content=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     must=Must(250, 1),
 )
 REFERENCES = Work(
@@ -217,7 +217,7 @@ REFERENCES = Work(
     "book with contents, numbers, references, index",
     book_data,
     {"ours": 7, "typst": 5},
-    furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
+    running_content=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     times_book=1.8,
 )
 NOTES = Work(
@@ -225,7 +225,7 @@ NOTES = Work(
     "book with contents, numbers, references, index, 200 notes",
     book_data,
     {"ours": 7, "typst": 5},
-    furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
+    running_content=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     times_book=1.8,
 )
 CHARTS = Work(
@@ -233,7 +233,7 @@ CHARTS = Work(
     "a page with four charts",
     charts_data,
     {"ours": 60},
-    furniture=r"(?!)",
+    running_content=r"(?!)",
     must=Must(12),
 )
 FORM = Work(
@@ -241,7 +241,7 @@ FORM = Work(
     "a form with 50 fields",
     form_data,
     {"ours": 60},
-    furniture=r"(?!)",
+    running_content=r"(?!)",
     must=Must(15),
 )
 QR_BILL = Work(
@@ -249,7 +249,7 @@ QR_BILL = Work(
     "an invoice with a QR-bill",
     qr_bill_data,
     {"ours": 100},
-    furniture=r"(?!)",
+    running_content=r"(?!)",
     must=Must(10),
 )
 STATEMENT = Work(
@@ -257,7 +257,7 @@ STATEMENT = Work(
     "statement, 5,000 × 8",
     partial(statement_data, rows=5_000),
     {"ours": 5, "typst": 3, "weasyprint": 1},
-    furniture=STATEMENT_FURNITURE,
+    running_content=STATEMENT_RUNNING_CONTENT,
     must=Must(600, 4, 150),
 )
 LONG_STATEMENT = Work(
@@ -265,7 +265,7 @@ LONG_STATEMENT = Work(
     "statement, 50,000 × 8",
     partial(statement_data, rows=50_000),
     {"ours": 3},
-    furniture=STATEMENT_FURNITURE,
+    running_content=STATEMENT_RUNNING_CONTENT,
 )
 WORKS = {
     "invoice": INVOICE,

@@ -17,7 +17,7 @@ from shared.limits import KB, MB
 from workers.engine.ports import Payload, PayloadKind
 
 _SPOOL_BYTES: Final = 8 * MB
-_PIECE: Final = 256 * KB
+_CHUNK_BYTES: Final = 256 * KB
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def open_documents(
     # of a slow document.
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as file:
         with blobs.open(batch.body_key, byte_range=part) as stream:
-            shutil.copyfileobj(stream, file, _PIECE)
+            shutil.copyfileobj(stream, file, _CHUNK_BYTES)
         file.seek(0)
         body = cast("BinaryIO", file)
         yield read_documents(body) if batch.head is None else read_rows(body, batch.head)

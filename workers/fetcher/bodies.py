@@ -30,7 +30,7 @@ class SharedBody:
             weakref.finalize(self, os.close, self._descriptor)
 
     def read_chunks(self) -> Iterator[bytes]:
-        """Yield the body in pieces."""
+        """Yield the body in chunks."""
         if self._descriptor < 0:
             yield self._data
             return

@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: FetcherServer
     server_version = "pressroom"
     sys_version = ""
-    timeout = 30  # seconds for the caller to send the request, or to receive a piece
+    timeout = 30  # seconds for the caller to send the request, or to receive a chunk
 
     def do_POST(self) -> None:
         if not self.server.room.acquire(blocking=False):

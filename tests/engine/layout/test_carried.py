@@ -185,7 +185,7 @@ class TestCaptions:
         )
         assert placed(laid(made).pages[0]) == [("title", 0, 0), ("0", 0, 15)]
 
-    def test_a_repeated_caption_is_furniture(self):
+    def test_a_repeated_caption_is_an_artifact(self):
         first, second = laid(self.captioned(("title", Occurrence.ALL))).pages
         assert [page.items[0].owner is None for page in (first, second)] == [False, True]
 

@@ -1,4 +1,4 @@
-"""Pages: furniture grows and knows its page, the flow has what is left, and layout always ends."""
+"""Pages: running content grows and knows its page, the flow has what is left, and layout always ends."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_header_and_footer_stand_at_the_margins_and_the_flow_between():
     assert placed(page) == [("head", 20, 20), ("foot", 20, 170), ("text", 20, 35)]
 
 
-def test_furniture_has_no_owner_and_content_has():
+def test_running_content_has_no_owner_and_the_flow_has():
     given = master(header=running(Always((p("head"),))))
     page = laid(p("text"), masters=[given]).pages[0]
     assert [item.owner is None for item in page.items if isinstance(item, GlyphRun)] == [

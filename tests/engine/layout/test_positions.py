@@ -131,7 +131,7 @@ def test_a_box_that_shrinks_shrinks_in_its_place():
     assert (text.x, text.size) == (10, 8.25)
 
 
-def test_boxes_of_a_page_lie_under_the_text_or_over_it_and_are_furniture():
+def test_boxes_of_a_page_lie_under_the_text_or_over_it_and_are_artifacts():
     boxes = Always((paper_box("under"), paper_box("over", is_over=True)))
     page = laid(p("text"), masters=[master(boxes=boxes)]).pages[0]
     assert texts(page) == ["under", "text", "over"]

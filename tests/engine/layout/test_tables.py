@@ -270,7 +270,7 @@ class TestPieces:
         assert second == ["H", *map(str, range(10, 19))]
         assert third == ["H", "19", "20", "F"]
 
-    def test_a_repeated_head_is_furniture_and_the_first_is_not(self):
+    def test_a_repeated_head_is_an_artifact_and_the_first_is_not(self):
         first, second = laid(table(body(*numbered(12)), heads=[group(tr(ONE, "H"))])).pages
         owners = [
             [item.owner is None for item in page.items if isinstance(item, GlyphRun)][:2]

@@ -187,7 +187,7 @@ def test_pages_of_different_sizes_set_no_font_they_do_not_use():
         assert [float(sheet.mediabox[2]) for sheet in pdf.pages] == [100, 50, 100]
 
 
-def test_page_furniture_is_an_artifact_around_whole_text_objects():
+def test_running_content_is_an_artifact_around_whole_text_objects():
     content = marks(
         printed(page(text(5, 10, "body"), text(5, 90, "page 1", owner=None), text(5, 20, "more")))
     )

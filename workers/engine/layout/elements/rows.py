@@ -229,7 +229,7 @@ class _RowFiller:
         ]
         return max(reached, default=height) - height
 
-    # --- the piece ---------------------------------------------------------------------------------
+    # --- the fragment ------------------------------------------------------------------------------
 
     def _placed(self) -> list[tuple[float, float, Fragment, AnyBlock]]:
         placed: list[tuple[float, float, Fragment, AnyBlock]] = []

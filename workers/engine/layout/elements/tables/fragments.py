@@ -68,8 +68,8 @@ class TableFragment:
         """Draw the captions, the rows with their backgrounds, and the borders."""
         if self.problem is not None:
             canvas.report(self.problem)
-        was_furniture = canvas.is_artifact
-        canvas.is_artifact = was_furniture or not self.is_start
+        was_artifact = canvas.is_artifact
+        canvas.is_artifact = was_artifact or not self.is_start
         tree = canvas.tree
         for caption in self.captions:
             if tree is not None:
@@ -78,23 +78,23 @@ class TableFragment:
             if tree is not None:
                 tree.leave()
             y += caption.height
-        canvas.is_artifact = was_furniture
+        canvas.is_artifact = was_artifact
         entries = list(self._entries(canvas))
         self._draw_rows(canvas, entries, x, y)
         self._draw_lines(canvas, entries, x, y)
 
     def _draw_rows(self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float) -> None:
-        was_furniture = canvas.is_artifact
+        was_artifact = canvas.is_artifact
         canvas.items += _fill_backgrounds(entries, x, y)
         for laid_out, _, _, _, is_repeated, section, role in entries:
-            canvas.is_artifact = was_furniture or is_repeated
+            canvas.is_artifact = was_artifact or is_repeated
             tree = canvas.tree
             cells = None
             if tree is not None and section is not None:
                 cells = tree.cells_of(section, role, laid_out.row)
             draw_cells(canvas, laid_out, x, y, cells)
             y += laid_out.height
-        canvas.is_artifact = was_furniture
+        canvas.is_artifact = was_artifact
 
     def _draw_lines(
         self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float

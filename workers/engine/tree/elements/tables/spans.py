@@ -90,7 +90,7 @@ class RowBuilder:
         if repeats and (above or any(cell.rowspan > 1 for cell in self.cells)):
             findings.error(
                 "rowspan",
-                'A row with repeat="true" is printed alone on later pieces; no cell may span '
+                'A row with repeat="true" is printed alone on later fragments; no cell may span '
                 "into it or out of it",
                 location,
             )

@@ -38,10 +38,10 @@ def front(redis):
     return UsageReplay(redis)
 
 
-def answer(redis, recall, number):
+def answer(redis, replay, number):
     """Commit as a worker and answer as a front."""
     redis.xadd("usage", {"event": event(number).encode()})
-    recall.store(event(number))
+    replay.store(event(number))
 
 
 def in_stream(redis):
