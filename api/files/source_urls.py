@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 
 from api.admission.body import SPOOL_BYTES, Body
-from api.jobs.turns import Turns
+from api.jobs.concurrency import ConcurrencyLimit
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB, REMOTE_IMAGE_SECONDS
 from shared.outbound import (
@@ -48,7 +48,7 @@ class SourceUrlFetcher:
     ) -> None:
         self._fetcher = fetcher
         self._slots = threading.BoundedSemaphore(at_once)
-        self._turns = Turns(of_account, _TOO_MANY.format(plural=plural))
+        self._limit = ConcurrencyLimit(of_account, _TOO_MANY.format(plural=plural))
         self._singular = singular
         self._plural = plural
         self._max_bytes = max_bytes
@@ -63,7 +63,7 @@ class SourceUrlFetcher:
                 are, or the fetcher is unavailable.
         """
         with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
-            with self._turns.take(account_id, seconds=SLOT_WAIT_SECONDS):
+            with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
                 self._fetch(url, cast("BinaryIO", file), account_id)
             size = file.tell()
             file.seek(0)

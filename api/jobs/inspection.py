@@ -10,8 +10,8 @@ from flask import g
 from api.admission.body import Body
 from api.admission.gate import Ticket, admit_validation
 from api.auth.guard import Principal
+from api.jobs.concurrency import ConcurrencyLimit
 from api.jobs.queued import raise_failure, refuse_if_drained, run_or_discard
-from api.jobs.turns import Turns
 from api.ports import Cell, Ports
 from shared.identifiers import new_id
 from shared.jobs import BodyKind, JobOutcome, Purpose, RenderJob
@@ -29,7 +29,7 @@ class Inspections:
 
     def __init__(self, ports: Ports, *, at_once: int = MAX_AT_ONCE) -> None:
         self._ports = ports
-        self._turns = Turns(at_once, _TOO_MANY)
+        self._limit = ConcurrencyLimit(at_once, _TOO_MANY)
 
     def inspect(self, kind: BodyKind, body: Body, principal: Principal) -> Mapping[str, Any]:
         """Return the properties of an uploaded file, as found by a worker; the file is at its start.
@@ -42,7 +42,7 @@ class Inspections:
         ticket = admit_validation(principal, self._ports)
         cell = self._ports.cell(principal.state.account_id)
         refuse_if_drained(Purpose.INSPECT, cell)
-        with self._turns.take(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
+        with self._limit.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
             outcome = self._run(kind, body, ticket, cell)
         raise_failure(outcome)
         assert outcome.properties is not None  # set by every inspection that succeeded

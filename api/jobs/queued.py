@@ -125,7 +125,7 @@ def _take_place(asked: PlaceRequest, cell: Cell) -> bool:
     try:
         return cell.places.acquire(asked)
     except WaitingLimitError as full:
-        raise _line_full(full) from full
+        raise _waiting_limit_reached(full) from full
 
 
 def resume_suspended(
@@ -257,7 +257,7 @@ def _untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
     )
 
 
-def _line_full(full: WaitingLimitError) -> ServiceError:
+def _waiting_limit_reached(full: WaitingLimitError) -> ServiceError:
     seconds = full.retry_after_seconds
     return ServiceError(
         429,

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import BinaryIO, Final, cast
 
 from api.admission.body import SPOOL_BYTES
-from api.jobs.turns import Turns
+from api.jobs.concurrency import ConcurrencyLimit
 from shared.clock import epoch
 from shared.errors import ServiceError, Unavailable
 from shared.jobs import Claim, FetchedImage, ImageProblem, RenderJob
@@ -27,7 +27,7 @@ from shared.queue.claims import Claims
 
 _AT_ONCE: Final = 8  # per job: the fetcher's limit per account
 # Per account in this process, so that one account does not occupy the fetcher; further fetches wait here.
-TURNS: Final = Turns(
+FETCHES: Final = ConcurrencyLimit(
     16, "Too many images at once: {at_once} images of the account are already being fetched."
 )
 # A slot may be occupied for as long as a fetch may take.
@@ -91,7 +91,7 @@ class _Fetches:
         """Fetch an image and return the result."""
         account_id, seconds = self._job.meter.account_id, max(self._deadline - epoch(), 0)
         try:
-            with TURNS.take(account_id, seconds=seconds):
+            with FETCHES.acquire(account_id, seconds=seconds):
                 return self._fetch(address)
         except TargetTooLargeError:
             return self._without(ImageProblem.TOO_LARGE)

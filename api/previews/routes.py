@@ -12,8 +12,8 @@ from flask import Blueprint, Response, g, request
 from api.admission.gate import Ticket, admit_preview
 from api.auth.guard import Principal, current_principal
 from api.http import read_query, write_json
+from api.jobs.concurrency import ConcurrencyLimit
 from api.jobs.queued import raise_failure, refuse_if_drained, run_or_discard
-from api.jobs.turns import Turns
 from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
@@ -38,7 +38,7 @@ class PreviewRoutes:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._turns = Turns(MAX_AT_ONCE, _TOO_MANY)
+        self._limit = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY)
 
     def blueprint(self) -> Blueprint:
         """Return the view at its path."""
@@ -83,7 +83,7 @@ class PreviewRoutes:
             received.session is not None
         ):  # before waiting: the preview that it replaces frees a slot
             cell.previews.begin(account_id, received.session, job_id)
-        with self._turns.take(account_id, seconds=SLOT_WAIT_SECONDS):
+        with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
             job = self._make_job(job_id, received, template, ticket, cell)
             budget = self._ports.preview_budget
             return run_or_discard(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)

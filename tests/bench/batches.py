@@ -50,11 +50,11 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
     name = f"{documents:,} documents"
     with farm_of(1) as client:
         idle = client.time_singles(SINGLES)
-        yield from tell_throughput(client, documents, slots=1)
+        yield from report_throughput(client, documents, slots=1)
         with engine_beside(rest=0, nice=_NICE) as measured:
             run = measure_batch(client, documents, output="zip")
-        yield from tell_share(name, run, measured[0])
-        yield from tell_times(name, run)
+        yield from report_share(name, run, measured[0])
+        yield from report_times(name, run)
         busy: list[Singles] = []
         measure_batch(
             client,
@@ -62,7 +62,7 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
             output="zip",
             meanwhile=lambda: busy.append(client.time_singles(SINGLES)),
         )
-        yield from tell_singles(name, idle, busy[0])
+        yield from report_singles(name, idle, busy[0])
         merged = measure_batch(client, MERGED, output="merged")
         of_all = merged.bytes / (run.bytes / documents * MERGED)
         yield at_most(f"{MERGED:,} invoices merged, of the sum of their sizes", of_all, 0.15, "%")
@@ -70,15 +70,15 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
             client.template = client.store(NOTE_TEMPLATE)
             name = f"{huge:,} documents of a line"
             run = measure_batch(client, huge, output="zip")
-            yield from tell_times(name, run)
-            yield from tell_memory(name, run)
+            yield from report_times(name, run)
+            yield from report_memory(name, run)
         else:
             yield not_measured("100,000 documents: memory", "≤ 300 MB", "`--huge 100000`, minutes")
     with farm_of(2) as client:
-        yield from tell_throughput(client, documents, slots=2)
+        yield from report_throughput(client, documents, slots=2)
 
 
-def tell_throughput(client: Client, documents: int, *, slots: int) -> Iterator[str]:
+def report_throughput(client: Client, documents: int, *, slots: int) -> Iterator[str]:
     """Yield the pool's throughput as a share of the rate of as many engines."""
     measure_batch(client, 200 * slots, output="files")  # each child has its templates and fonts
     with engine_beside(rest=SAMPLE_EVERY_SECONDS, nice=_NICE) as measured:
@@ -90,7 +90,7 @@ def tell_throughput(client: Client, documents: int, *, slots: int) -> Iterator[s
     yield fact("the same, documents a second", f"{rate:.0f}, {slots} × {1 / own:.0f}")
 
 
-def tell_share(name: str, run: Run, own: float) -> Iterator[str]:
+def report_share(name: str, run: Run, own: float) -> Iterator[str]:
     """Yield the engine's share of the pool's CPU."""
     spent = run.cpu / run.documents
     yield at_least(f"{name}: the engine's share of the pool's CPU", own / spent, 0.9, "%")
@@ -99,7 +99,7 @@ def tell_share(name: str, run: Run, own: float) -> Iterator[str]:
     )
 
 
-def tell_singles(name: str, idle: Singles, busy: Singles) -> Iterator[str]:
+def report_singles(name: str, idle: Singles, busy: Singles) -> Iterator[str]:
     """Yield the effect of a batch on single renders."""
     yield at_most(
         f"single renders beside {name}: p95, of an idle farm's", busy.p95 / idle.p95, 3, "×"
@@ -116,14 +116,14 @@ def tell_singles(name: str, idle: Singles, busy: Singles) -> Iterator[str]:
     yield fact("the same, median and p99 idle, beside the batch", waits)
 
 
-def tell_times(name: str, run: Run) -> Iterator[str]:
+def report_times(name: str, run: Run) -> Iterator[str]:
     """Yield the time of a batch."""
     yield fact(
         f"{name}: accepted, rendered, sent", f"{run.accept:.1f}, {run.render:.1f}, {run.send:.1f} s"
     )
 
 
-def tell_memory(name: str, run: Run) -> Iterator[str]:
+def report_memory(name: str, run: Run) -> Iterator[str]:
     """Yield the memory of the processes."""
     for kind, megabytes in sorted(run.memory.items()):
         yield at_most(f"{name}: memory of {kind}", megabytes, 300, "MB")

@@ -150,7 +150,7 @@ def main():
         "The queue beside stock Celery": run_script("overhead.py"),
         "What a document costs": run_script("cost.py"),
     }
-    parts = {"Every limit": show(tell_limits(parts)), **parts}
+    parts = {"Every limit": show(report_limits(parts)), **parts}
     show(iter([f"{(time.monotonic() - begun) / 60:.0f} minutes in all."]))
     if arguments.write:
         write_results(parts)
@@ -158,7 +158,7 @@ def main():
         raise SystemExit(f"failed: {', '.join(FAILED)}")
 
 
-def tell_limits(parts: dict[str, str]) -> Iterator[str]:
+def report_limits(parts: dict[str, str]) -> Iterator[str]:
     """Yield the limits of all parts in one table."""
     yield "| part | what | must | measured | kept |"
     yield "|---|---|---|--:|---|"

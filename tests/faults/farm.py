@@ -133,7 +133,7 @@ class FaultyFarm:
         while not (state := self._find_state()) or not _is_quiet(state) or state != before:
             if state != before:
                 before, moved_at = state, time.monotonic()
-            assert time.monotonic() - moved_at < SETTLE_SECONDS, _tell_what_stands(state)
+            assert time.monotonic() - moved_at < SETTLE_SECONDS, _describe_state(state)
             # The counter may still be at what it took.
             time.sleep(1.5)
         return state
@@ -225,7 +225,7 @@ def _is_quiet(state: State) -> bool:
     return not under_way and not any(state.waiting.values())
 
 
-def _tell_what_stands(state: State | None) -> str:
+def _describe_state(state: State | None) -> str:
     if state is None:
         return "the stores do not answer"
     jobs = Counter(status for status, _ in state.jobs.values())

@@ -50,7 +50,7 @@ def _tell(
         return webhooks.enqueue(session, [told], at=NOW)
 
 
-def _tell_and_fail(database: Database, account_id: str) -> None:
+def _notify_and_fail(database: Database, account_id: str) -> None:
     with database.session() as session:
         webhooks.enqueue(
             session,
@@ -90,7 +90,7 @@ def test_deliveries_are_rolled_back_with_their_transaction(
 ) -> None:
     _hook(database, account_id)
     with pytest.raises(ServiceError):
-        _tell_and_fail(database, account_id)
+        _notify_and_fail(database, account_id)
     assert not _lease(database)
 
 

@@ -79,7 +79,7 @@ class CompiledLoop:
         key, name, list_name = self.clause.key, self.clause.name, self.clause.expression.strip()
         uses_loop = self.uses_loop
 
-        def build_turns(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        def build_iterations(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             items = self.evaluate_items(scope)
             inner = dict(scope)
             steps: tuple[LoopStep, ...] = scope[LOOP]
@@ -93,7 +93,7 @@ class CompiledLoop:
                     inner["loop"] = loop_record(index, len(items))
                 build(inner, parent, out)
 
-        return build_turns
+        return build_iterations
 
 
 def loop_record(index: int, length: int) -> dict[str, Any]:

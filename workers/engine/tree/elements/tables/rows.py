@@ -308,14 +308,16 @@ class _PlainRows:
 
     def builder(self) -> NodeBuilder:
         """Return the compiled rows."""
-        return NodeBuilder(self._build if self.loop is None else self._build_turns, is_static=False)
+        return NodeBuilder(
+            self._build if self.loop is None else self._build_iterations, is_static=False
+        )
 
     def _build(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         if self.condition is None or self.condition.evaluate(scope):
             inner = dict(scope) if self.is_counting else scope
             out.append(self._make(inner, parent, scope[LOOP]))
 
-    def _build_turns(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def _build_iterations(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         assert self.loop is not None
         loop, condition = self.loop, self.condition
         key, name, list_name = loop.clause.key, loop.clause.name, loop.clause.expression.strip()

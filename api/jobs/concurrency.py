@@ -13,7 +13,7 @@ from shared.errors import ErrorCode, ErrorKind, ServiceError
 _RETRY_SECONDS: Final = 5
 
 
-class Turns:
+class ConcurrencyLimit:
     """A semaphore per account for the jobs in flight in this process.
 
     `refusal` is the error message after a timeout; `{at_once}` in it is replaced by the limit.
@@ -26,7 +26,7 @@ class Turns:
         self._held: Counter[str] = Counter()
 
     @contextmanager
-    def take(self, account_id: str, *, seconds: float) -> Iterator[None]:
+    def acquire(self, account_id: str, *, seconds: float) -> Iterator[None]:
         """Acquire a slot of the account for the block.
 
         Raises:
