@@ -90,7 +90,9 @@ class FileWatcher:
         """Watch the folders that exist until one of them appears or goes."""
         present = {folder for folder in self._watched if folder.is_dir()}
         # Their parents tell that a folder appears or goes, those of missing ones as far as they exist.
-        above = {next(p for p in folder.parents if p.is_dir()) for folder in self._watched}
+        above = {
+            next((p for p in folder.parents if p.is_dir()), folder) for folder in self._watched
+        }
         has_begun = False
         for changes in watch(
             *(present | above),
