@@ -105,7 +105,7 @@ def _before_request(ports: Ports) -> Response | None:
     if request.path == "/v2" or request.path.startswith("/v2/"):
         g.principal = authenticate(request.headers, ports, method=request.method)
         if request.url_rule is not None:
-            check_scope(request.url_rule.rule, g.principal.state)
+            check_scope(request.method, request.url_rule.rule, g.principal.state)
         is_preview = request.path.rstrip("/") == PREVIEW_PATH
         g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
         check_rate(g.rate_status)

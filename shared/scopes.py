@@ -1,4 +1,4 @@
-"""The scopes of API keys: what a key may be used for (decision 0363)."""
+"""The scopes of API keys: what a key may be used for (decision 0378)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from typing import Final
 class Scope(StrEnum):
     """A part of the interface that a key gives access to."""
 
+    READ = "read"
     RENDER = "render"
     TEMPLATES = "templates"
     ACCOUNT = "account"
 
 
 ALL_SCOPES: Final = frozenset(Scope)
+# Together they give access to whatever `read` does, so that a key with them has it, too.
+_ALL_BUT_READ: Final = ALL_SCOPES - {Scope.READ}
 
 
 def parse_scopes(names: Iterable[object]) -> frozenset[Scope]:
-    """Parse names of scopes.
+    """Parse names of scopes; all others together include `read`.
 
     Raises:
         ValueError: there is none, one is unknown, or one is repeated; the message names it.
@@ -33,6 +36,8 @@ def parse_scopes(names: Iterable[object]) -> frozenset[Scope]:
         scopes.add(Scope(name))
     if not scopes:
         raise ValueError(f"at least one of {', '.join(Scope)} is required")
+    if scopes >= _ALL_BUT_READ:
+        scopes.add(Scope.READ)
     return frozenset(scopes)
 
 
@@ -43,8 +48,12 @@ def list_scopes(scopes: Iterable[Scope]) -> list[str]:
 
 
 def encode_scopes(scopes: Iterable[Scope]) -> str:
-    """Write scopes as the database stores them: names separated by spaces."""
-    return " ".join(list_scopes(scopes))
+    """Write scopes as the database stores them: names separated by spaces.
+
+    `read` is left out where the others include it, as in keys made before that scope existed.
+    """
+    given = frozenset(scopes)
+    return " ".join(list_scopes(_ALL_BUT_READ if given == ALL_SCOPES else given))
 
 
 def decode_scopes(text: str) -> frozenset[Scope]:

@@ -13,7 +13,9 @@ from urllib.parse import unquote
 
 from shared.scopes import Scope, parse_scopes
 
-DEFAULT_ROLES: Final = "reader=render author=render,templates operator=render,templates,account"
+DEFAULT_ROLES: Final = (
+    "reader=read author=read,render,templates operator=read,render,templates,account"
+)
 _GRANT: Final = re.compile(r"(\S+)=(acc_[a-z2-7]{24}):([a-z]+)")
 _KEY_PURPOSE: Final = b"state of single sign-on"
 

@@ -1,4 +1,4 @@
-"""The scope that each endpoint requires of the API key (decision 0363).
+"""The scope that each endpoint requires of the API key (decision 0378).
 
 This table is the only place where scopes are checked. A path under /v2 that it lacks is refused for every
 key, and a test compares it with the routes.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -15,19 +16,39 @@ from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.redis_state.key_state import KeyState
 from shared.scopes import Scope, list_scopes
 
-_RENDER: Final = frozenset({Scope.RENDER})
-_TEMPLATES: Final = frozenset({Scope.TEMPLATES})
-_ACCOUNT: Final = frozenset({Scope.ACCOUNT})
-# Neither returns a metered PDF, and both serve those who write templates as well as those who render.
-_CHECKS: Final = _RENDER | _TEMPLATES
-# What concerns the key of the request itself.
-_ANY_KEY: Final = frozenset(Scope)
+_READING: Final = frozenset(("GET", "HEAD"))
 
-# The scopes of which one suffices, by path; names of path parameters are left out.
-SCOPES: Final[Mapping[str, frozenset[Scope]]] = {
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The scopes of which one suffices for a path: for GET and HEAD, and for every other method."""
+
+    reading: frozenset[Scope]
+    other: frozenset[Scope]
+
+
+def _grant(*scopes: Scope, with_reading: bool = True) -> Access:
+    own = frozenset(scopes)
+    return Access(own | {Scope.READ} if with_reading else own, own)
+
+
+_RENDER: Final = _grant(Scope.RENDER)
+_TEMPLATES: Final = _grant(Scope.TEMPLATES)
+_USAGE: Final = _grant(Scope.ACCOUNT)
+# The names of people, and addresses of other systems, are for those who manage them.
+_ACCOUNT: Final = _grant(Scope.ACCOUNT, with_reading=False)
+# Neither returns a metered PDF, and both serve those who write templates as well as those who render.
+_CHECKS: Final = _grant(Scope.RENDER, Scope.TEMPLATES)
+# It changes nothing and is not metered; without it a reader could not see what a template looks like.
+_PREVIEW: Final = _grant(Scope.READ, Scope.RENDER, Scope.TEMPLATES)
+# What concerns the key of the request itself.
+_ANY_KEY: Final = _grant(*Scope)
+
+# By path; names of path parameters are left out.
+SCOPES: Final[Mapping[str, Access]] = {
     "/v2/pdf": _RENDER,
     "/v2/validate": _CHECKS,
-    "/v2/preview": _CHECKS,
+    "/v2/preview": _PREVIEW,
     "/v2/einvoices/check": _CHECKS,
     "/v2/forms/extract": _CHECKS,
     "/v2/jobs": _RENDER,
@@ -54,9 +75,9 @@ SCOPES: Final[Mapping[str, frozenset[Scope]]] = {
     "/v2/authcheck": _ANY_KEY,
     "/v2/account": _ANY_KEY,
     "/v2/session": _ANY_KEY,
-    "/v2/account/usage": _ACCOUNT,
-    "/v2/account/usage/days": _ACCOUNT,
-    "/v2/account/usage/templates": _ACCOUNT,
+    "/v2/account/usage": _USAGE,
+    "/v2/account/usage/days": _USAGE,
+    "/v2/account/usage/templates": _USAGE,
     "/v2/keys": _ACCOUNT,
     "/v2/keys/{}": _ACCOUNT,
     "/v2/webhooks": _ACCOUNT,
@@ -68,18 +89,24 @@ SCOPES: Final[Mapping[str, frozenset[Scope]]] = {
 
 
 @lru_cache(maxsize=512)
-def find_scopes(path: str) -> frozenset[Scope]:
-    """Return the scopes of which one suffices for a path of Flask's or OpenAPI's form, none if unlisted."""
-    return SCOPES.get(re.sub(r"<[\w:]+>|{\w+}", "{}", path), frozenset())
+def find_scopes(method: str, path: str) -> frozenset[Scope]:
+    """Return the scopes of which one suffices, none if the path is unlisted.
+
+    `path` is of Flask's or OpenAPI's form.
+    """
+    access = SCOPES.get(re.sub(r"<[\w:]+>|{\w+}", "{}", path))
+    if access is None:
+        return frozenset()
+    return access.reading if method.upper() in _READING else access.other
 
 
-def check_scope(path: str, state: KeyState) -> None:
-    """Check that a key has a scope that a path requires.
+def check_scope(method: str, path: str, state: KeyState) -> None:
+    """Check that a key has a scope that a request requires.
 
     Raises:
         ServiceError: 403, it has none.
     """
-    accepted = find_scopes(path)
+    accepted = find_scopes(method, path)
     if not state.scopes & accepted:
         needed = " or ".join(list_scopes(accepted))
         raise ServiceError(

@@ -82,7 +82,7 @@ _DESCRIPTION: Final = """\
 Renders PDFs from XML documents, Markdown, JSON and CSV, and stores templates, images and fonts for them.
 
 Every path under `/v2` requires an API key, as `Authorization: Bearer <key>` or `x-api-key: <key>`. A key has one or
-more of the scopes `render`, `templates` and `account`; a call that requires another is 403 `ERR_KEY_SCOPE`. Every error
+more of the scopes `read`, `render`, `templates` and `account`; a call that requires another is 403 `ERR_KEY_SCOPE`. Every error
 is JSON: `statusCode`, `message`, `timestamp`, and `data.code` for known errors. Only a request whose header
 section is too long or is not HTTP gets a short HTML page. Unknown query parameters and fields are rejected, not
 ignored.
@@ -159,7 +159,7 @@ def _write_security(operation: Operation) -> list[dict[str, list[str]]]:
     """Return the alternatives of scheme and scope; OpenAPI 3.1 (4.8.30) lets schemes list roles."""
     if not operation.needs_key:
         return []
-    scopes = find_scopes(operation.path)
+    scopes = find_scopes(operation.method, operation.path)
     alternatives = [[]] if scopes == ALL_SCOPES else [[name] for name in list_scopes(scopes)]
     return [{scheme: names} for names in alternatives for scheme in ("bearer", "key")]
 

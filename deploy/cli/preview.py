@@ -43,18 +43,24 @@ def run_preview(arguments: argparse.Namespace) -> int:
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
     """Return the server of the files that the arguments name."""
-    from deploy.preview.drawing import LocalPages, PreviewInputs
+    from deploy.preview.drawing import LocalPages
     from deploy.preview.server import PreviewServer
+    from deploy.preview.watching import FileWatcher
 
     read_inputs(arguments)
     named = (arguments.document, arguments.template, arguments.data, arguments.markdown)
     files: tuple[Path, ...] = tuple(path for path in named if path is not None)
     # Templates that others extend or import lie beside the file unless a folder is given.
     linked = arguments.templates or files[0].parent
-    folders = tuple(path for path in (arguments.images, arguments.fonts, linked) if path)
-    inputs = PreviewInputs(lambda: read_inputs(arguments), files, folders)
+    folders = [path for path in (arguments.images, arguments.fonts, linked) if path]
+    watcher = FileWatcher(files, folders)
     try:
-        return PreviewServer(LocalPages(inputs), title=files[0].name, port=arguments.port)
+        watcher.start()
+    except OSError as error:
+        raise CommandFailed(f"the files cannot be watched: {error}") from error
+    pages = LocalPages(lambda: read_inputs(arguments), watcher)
+    try:
+        return PreviewServer(pages, title=files[0].name, port=arguments.port)
     except (OSError, OverflowError) as error:
         raise CommandFailed(f"port {arguments.port} cannot be used: {error}") from error
 

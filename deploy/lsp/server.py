@@ -17,7 +17,7 @@ from deploy.lsp.fixes import find_correction
 from shared import clock
 from workers.engine.assist import CompletionKind, complete, hover
 from workers.engine.cli import LinkedFiles
-from workers.engine.diagnostics import Diagnostic, Severity
+from workers.engine.diagnostics import Diagnostic, Severity, SourceLocation
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import RenderOptions
 from workers.engine.syntax.formatter import FormattingError, format_template
@@ -97,11 +97,12 @@ class _LanguageFeatures:
         return [
             lsp.CompletionItem(
                 each.label,
+                sort_text=f"{index:04}",  # in their order: attributes of the element before styles
                 kind=_KINDS[each.kind],
                 insert_text=each.insert_text,
                 documentation=lsp.MarkupContent(lsp.MarkupKind.Markdown, each.documentation),
             )
-            for each in found
+            for index, each in enumerate(found)
         ]
 
     def hover(self, parameters: lsp.HoverParams) -> lsp.Hover | None:
@@ -183,24 +184,35 @@ def _touch(one: lsp.Range, other: lsp.Range) -> bool:
 
 
 def _check(diagnostic: Diagnostic, document: TextDocument) -> Checked:
-    shown = _to_lsp_diagnostic(diagnostic, document)
     place = diagnostic.location
+    if place is None:
+        return Checked(_to_lsp_diagnostic(diagnostic, document, (0, 0)))
+    begin, end = _span_of(place.in_own_text, document)
+    element = document.source[begin:end]
     # Only the text itself can be edited, not a template that it links to.
-    if place is None or place.linkage is not None:
-        return Checked(shown)
+    correction = (
+        find_correction(diagnostic.message, element, place.tag_name) if not place.linkage else None
+    )
+    if correction is None:
+        marked = (begin, begin + _start_tag_length(element))
+        return Checked(_to_lsp_diagnostic(diagnostic, document, marked))
+    written, meant = correction.written, correction.meant
+    places = [(begin + offset, begin + offset + len(written)) for offset in correction.offsets]
+    edits = [lsp.TextEdit(_range(each, document), meant) for each in places]
+    shown = _to_lsp_diagnostic(diagnostic, document, places[0])
+    return Checked(shown, f"Change to {meant}", tuple(edits))
+
+
+def _span_of(place: SourceLocation, document: TextDocument) -> tuple[int, int]:
     span = place.span
     begin = _offset((span.line_start, span.column_start), document)
-    element = document.source[begin : _offset((span.line_end, span.column_end), document)]
-    correction = find_correction(diagnostic.message, element, place.tag_name)
-    if correction is None:
-        return Checked(shown)
-    written, meant = correction.written, correction.meant
-    places = ((begin + offset, begin + offset + len(written)) for offset in correction.offsets)
-    edits = [
-        lsp.TextEdit(lsp.Range(_position_at(start, document), _position_at(end, document)), meant)
-        for start, end in places
-    ]
-    return Checked(shown, f"Change to {meant}", tuple(edits))
+    return begin, _offset((span.line_end, span.column_end), document)
+
+
+def _start_tag_length(element: str) -> int:
+    """Return what is marked of an element whose finding names no word in it."""
+    end = element.find(">")
+    return len(element) if end < 0 else end + 1
 
 
 def _offset(at: tuple[int, int], document: TextDocument) -> int:
@@ -215,22 +227,20 @@ def _position_at(offset: int, document: TextDocument) -> lsp.Position:
     return _position((line + 1, offset - (before.rfind("\n") + 1) + 1), document)
 
 
-def _to_lsp_diagnostic(diagnostic: Diagnostic, document: TextDocument) -> lsp.Diagnostic:
-    place = diagnostic.location
-    begin = end = (1, 1)
-    if place is not None:
-        span = place.in_own_text.span
-        begin, end = (span.line_start, span.column_start), (span.line_end, span.column_end)
-        # Of an element of several lines only the start tag is marked.
-        if span.line_end > span.line_start:
-            end = (span.line_start, span.column_start + 1 + len(place.tag_name))
+def _to_lsp_diagnostic(
+    diagnostic: Diagnostic, document: TextDocument, marked: tuple[int, int]
+) -> lsp.Diagnostic:
     return lsp.Diagnostic(
-        lsp.Range(_position(begin, document), _position(end, document)),
+        _range(marked, document),
         diagnostic.located_message,
         severity=_SEVERITIES[diagnostic.severity],
         code=diagnostic.code,
         source="pressroom",
     )
+
+
+def _range(marked: tuple[int, int], document: TextDocument) -> lsp.Range:
+    return lsp.Range(*(_position_at(each, document) for each in marked))
 
 
 def _position(at: tuple[int, int], document: TextDocument) -> lsp.Position:

@@ -1,1 +1,1 @@
-"""Previews of local files in a browser: `pressroom preview` (decision 0365)."""
+"""Previews of local files in a browser: `pressroom preview` (decision 0377)."""

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
-from itertools import islice
-from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
 from deploy.cli.output import CommandFailed
+from deploy.preview.watching import FileWatcher
 from shared import clock
 from workers.engine.cli import Inputs
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import RenderOptions
 from workers.engine.preview import PageFormat, Preview, PreviewOptions, preview
 
-MAX_WATCHED: Final = 5_000  # files of the given folders; further ones are not noticed
-# Of templates, images and fonts, as `workers.engine.cli` finds them.
-_SUFFIXES: Final = frozenset(
-    (".xml", ".png", ".jpg", ".jpeg", ".webp", ".svg", ".ttf", ".otf", ".ttc", ".otc", ".woff2")
-)
 MAX_KEPT: Final = 200  # drawn pages of one state of the files
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewInputs:
-    """The inputs of a preview: a function that reads the files, and the files and folders to watch."""
-
-    load: Callable[[], Inputs]
-    files: tuple[Path, ...]
-    folders: tuple[Path, ...] = ()
 
 
 @dataclass(slots=True)
@@ -45,35 +29,28 @@ class _State:
 
 
 class LocalPages:
-    """The pages of local files. Thread-safe; one page is drawn at a time."""
+    """The pages of local files, read by `load`. Thread-safe; one page is drawn at a time."""
 
-    def __init__(self, inputs: PreviewInputs) -> None:
-        self._inputs = inputs
+    def __init__(self, load: Callable[[], Inputs], watcher: FileWatcher) -> None:
+        self.watcher = watcher
+        self._load = load
         self._lock = Lock()
         self._state: _State | None = None
-
-    def find_revision(self) -> str:
-        """Return the digest of names, sizes and times of the files."""
-        digest = sha256()
-        for path in sorted(islice(self._list_files(), MAX_WATCHED)):
-            try:
-                found = path.stat()
-                text = f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0"
-            except OSError:  # deleted, or replaced at this moment
-                text = f"{path}\0absent\0"
-            digest.update(text.encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()[:16]
 
     def describe(self) -> Mapping[str, Any]:
         """Return the revision, the number of pages, and the findings, as JSON."""
         with self._lock:
             state = self._read()
             if state.inputs is None:
-                finding = {"severity": "error", "message": state.error}
-                return {"revision": state.revision, "pages": 0, "findings": [finding]}
-            found = self._draw(state, 1, 1.0)
-            findings = [_write_finding(each, state.inputs) for each in found.findings]
-            return {"revision": state.revision, "pages": found.pages, "findings": findings}
+                pages, findings = 0, [_write_error(state.error)]
+            else:
+                found = self._draw(state, 1, 1.0)
+                pages = found.pages
+                findings = [_write_finding(each, state.inputs) for each in found.findings]
+        if self.watcher.failure is not None:
+            message = f"Changes of files are no longer noticed: {self.watcher.failure}"
+            findings = [_write_error(message), *findings]
+        return {"revision": state.revision, "pages": pages, "findings": findings}
 
     def draw_page(self, page: int, scale: float) -> bytes | None:
         """Return a page as PNG, None if there is no such page."""
@@ -84,10 +61,11 @@ class LocalPages:
             return shown.data if shown is not None and shown.page == page else None
 
     def _read(self) -> _State:
-        revision = self.find_revision()
+        # Before the files are read, so that a change meanwhile has another revision.
+        revision = self.watcher.revision
         if self._state is None or self._state.revision != revision:
             try:
-                self._state = _State(revision, self._inputs.load(), None)
+                self._state = _State(revision, self._load(), None)
             except CommandFailed as error:
                 self._state = _State(revision, None, str(error))
         return self._state
@@ -107,18 +85,9 @@ class LocalPages:
             )
         return state.drawn[key]
 
-    def _list_files(self) -> Iterator[Path]:
-        yield from self._inputs.files
-        for folder in self._inputs.folders:
-            yield from _list_folder(folder)
 
-
-def _list_folder(folder: Path) -> Iterable[Path]:
-    try:
-        listed = (path for path in folder.iterdir() if path.suffix in _SUFFIXES)
-        return [path for path in islice(listed, MAX_WATCHED) if path.is_file()]
-    except OSError:
-        return ()
+def _write_error(message: str | None) -> dict[str, Any]:
+    return {"severity": "error", "message": message}
 
 
 def _write_finding(diagnostic: Diagnostic, inputs: Inputs) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,10 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from deploy.embedded.loopback import LOOPBACK
 from deploy.preview.drawing import LocalPages
-from shared.clock import ticks
 
 LONGEST_WAIT_SECONDS: Final = 20.0
-_LOOK_EVERY_SECONDS: Final = 0.2
 _SCALES: Final = (0.5, 4.0)
 _PAGE: Final = re.compile(r"/pages/([1-9][0-9]{0,5})\.png")
 _TYPES: Final = {
@@ -46,9 +43,14 @@ class PreviewServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, pages: LocalPages, *, title: str, port: int = 0) -> None:
-        super().__init__((LOOPBACK, port), _Handler)
-        self.pages = pages
+        self.pages = pages  # first, as the base class closes a server that cannot bind
         self.title = title
+        super().__init__((LOOPBACK, port), _Handler)
+
+    def server_close(self) -> None:
+        """Close the socket, and end the watch of the files."""
+        super().server_close()
+        self.pages.watcher.stop()
 
     @property
     def url(self) -> str:
@@ -91,9 +93,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer_state(self, seen: str | None) -> None:
         """Answer as soon as the files differ from those that the page has seen, or after a while."""
-        pages, until = self.server.pages, ticks() + LONGEST_WAIT_SECONDS
-        while pages.find_revision() == seen and ticks() < until:
-            time.sleep(_LOOK_EVERY_SECONDS)
+        pages = self.server.pages
+        pages.watcher.wait_for_change(seen, LONGEST_WAIT_SECONDS)
         state = {"title": self.server.title, **pages.describe()}
         self._answer(HTTPStatus.OK, json.dumps(state).encode(), "application/json")
 

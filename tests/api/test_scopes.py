@@ -7,10 +7,12 @@ import re
 import pytest
 
 from api.app import create_app
-from api.auth.scopes import SCOPES
+from api.auth.scopes import SCOPES, find_scopes
 from api.openapi.description import describe
 from shared.db import accounts
-from shared.scopes import ALL_SCOPES, Scope
+from shared.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
+
+ALL = ["read", "render", "templates", "account"]
 
 
 @pytest.fixture
@@ -28,36 +30,110 @@ def with_scopes(ports, database, account):
     return make
 
 
-def test_the_table_has_every_route_and_no_other(ports):
-    routes = {
-        re.sub(r"<[\w:]+>", "{}", rule.rule)
+ROUTES_THAT_READ_KEYS_DO_NOT_LIST = {
+    "/v2/keys",
+    "/v2/keys/{}",
+    "/v2/webhooks",
+    "/v2/webhooks/{}",
+    "/v2/webhooks/{}/rotate",
+    "/v2/webhooks/{}/test",
+    "/v2/webhooks/{}/deliveries",
+}
+
+
+def list_calls(ports):
+    """Return the method and rule of each call under /v2."""
+    return {
+        (method, rule.rule)
         for rule in create_app(ports).url_map.iter_rules()
         if rule.rule.startswith("/v2")
+        for method in rule.methods - {"OPTIONS"}
     }
+
+
+def test_the_table_has_every_route_and_no_other(ports):
+    routes = {re.sub(r"<[\w:]+>", "{}", rule) for _, rule in list_calls(ports)}
     assert routes == set(SCOPES)
-    assert all(SCOPES.values())
+    assert all(access.reading and access.other for access in SCOPES.values())
 
 
 @pytest.mark.parametrize("scope", list(Scope))
-def test_a_key_reaches_exactly_the_routes_of_its_scope(ports, with_scopes, scope):
+def test_a_key_reaches_exactly_the_calls_of_its_scope(ports, with_scopes, scope):
     client, refused = with_scopes(scope), set()
-    for rule in create_app(ports).url_map.iter_rules():
-        if not rule.rule.startswith("/v2") or rule.rule.startswith("/v2/session"):
-            continue
-        for method in rule.methods - {"OPTIONS"}:
-            answer = client.open(re.sub(r"<[\w:]+>", "none", rule.rule), method=method)
-            if answer.status_code == 403:
-                assert method == "HEAD" or answer.json["data"]["code"] == "ERR_KEY_SCOPE"
-                refused.add(re.sub(r"<[\w:]+>", "{}", rule.rule))
-    assert refused == {path for path, accepted in SCOPES.items() if scope not in accepted}
+    calls = {call for call in list_calls(ports) if not call[1].startswith("/v2/session")}
+    for method, rule in calls:
+        answer = client.open(re.sub(r"<[\w:]+>", "none", rule), method=method)
+        if answer.status_code == 403:
+            assert method == "HEAD" or answer.json["data"]["code"] == "ERR_KEY_SCOPE"
+            refused.add((method, rule))
+    assert refused == {call for call in calls if scope not in find_scopes(*call)}
+
+
+def test_a_key_that_reads_changes_nothing_and_renders_nothing(ports):
+    reached = {call for call in list_calls(ports) if Scope.READ in find_scopes(*call)}
+    of_the_session = {("POST", "/v2/session"), ("DELETE", "/v2/session")}
+    changing = {call for call in reached if call[0] not in ("GET", "HEAD")}
+    assert changing == of_the_session | {("POST", "/v2/preview")}
+    unread = {rule for method, rule in list_calls(ports) - reached if method == "GET"}
+    assert {re.sub(r"<[\w:]+>", "{}", rule) for rule in unread} <= ROUTES_THAT_READ_KEYS_DO_NOT_LIST
+
+
+def test_a_key_that_reads_sees_what_the_account_has(caller, with_scopes):
+    content = b"<document><flow><p>One page</p></flow></document>"
+    made = caller.post("/v2/templates?name=Letter", data=content, content_type="application/xml")
+    reader, path = with_scopes("read"), f"/v2/templates/{made.json['id']}"
+    assert reader.get(path).json["content"] == content.decode()
+    for listed in ("templates", "jobs", "batches", "images", "fonts", "account/usage"):
+        assert reader.get(f"/v2/{listed}").status_code == 200
+    for method, changed in (
+        ("PUT", path),
+        ("PATCH", path),
+        ("DELETE", path),
+        ("POST", f"{path}/versions"),
+        ("PUT", f"{path}/tags/live"),
+        ("POST", "/v2/templates"),
+        ("POST", "/v2/pdf"),
+        ("POST", "/v2/validate"),
+        ("POST", "/v2/batches"),
+        ("POST", "/v2/images"),
+        ("GET", "/v2/keys"),
+        ("GET", "/v2/webhooks"),
+    ):
+        answer = reader.open(changed, method=method)
+        assert (answer.status_code, answer.json["data"]["code"]) == (403, "ERR_KEY_SCOPE")
+    assert caller.get(path).json["content"] == content.decode()
+
+
+def test_all_other_scopes_together_include_reading(caller, with_scopes):
+    full = with_scopes("render", "templates", "account")
+    assert full.get("/v2/account").json["scopes"] == ALL
+    made = full.post("/v2/keys", json={"scopes": ["read"]})
+    assert (made.status_code, made.json["scopes"]) == (201, ["read"])
+    assert with_scopes("account").post("/v2/keys", json={"scopes": ["read"]}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("scopes", "text"),
+    [
+        (ALL_SCOPES, "render templates account"),  # as versions read it that know no other scope
+        ({Scope.READ}, "read"),
+        ({Scope.RENDER, Scope.READ}, "read render"),
+        ({Scope.RENDER, Scope.TEMPLATES}, "render templates"),
+    ],
+)
+def test_scopes_are_stored_so_that_earlier_versions_read_them(scopes, text):
+    assert encode_scopes(scopes) == text
+    assert decode_scopes(text) == scopes
 
 
 def test_the_refusal_names_what_is_needed_and_what_the_key_has(with_scopes):
     answer = with_scopes("render").get("/v2/templates")
     assert answer.status_code == 403
     assert answer.json["message"] == (
-        "This request requires a key with the scope templates; the key has render."
+        "This request requires a key with the scope read or templates; the key has render."
     )
+    answer = with_scopes("read").post("/v2/templates")
+    assert "the scope templates; the key has read." in answer.json["message"]
     # A trailing slash, HEAD or another spelling of the same path changes nothing.
     assert with_scopes("render").get("/v2/templates/").status_code == 403
     assert with_scopes("render").head("/v2/keys").status_code == 403
@@ -72,8 +148,8 @@ def test_the_scope_comes_before_the_rate_limit_and_the_body(with_scopes, ports):
 
 
 def test_a_new_key_has_the_scopes_of_the_request_or_fewer(caller, with_scopes):
-    assert caller.get("/v2/account").json["scopes"] == ["render", "templates", "account"]
-    assert caller.post("/v2/keys").json["scopes"] == ["render", "templates", "account"]
+    assert caller.get("/v2/account").json["scopes"] == ALL
+    assert caller.post("/v2/keys").json["scopes"] == ALL
     fewer = caller.post("/v2/keys", json={"scopes": ["account", "render"]})
     assert fewer.json["scopes"] == ["render", "account"]
     headers = {"Authorization": f"Bearer {fewer.json['key']}"}
@@ -98,6 +174,12 @@ def test_scopes_must_be_a_list_of_known_ones(caller, scopes):
 def test_the_description_lists_the_scopes_of_each_call():
     paths = describe()["paths"]
     assert paths["/v2/templates"]["get"]["security"] == [
+        {"bearer": ["read"]},
+        {"key": ["read"]},
+        {"bearer": ["templates"]},
+        {"key": ["templates"]},
+    ]
+    assert paths["/v2/templates"]["post"]["security"] == [
         {"bearer": ["templates"]},
         {"key": ["templates"]},
     ]

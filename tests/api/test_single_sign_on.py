@@ -120,7 +120,7 @@ def test_a_person_signs_in_with_the_role_of_their_group(browser, provider, accou
     assert (answer.status_code, answer.headers["Location"]) == (303, "/studio/")
     seen = browser.get("/v2/account").json
     assert seen["id"] == account.account_id
-    assert seen["scopes"] == ["render", "templates"]
+    assert seen["scopes"] == ["read", "render", "templates"]
     assert browser.get("/v2/templates").status_code == 200
     assert browser.get("/v2/keys").status_code == 403
 
@@ -262,9 +262,9 @@ def test_people_without_a_grant_get_nothing(browser, provider, groups, account, 
 @pytest.mark.parametrize(
     ("groups", "scopes"),
     [
-        ("authors", ["render", "templates"]),
-        (["all staff"], ["render"]),
-        (["authors", "ops", "all staff"], ["render", "templates", "account"]),
+        ("authors", ["read", "render", "templates"]),
+        (["all staff"], ["read"]),
+        (["authors", "ops", "all staff"], ["read", "render", "templates", "account"]),
     ],
 )
 def test_the_highest_role_counts(browser, provider, groups, scopes):
@@ -300,7 +300,7 @@ def test_several_accounts_are_chosen_from(browser, browsers, provider, terms, ac
     assert problem_of(both.sign_in(provider, f"?account={third}")) == "no-access"
     both.sign_in(provider, f"?account={other}")
     assert both.get("/v2/account").json["id"] == other
-    assert both.get("/v2/account").json["scopes"] == ["render"]
+    assert both.get("/v2/account").json["scopes"] == ["read"]
 
 
 def test_a_changed_role_holds_from_the_next_sign_in_for_all_sessions_of_the_person(
@@ -313,7 +313,7 @@ def test_a_changed_role_holds_from_the_next_sign_in_for_all_sessions_of_the_pers
     provider.order({**ANNA, "groups": ["all staff"]})
     second.sign_in(provider)
     for browser in (first, second):
-        assert browser.get("/v2/account").json["scopes"] == ["render"]
+        assert browser.get("/v2/account").json["scopes"] == ["read"]
         assert browser.get("/v2/keys").status_code == 403
 
 

@@ -99,7 +99,7 @@ def test_keys_are_created_listed_and_revoked(run, made):
     assert first["state"].startswith("revoked ")
     assert other["state"] == "expires 2027-01-31T12:00:00.000Z"
     assert made["api_key"] not in json.dumps(first)
-    assert other["scopes"] == ["render", "templates", "account"]
+    assert other["scopes"] == ["read", "render", "templates", "account"]
     run("key", "create", made["account_id"], "--scopes", "account,render")
     assert run("key", "list", made["account_id"])["keys"][2]["scopes"] == ["render", "account"]
 

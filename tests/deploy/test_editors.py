@@ -24,7 +24,7 @@ def test_the_manifest_names_files_that_exist():
     assert json.loads((FOLDER / grammar["path"]).read_text())["scopeName"] == grammar["scopeName"]
     assert json.loads((FOLDER / language["configuration"]).read_text())["brackets"]
     assert grammar["language"] == language["id"]
-    assert MANIFEST["activationEvents"] == [f"onLanguage:{language['id']}"]
+    assert MANIFEST["activationEvents"] == [f"onLanguage:{language['id']}", "onLanguage:xml"]
     # What the extension requires is what the manifest and the editor bring.
     required = re.findall(r'require\("([\w-]+)', (FOLDER / MANIFEST["main"]).read_text())
     assert set(required) == {"vscode", *MANIFEST["dependencies"]}
@@ -51,3 +51,88 @@ def test_the_program_is_well_formed():
     node = shutil.which("node")
     assert node, "node is missing; see deploy/setup/need-node.sh"
     subprocess.run([node, "--check", FOLDER / MANIFEST["main"]], check=True)
+
+
+# Stand for the editor and its client of language servers; prints what the extension asks of them.
+EDITOR = """
+const texts = JSON.parse(process.argv[2]);
+const open = texts.map(([languageId, text]) => ({ languageId, getText: () => text, positionAt: (at) => at }));
+let listen;
+module.exports = {
+  Range: class {},
+  workspace: {
+    textDocuments: open,
+    onDidOpenTextDocument: (listener) => ((listen = listener), { dispose() {} }),
+    getConfiguration: () => ({ get: (name) => (name === "command" ? ["pressroom", "lsp"] : process.argv[3] === "on") }),
+  },
+  languages: {
+    setTextDocumentLanguage: (document, language) => {
+      document.languageId = language;
+      listen(document); // as the editor does
+    },
+  },
+  window: {},
+};
+"""
+CLIENT = """
+exports.LanguageClient = class {
+  constructor(id, name, server) { console.log(JSON.stringify(server)); }
+  async start() {}
+};
+"""
+MAIN = """
+require("./extension.js").activate({ subscriptions: [] });
+console.log(JSON.stringify(require("vscode").workspace.textDocuments.map((each) => each.languageId)));
+"""
+
+
+@pytest.fixture
+def open_files(tmp_path):
+    """Provide a function that starts the extension in an editor with files; returns languages and servers."""
+    node = shutil.which("node")
+    assert node, "node is missing; see deploy/setup/need-node.sh"
+    shutil.copy(FOLDER / MANIFEST["main"], tmp_path)
+    for name, text in {
+        "node_modules/vscode/index.js": EDITOR,
+        "node_modules/vscode-languageclient/node.js": CLIENT,
+        "main.js": MAIN,
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def open_files(files, *, recognize="on"):
+        command = [node, "main.js", json.dumps(files), recognize]
+        run = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        *servers, languages = map(json.loads, run.stdout.splitlines())
+        return languages, servers
+
+    return open_files
+
+
+TEMPLATES = (
+    "<document><flow/></document>",
+    '\n<document version="1">',
+    '<?xml version="1.0"?>\n<!-- A -- letter -->\n<!-- of two -->\n<document>',
+)
+OTHERS = (
+    "<documents/>",
+    "<document-content/>",
+    '<document xmlns="urn:another">',
+    "<html><document/></html>",
+    "<!-- <document> -->",
+    "",
+)
+
+
+@pytest.mark.services
+def test_xml_files_that_are_templates_are_recognised_and_share_one_server(open_files):
+    languages, servers = open_files([["xml", text] for text in (*TEMPLATES, *OTHERS)])
+    assert languages == ["pressroom"] * len(TEMPLATES) + ["xml"] * len(OTHERS)
+    assert servers == [{"command": "pressroom", "args": ["lsp"]}]
+
+
+@pytest.mark.services
+def test_other_xml_files_start_no_server_and_recognition_can_be_switched_off(open_files):
+    assert open_files([["xml", text] for text in OTHERS])[1] == []
+    assert open_files([["xml", TEMPLATES[0]]], recognize="off") == (["xml"], [])
+    assert open_files([["pressroom", ""]], recognize="off")[1] != []

@@ -130,11 +130,12 @@ def test_an_editor_gets_findings_completion_hover_and_formatting(editor):
     assert wrong["code"] == "unknown-attribute"
     assert wrong["source"] == "pressroom"
     assert wrong["severity"] == 1
-    assert wrong["range"]["start"] == {"line": 2, "character": 0}
-    # Characters beyond the first plane are two units of an editor.
-    assert wrong["range"]["end"]["character"] == len(TEXT.splitlines()[2]) + 1
+    # The misspelled name is marked, not its element.
+    assert wrong["range"]["start"] == {"line": 2, "character": 3}
+    assert wrong["range"]["end"] == {"line": 2, "character": 9}
     offered = editor.ask("textDocument/completion", at(2, 3))
     assert {"color", "font-size"} <= {item["label"] for item in offered}
+    assert [item["sortText"] for item in offered] == sorted(item["sortText"] for item in offered)
     explained = editor.ask("textDocument/hover", at(2, 1))
     assert explained["contents"]["value"].startswith("**p**: ")
     [fix] = editor.ask("textDocument/codeAction", in_line(2))
@@ -155,10 +156,20 @@ def test_an_editor_gets_findings_completion_hover_and_formatting(editor):
         {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [change]},
     )
     assert editor.findings() == []
-    change = {"text": "<document>"}
+    # Of an element without a misspelled name the start tag is marked. Characters beyond the first
+    # plane are two units of an editor.
+    change = {"text": "<document><flow><p id='😀😀'>{{ 1 +\n}}</p></flow></document>\n"}
     editor.tell(
         "textDocument/didChange",
         {"textDocument": {"uri": URI, "version": 3}, "contentChanges": [change]},
+    )
+    [wrong, *_] = editor.findings()
+    assert wrong["range"]["start"] == {"line": 0, "character": 16}
+    assert wrong["range"]["end"] == {"line": 0, "character": 29}
+    change = {"text": "<document>"}
+    editor.tell(
+        "textDocument/didChange",
+        {"textDocument": {"uri": URI, "version": 4}, "contentChanges": [change]},
     )
     assert [each["code"] for each in editor.findings()] == ["not-well-formed"]
     assert editor.ask(

@@ -17,6 +17,8 @@ from PIL import Image
 
 from deploy.cli.main import build_parser, main
 from deploy.cli.preview import make_server
+from deploy.preview.watching import FileWatcher
+from tests.waiting import wait_until
 
 GOOD = "<document><page size='A6'/><flow><p>{{ name }}</p></flow></document>"
 
@@ -51,6 +53,19 @@ def read_state(server, seen=""):
     return json.loads(get(server, f"/state?seen={seen}")[1])
 
 
+def read_until(server, state, is_reached):
+    """Return the first state after `state` that is as expected; each request waits for a change."""
+    for _ in range(4):
+        state = read_state(server, state["revision"])
+        if is_reached(state):
+            return state
+    raise AssertionError(state)
+
+
+def names(state, text):
+    return any(text in finding["message"] for finding in state["findings"])
+
+
 def test_pages_and_findings_follow_the_files(server, folder):
     first = read_state(server)
     assert (first["title"], first["pages"], first["findings"]) == ("letter.xml", 1, [])
@@ -61,22 +76,97 @@ def test_pages_and_findings_follow_the_files(server, folder):
     assert get(server, "/pages/2.png")[0].status == 404
     # A change is answered to a request that waits for it.
     with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(read_state, server, first["revision"])
+        waiting = pool.submit(read_until, server, first, lambda state: names(state, "colour"))
         (folder / "letter.xml").write_text(GOOD.replace("<p>", "<p colour='red'>"))
         second = waiting.result(60)
     assert second["pages"] == 0
     [finding] = second["findings"]
-    assert "colour" in finding["message"]
     assert (finding["file"], finding["line"], finding["severity"]) == ("letter.xml", 1, "error")
     (folder / "data.json").write_text("{")
-    assert read_state(server, second["revision"])["revision"] != second["revision"]
+    broken = read_until(server, second, lambda state: names(state, "payload"))
     (folder / "letter.xml").unlink()
-    gone = read_state(server, second["revision"])
+    gone = read_until(server, broken, lambda state: names(state, "letter.xml"))
     assert gone["pages"] == 0
-    assert "letter.xml" in gone["findings"][0]["message"]
     (folder / "letter.xml").write_text(GOOD)
     (folder / "data.json").write_text('{"name": "Bo"}')
-    assert read_state(server, gone["revision"])["pages"] == 1
+    assert read_until(server, gone, lambda state: not state["findings"])["pages"] == 1
+
+
+def test_a_file_that_an_editor_replaces_is_followed(server, folder):
+    # Most editors write another file and rename it over the first.
+    state = read_state(server)
+    for name in ("first", "second", "third"):
+        (folder / "letter.xml~").write_text(GOOD.replace("<p>", f"<p {name}='1'>"))
+        (folder / "letter.xml~").replace(folder / "letter.xml")
+        state = read_until(server, state, lambda state, name=name: names(state, name))
+
+
+def test_a_folder_that_is_moved_and_made_again_is_followed(server, folder):
+    state = read_state(server)
+    folder.rename(folder.parent / "elsewhere")
+    state = read_until(server, state, lambda state: names(state, "letter.xml"))
+    folder.mkdir()
+    (folder / "data.json").write_text("{}")
+    (folder / "letter.xml").write_text(GOOD.replace("{{ name }}", "Here again"))
+    state = read_until(server, state, lambda state: state["pages"] == 1)
+    (folder / "letter.xml").write_text(GOOD.replace("<p>", "<p colour='red'>"))
+    assert read_until(server, state, lambda state: names(state, "colour"))["pages"] == 0
+
+
+def test_images_fonts_and_linked_templates_are_followed_and_other_files_are_not(tmp_path):
+    watcher = FileWatcher([tmp_path / "letter.xml"], [tmp_path / "images"])
+    watcher.start()
+    try:
+        for name in (
+            "letter.xml",
+            "images",
+            "images/logo.svg",
+            "images/face.woff2",
+            "images/t.xml",
+        ):
+            seen = watcher.revision
+            (tmp_path / "notes.txt").write_text("not of the document")
+            path = tmp_path / name
+            path.write_text("") if path.suffix else path.mkdir()
+            wait_until(lambda seen=seen: watcher.revision != seen)
+    finally:
+        watcher.stop()
+
+
+def test_a_link_is_followed_to_its_file(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").mkdir()
+    (tmp_path / "far" / "letter.xml").write_text("")
+    (tmp_path / "near" / "letter.xml").symlink_to(tmp_path / "far" / "letter.xml")
+    watcher = FileWatcher([tmp_path / "near" / "letter.xml"])
+    watcher.start()
+    try:
+        seen = watcher.revision
+        (tmp_path / "far" / "letter.xml").write_text("changed")
+        wait_until(lambda: watcher.revision != seen)
+    finally:
+        watcher.stop()
+
+
+def test_a_request_that_waits_ends_with_the_watch_and_revisions_are_of_one_server(tmp_path):
+    first, second = FileWatcher([tmp_path / "x.xml"]), FileWatcher([tmp_path / "x.xml"])
+    first.start()
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(first.wait_for_change, first.revision, 600)
+        first.stop()
+        waiting.result(60)
+    second.start()
+    assert second.revision.partition("-")[0] != first.revision.partition("-")[0]
+    second.stop()
+
+
+def test_a_watch_that_the_system_refuses_is_an_error(folder, capsys, monkeypatch):
+    def refuse(*paths, **options):
+        raise OSError("OS file watch limit reached.")
+
+    monkeypatch.setattr("deploy.preview.watching.watch", refuse)
+    assert main(["preview", str(folder / "letter.xml"), "--data", str(folder / "data.json")]) == 1
+    assert "the files cannot be watched: OS file watch limit" in capsys.readouterr().err
 
 
 def test_content_that_does_not_fit_still_has_its_page(server, folder):

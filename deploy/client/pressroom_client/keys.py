@@ -28,7 +28,7 @@ class Keys:
     ) -> Key:
         """Create a key; `expires_at` is an ISO 8601 timestamp. The secret is the record's `key`.
 
-        `scopes` are of `render`, `templates` and `account`; by default those of this client's key.
+        `scopes` are of `read`, `render`, `templates` and `account`; by default those of this client's key.
         """
         fields: dict[str, object] = {**omit_none({"name": name, "expires_at": expires_at})}
         if scopes is not None:
