@@ -28,10 +28,8 @@ _MAX_CACHED_FEATURE_SETS: Final = 32  # per face
 _MAX_CACHED_LENGTH: Final = 100  # characters: longer texts seldom recur
 
 # Default ignorable characters: unused soft hyphens, joiners, bidirectional controls,
-# variation selectors.
-_DEFAULT_IGNORABLE: Final = (
-    "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
-)
+# variation selectors, tags.
+_DEFAULT_IGNORABLE: Final = "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0020-\U000e007f\U000e0100-\U000e01ef"
 _IGNORABLE: Final = re.compile(f"[{_DEFAULT_IGNORABLE}]")
 # Latin letters, punctuation, currency signs and the minus, without the soft hyphen.
 _SIMPLE: Final = re.compile(

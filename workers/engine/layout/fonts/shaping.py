@@ -35,6 +35,7 @@ _COMPLEX: Final = re.compile(
     "[\u0590-\u109f\u135d-\u135f\u1700-\u18af\u1900-\u1cff\ua800-\uabff\ufb1d-\ufdff\ufe70-\ufefc]"
 )
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")  # JSON can contain unpaired surrogates
+_EMOJI_PRESENTATION: Final = "\ufe0f"
 _JOINERS: Final = "\u200c\u200d"
 _CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
 
@@ -239,6 +240,9 @@ def _shape_run(
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if is_rtl else "ltr"
     buffer.language = lang
+    if _EMOJI_PRESENTATION in word:
+        # Its empty glyph is as wide as an emoji in the font, where only its advance is 0.
+        buffer.flags = hb.BufferFlags.REMOVE_DEFAULT_IGNORABLES
     hb.shape(face.hb_font, buffer, features)
     glyphs = list(zip(buffer.glyph_infos, buffer.glyph_positions, strict=True))
     starts = _find_starts(word, {info.cluster for info, _ in glyphs})

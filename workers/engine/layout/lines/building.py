@@ -138,6 +138,7 @@ def _build_fragments(
         while (
             stop < last
             and styles[stop + 1] is glyph_style
+            and stop not in hlist.space_styles
             and not isinstance(glyph_style, AtomicInline)
         ):
             stop += 1

@@ -239,6 +239,7 @@ class HorizontalList:
         self.boundaries[-1] = SPACE
         if self.styles[-1] is not glyph_style:
             self.space_styles[len(self.styles) - 1] = glyph_style
+            self.has_one_style = False
 
     def _preserve_spaces(self, glyph_style: GlyphStyle, spaces: str) -> None:
         """Add preserved spaces: as a box at the start of the list, else as the boundary of the box before."""
