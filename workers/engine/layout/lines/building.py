@@ -90,7 +90,7 @@ def hyphen_width(hlist: HorizontalList, box: int, count: int) -> float:
     glyph_style, text = hlist.styles[box], hlist.texts[box].removesuffix(SOFT_HYPHEN)
     if isinstance(glyph_style, AtomicInline):
         return 0.0
-    return glyph_style.measure("-") + (glyph_style.kern(text[-1], "-") if text else 0.0)
+    return glyph_style.measure("-") + (glyph_style.kern(text, "-") if text else 0.0)
 
 
 def _can_shrink(hlist: HorizontalList, start: BoxPosition, end: BoxPosition, excess: float) -> bool:
