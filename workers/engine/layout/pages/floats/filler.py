@@ -60,7 +60,7 @@ class FloatFiller:
         return area.fill()
 
     def _is_text(self, filled: ColumnsFragment) -> bool:
-        """Return whether no figure stands in the columns or waits, though some may around them."""
+        """Return whether no figure is in the columns or waits, though some may around them."""
         parts = (fragment for _, fragment in filled.columns)
         return not self.queue.waiting and not any(isinstance(p, FloatingFragment) for p in parts)
 
