@@ -77,10 +77,12 @@ class JoinedTexts(dict[str, str]):
         self._find_unligated = find_unligated
 
     # A part of the keys of glyph styles, and one object per face and rule: compared by identity.
-    __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         return self is other
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
 
     def __missing__(self, text: str) -> str:
         if self._find_unligated is None or not self.ligatures.are_in(text):
