@@ -109,7 +109,7 @@ $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
 	@$(PIP) install --use-pep517 --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
-$(DEV_READY): requirements-dev.lock $(READY)
+$(DEV_READY): requirements-dev.lock deploy/fonts/pyproject.toml $(READY)
 	@echo "installing the development tools into $(VENV)"
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation ./deploy/fonts

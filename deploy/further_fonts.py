@@ -1,20 +1,25 @@
-"""Make the files of pressroom_fonts: `python -m deploy.further_fonts NOTO ICU`.
+"""Make the files of pressroom_fonts: `python -m deploy.further_fonts NOTO ICU PACKED`.
 
 NOTO is a folder with the fonts of Debian's fonts-noto-core, of which hints and tables of no use here are
 dropped. ICU is a folder with the dictionaries of ICU (`icupkg -x 'brkitr/*.dict' icudt72l.dat`); their words
-are written out, one a line, and compressed.
+are written out, one a line, and compressed. PACKED is a folder with the npm packages of `PACKAGES`, as `npm
+pack` writes them; their fonts are compressed, and deploy/fonts/setup.py unpacks them at installation.
 """
 
 from __future__ import annotations
 
 import lzma
 import sys
+import tarfile
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from struct import unpack_from
 from typing import Any
 
 import uharfbuzz as hb
+
+from deploy.typefaces import TYPEFACES, cut
 
 FOLDER = Path(__file__).parent / "fonts" / "pressroom_fonts"
 FONTS = (
@@ -32,31 +37,64 @@ FONTS = (
     *("Malayalam", "Gujarati", "Gurmukhi", "Thaana", "Syriac", "Cherokee", "Tifinagh", "Yi", "Vai"),
 )
 DROPPED = (b"DSIG", b"STAT", b"meta", b"gasp", b"hdmx", b"VDMX", b"LTSH")
+# The bold of the families in workers/engine/layout/typefaces, and emoji: packages with the files of Google Fonts.
+PACKAGES = {
+    "expo-google-fonts-noto-sans-jp-0.4.3.tgz": "563ee80509692e2b2f42ceae6a0b82afecb90daa1b3d025bcebdf3d9120f43a3",
+    "expo-google-fonts-noto-sans-kr-0.4.3.tgz": "7614af529705ea48e8b76cb3b056b92db66b7625ef3fc97ce76366063df94d3f",
+    "expo-google-fonts-noto-sans-sc-0.4.3.tgz": "0d69d0f4971d2ff574e3d93cbc218dc950bf3f3f8f8e2c008d97687ed53aee59",
+    "expo-google-fonts-noto-sans-tc-0.4.3.tgz": "e7532a3a43a6c660ee0351a167b99fe0da52f20b4940fb3fc067ed7c5bd594bf",
+    "expo-google-fonts-noto-emoji-0.4.7.tgz": "6a25fd5a4da5bb34bbc2d300531bbf32de86afd866e119314d7e358f61a6104d",
+}
 DICTIONARIES = {"khmer": "khmerdict", "lao": "laodict", "myanmar": "burmesedict"}
 
 
 def main() -> None:
     """Write fonts and words."""
-    noto, icu = map(Path, sys.argv[1:])
+    noto, icu, packed = map(Path, sys.argv[1:])
+    for name, digest in PACKAGES.items():
+        unpack_fonts(packed / name, digest)
     names = [f"NotoSans{name}" for name in FONTS] + ["NotoSerifTibetan"]
     for path in sorted(
         noto / f"{name}-{style}.ttf" for name in names for style in ("Regular", "Bold")
     ):
         if path.exists():
-            (FOLDER / "typefaces" / path.name).write_bytes(strip(path))
+            (FOLDER / "typefaces" / path.name).write_bytes(
+                strip(hb.Face(hb.Blob.from_file_path(str(path))))
+            )
     for name, dictionary in DICTIONARIES.items():
         words = sorted(set(read_dictionary((icu / f"{dictionary}.dict").read_bytes())))
         text = "".join(f"{word}\n" for word in words)
         (FOLDER / "words" / f"{name}.txt.xz").write_bytes(lzma.compress(text.encode(), preset=9))
 
 
-def strip(path: Path) -> bytes:
+def unpack_fonts(package: Path, digest: str) -> None:
+    """Write the fonts of a package, compressed: the bold of a family of the product, or emoji in two weights."""
+    if sha256(package.read_bytes()).hexdigest() != digest:
+        raise SystemExit(f"{package} is not the locked package")
+    with tarfile.open(package) as files:
+        for member in files.getmembers():
+            _, _, name = member.name.rpartition("/")
+            family, _, style = name.removesuffix(".ttf").partition("_")
+            if style not in ("400Regular", "700Bold"):
+                continue
+            regular = TYPEFACES / f"{family}-Regular.ttf"
+            if style == "400Regular" and regular.exists():
+                continue
+            face = hb.Face(hb.Blob(files.extractfile(member).read()))  # type: ignore[union-attr]
+            if regular.exists():
+                data = cut(face, set(hb.Face(hb.Blob.from_file_path(str(regular))).unicodes))
+            else:
+                data = strip(face)
+            path = FOLDER / "typefaces" / f"{family}-{style[3:]}.ttf.xz"
+            path.write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
+
+
+def strip(face: Any) -> bytes:
     """Return a font with all its characters and features, without hints."""
     wanted = hb.SubsetInput()
     wanted.keep_everything()
     wanted.flags = hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NOTDEF_OUTLINE
     wanted.drop_table_tag_set.update(int.from_bytes(tag, "big") for tag in DROPPED)
-    face: Any = hb.Face(hb.Blob.from_file_path(str(path)))
     data: bytes = hb.subset(face, wanted).blob.data
     return data
 

@@ -23,6 +23,8 @@ NOT_IMPORTED = ("api/wsgi.py", "workers/farm/app.py", "api/gunicorn_conf.py", "s
 
 # Overridden: class and attribute, and where it is documented that subclasses define it.
 EXTENSION_POINTS: Mapping[str, str] = {
+    "setuptools.command.build_py.build_py.run": "setuptools, Extending or Customizing, cmdclass",
+    "setuptools.Command.run": "setuptools, Extending or Customizing, cmdclass",
     "werkzeug.routing.converters.BaseConverter.regex": "Werkzeug, URL Routing, Custom Converters",
     "werkzeug.routing.converters.BaseConverter.weight": "Werkzeug, URL Routing, Custom Converters",
     "werkzeug.routing.converters.BaseConverter.part_isolating": "Werkzeug, URL Routing, Custom Converters",

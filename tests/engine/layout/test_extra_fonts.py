@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 
 from tests.golden.case import FOLDER, OPTIONS
-from workers.engine.layout.fonts import EXTRA_FAMILIES, find_missing, split_by_face
+from workers.engine.layout.fonts import EXTRA_FAMILIES, find_missing, shape_word, split_by_face
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources
 
@@ -45,7 +45,7 @@ def test_there_is_a_sample_of_each_family():
         for lang, marked in SAMPLES
         for face, _ in split_by_face((), 400, False, re.sub("<[^>]*>", "", marked), lang)
     }
-    assert set(EXTRA_FAMILIES) <= families
+    assert set(EXTRA_FAMILIES) - {"Noto Emoji"} <= families
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,67 @@ def test_without_the_package_its_families_are_passed_over(tmp_path):
     )
     assert out.returncode == 0, out.stderr
     assert [name[8:] for name in fonts_in(pdf.read_bytes())] == ["NotoSerif-Regular"]
+
+
+EMOJI = ["👩‍👩‍👧", "🇩🇪", "👍🏽", "1️⃣", "❤️‍🔥", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "👨🏿‍💻", "😀", "☎️", "🏳️‍🌈", "✅"]
+
+
+@pytest.mark.parametrize("emoji", EMOJI)
+@pytest.mark.parametrize("weight", [400, 700])
+def test_a_sequence_of_emoji_is_one_cluster(emoji: str, weight: int):
+    [(before, _), (face, sequence), (after, _)] = split_by_face(
+        ("Noto Serif",), weight, False, f"to {emoji} fro"
+    )
+    assert before is after, "the spaces beside it are of the text's font"
+    assert (face.family, sequence, face.is_emboldened) == ("Noto Emoji", emoji, False)
+    [cluster] = shape_word(face, sequence, is_rtl=False, lang="en").clusters
+    assert cluster.text == emoji
+
+
+def test_emoji_beside_each_other_are_copied_and_found():
+    text = " ".join(EMOJI)
+    source = f'<document><page size="900mm 60mm"/><flow><p>{text}</p></flow></document>'
+    result = render(
+        prepare_template(source.encode()), None, options=OPTIONS, resources=NoResources()
+    )
+    assert not result.warnings
+    copied = pypdfium2.PdfDocument(result.pdf)[0].get_textpage().get_text_range()
+    assert copied.split() == EMOJI
+
+
+def test_a_sequence_that_no_font_has_is_drawn_as_its_parts():
+    faces = split_by_face((), 400, False, "👍\u200d🎵")
+    assert [face.family for face, _ in faces] == ["Noto Emoji"]
+    shaped = shape_word(faces[0][0], "👍\u200d🎵", is_rtl=False, lang="en")
+    assert shaped.width > 2
+    assert "".join(cluster.text for cluster in shaped.clusters) == "👍\u200d🎵"
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"), [("ja", "請求書"), ("zh-Hans", "发票"), ("zh-Hant", "發票"), ("ko", "청구서")]
+)
+def test_bold_chinese_japanese_and_korean_are_drawn_by_a_bold_font(lang: str, text: str):
+    [(bold, _)] = split_by_face((), 700, False, text, lang)
+    [(regular, _)] = split_by_face((), 400, False, text, lang)
+    assert bold.is_bold
+    assert not bold.is_emboldened
+    assert regular.family == bold.family
+    assert bold.find_missing("".join(regular.glyphs)) == ""
+
+
+@pytest.mark.long
+def test_without_the_package_bold_ideographs_have_stronger_outlines(tmp_path):
+    document = tmp_path / "bold.xml"
+    document.write_text('<document lang="ja"><flow><p><b>請求書</b></p></flow></document>')
+    pdf = tmp_path / "out.pdf"
+    out = subprocess.run(
+        [sys.executable, "-c", WITHOUT, str(document), "-o", str(pdf)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert out.returncode == 0, out.stderr
+    with pikepdf.open(pdf) as file:
+        content = file.pages[0].Contents.read_bytes()
+    assert b"2 Tr" in content

@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 
 import pikepdf
+import pypdfium2
 import pytest
 
 from tests.engine.layout.test_page_references import pdf_of, texts_of
@@ -223,3 +224,50 @@ def test_unstable_page_numbers_are_reported():
         assert "not-settled" in str(error)  # noqa: PT017
     else:
         assert sum(page.count("n") for page in pages) >= 60
+
+
+_BALANCED = '<page size="A5" margin="12mm"><area columns="2" column-fill="{}"/></page>'
+
+
+def heights_of(file: bytes, text: str, page: int = 0) -> list[float]:
+    """Return where each occurrence of a text stands on a page, from the lowest."""
+    words = pypdfium2.PdfDocument(file)[page].get_textpage()
+    search, found = words.search(text), []
+    while (at := search.get_next()) is not None:
+        found.append(round(words.get_charbox(at[0])[1], 1))
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    "float_", ["", '<figure float="top" span="columns"><div height="20mm"/></figure>']
+)
+def test_columns_with_notes_are_balanced_and_keep_them_at_the_foot(float_: str):
+    calls = "<p margin-bottom='0' for='i in range(20)'>line<footnote if='i in [1, 14]'>note</footnote></p>"
+    files = [
+        pdf_of(document(float_ + calls, page=_BALANCED.format(fill)))
+        for fill in ("balance", "auto")
+    ]
+    balanced, auto = (heights_of(file, "line") for file in files)
+    assert len(balanced) == len(auto) == 20
+    assert balanced[0] == balanced[1], "ten lines in each column"
+    assert auto[0] != auto[1]
+    foot = heights_of(files[1], "note")[0]
+    assert heights_of(files[0], "note") == [foot, foot]
+
+
+def test_columns_stay_unbalanced_where_a_note_continues_on_the_next_page():
+    calls = f"<p margin-bottom='0' for='i in range(20)'>line<footnote if='i == 19'>{WORDS * 20}</footnote></p>"
+    pages = pages_of(calls, page=_BALANCED.format("balance"))
+    assert len(pages) > 1
+    assert len(re.findall("word", "".join(pages))) == 800
+
+
+def test_columns_with_figures_in_them_are_filled_one_after_the_other():
+    figure = '<figure float="top"><div height="10mm"/></figure>'
+    file = pdf_of(
+        document(
+            f"<p margin-bottom='0' for='i in range(20)'>line</p>{figure}<p>end</p>",
+            page=_BALANCED.format("balance"),
+        )
+    )
+    assert len(heights_of(file, "line")) == 20

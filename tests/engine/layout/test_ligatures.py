@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+
+import pikepdf
 import pypdfium2
 import pytest
 
@@ -95,3 +98,61 @@ def test_ligatures_of_a_table_are_those_stated():
         {"font-variant-ligatures": read_ligatures("normal")}, in_table=False
     )
     assert normal.list_ligatures() == COMMON_LIGATURES
+
+
+@pytest.mark.parametrize("lang", ["en", "de"])
+def test_text_with_ligatures_is_as_wide_as_shaped(lang: str):
+    apart = find_unligated if lang == "de" else None
+    joined = SERIF.ligatures.join(apart)
+    shaper = find_shaper(SERIF, False, lang, COMMON_LIGATURES, apart)
+    for word in (
+        "office",
+        "fluff",
+        "affine",
+        "Tiefflug",
+        "Auflage",
+        "Schifffahrt",
+        "“fine,”",
+        "of-fice",
+    ):
+        clusters = [cluster.text for cluster in shaper.words[word].clusters]
+        letters = [SERIF.ligatures.letters.get(char, char) for char in joined[word]]
+        assert letters == clusters, word
+        assert SERIF.measure(joined[word]) == pytest.approx(shaper.words[word].width), word
+
+
+def test_text_with_ligatures_is_in_one_font_with_all_other_text():
+    file = pdf_of(
+        '<document lang="en"><style element="document" font-family="serif"/><flow>'
+        "<p>office fluff affine</p><p>no such letters</p></flow></document>"
+    )
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        [font] = pdf.pages[0].resources.Font.values()
+        assert b"<006600660069>" in font.ToUnicode.read_bytes()
+
+
+def test_lines_with_ligatures_end_at_the_margin():
+    words = "The officer in the first office found it difficult to offer a definite and reflective figure. "
+    file = pdf_of(
+        '<document lang="en"><page size="90mm 90mm" margin="5mm"/><flow>'
+        f'<p font-family="serif" text-align="justify" hyphens="auto">{words * 6}</p></flow></document>'
+    )
+    page = pypdfium2.PdfDocument(file)[0].get_textpage()
+    rects = [page.get_rect(at) for at in range(page.count_rects())]
+    by_line: dict[int, float] = {}
+    for _, bottom, right, top in rects:  # a hyphen is beside its line
+        line = round((bottom + top) / 2 / 13.5)
+        by_line[line] = max(by_line.get(line, 0.0), right)
+    lines = sorted(by_line.values())[1:]  # without the last one
+    assert len(lines) > 8
+    assert max(lines) - min(lines) < 1.2, "as far as letters reach to their edges"
+
+
+def test_characters_that_stand_for_ligatures_are_not_text():
+    # Such characters in a document are missing ones, whatever they stand for inside.
+    file = pdf_of(
+        '<document lang="en"><flow><p font-family="serif">office \U0010f000</p></flow></document>'
+    )
+    copied = pypdfium2.PdfDocument(file)[0].get_textpage().get_text_range()
+    assert copied.split()[0] == "office"
+    assert "f" not in "".join(copied.split()[1:])

@@ -50,6 +50,7 @@ class GlyphRun(NamedTuple):
     owner: Owner
     word_spacing: float = 0.0
     letter_spacing: float = 0.0
+    encoded: str = ""  # the characters of `codes` where they differ from `text`: ligatures
 
 
 class ShapedRun(NamedTuple):

@@ -240,7 +240,7 @@ class ContentStreamWriter:
 
     def write_glyphs(self, item: GlyphRun) -> None:
         """Write a run of text; consecutive runs share one text object."""
-        x, y, face, size, color, codes, text, _, owner, _, letter_spacing = item
+        x, y, face, size, color, codes, text, _, owner, _, letter_spacing, encoded = item
         state = self._state
         if (owner is None) is not self._is_artifact:
             self._switch_artifact()
@@ -255,7 +255,7 @@ class ContentStreamWriter:
         if letter_spacing != state.letter_spacing:
             state.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
-        state.texts.append(text)
+        state.texts.append(encoded or text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out += (
             HUNDREDTHS[at_x - self._text_x],

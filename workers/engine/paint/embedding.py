@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.layout.fonts import Face, encodable_text
+from workers.engine.layout.fonts import Face, code_of, encodable_text
 from workers.engine.layout.prepared_images import PixelStream, PreparedImage
 from workers.engine.paint.objects import COMPRESSION, ObjectPart, WrittenObject, write_stream
 
@@ -82,15 +82,16 @@ def make_subset(face: Face, characters: frozenset[str]) -> Subset:
 def _cut(face: Face, characters: frozenset[str]) -> Subset:
     chars = sorted(set(encodable_text("".join(characters))))
     program, new_glyphs = _subset_characters(face, chars)
-    glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}
+    drawn = face.glyphs if face.ligatures is None else face.glyphs | face.ligatures.glyphs
+    glyphs = {code_of(char): new_glyphs[drawn[char]] for char in chars if char in drawn}
     tag = make_tag((face.name + "".join(chars)).encode("utf-8"))
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
         font_file=zlib.compress(program, PROGRAM_LEVEL),
         font_file_length=len(program),
-        glyph_map=_compress_map(_write_glyph_map(glyphs, max(map(ord, chars), default=0))),
+        glyph_map=_compress_map(_write_glyph_map(glyphs, max(map(code_of, chars), default=0))),
         widths=_widths(face, chars),
-        to_unicode=zlib.compress(_to_unicode(chars), COMPRESSION),
+        to_unicode=zlib.compress(_to_unicode(face, chars), COMPRESSION),
     )
 
 
@@ -124,6 +125,9 @@ def _subset_characters(face: Face, chars: Iterable[str]) -> tuple[bytes, dict[in
     """
     wanted = hb.SubsetInput()
     wanted.unicode_set.update(ord(char) for char in chars if char in face.glyphs)
+    if face.ligatures is not None:
+        found = face.ligatures.glyphs
+        wanted.glyph_set.update(found[char] for char in chars if char in found)
     program, plan = _subset(face, wanted, _FLAGS)
     return program, dict(plan.old_to_new_glyph_mapping)
 
@@ -156,25 +160,36 @@ def _compress_map(mapped: bytes) -> bytes:
 def _widths(face: Face, chars: list[str]) -> bytes:
     scale = 1000 / face.units
     runs = (
-        b"%d [%b]" % (ord(run[0]), b" ".join(b"%d" % round(face.advances[c] * scale) for c in run))
+        b"%d [%b]"
+        % (code_of(run[0]), b" ".join(b"%d" % round(face.advances[c] * scale) for c in run))
         for run in _consecutive(chars)
     )
     return b"[" + b" ".join(runs) + b"]"
 
 
-def _to_unicode(chars: list[str]) -> bytes:
-    """Return a CMap of each code to its own character (ISO 32000-1, 9.10.3), at most 100 ranges a
-    block.
+def _to_unicode(face: Face, chars: list[str]) -> bytes:
+    """Return a CMap of each code to its own character, or to the letters of its ligature
+    (ISO 32000-1, 9.10.3).
     """
+    stand_ins = [char for char in chars if code_of(char) != ord(char)]
     ranges = [
         b"<%04X> <%04X> <%04X>" % (ord(run[0]), ord(run[-1]), ord(run[0]))
-        for run in _consecutive(chars)
+        for run in _consecutive([char for char in chars if code_of(char) == ord(char)])
     ]
-    blocks = (ranges[at : at + 100] for at in range(0, len(ranges), 100))
-    body = b"\n".join(
-        b"%d beginbfrange\n%b\nendbfrange" % (len(block), b"\n".join(block)) for block in blocks
-    )
-    return CMAP % body
+    letters = {} if face.ligatures is None else face.ligatures.letters
+    pairs = [
+        b"<%04X> <%b>"
+        % (code_of(char), letters.get(char, "\ufffd").encode("utf-16-be").hex().encode("ascii"))
+        for char in stand_ins
+    ]
+    return CMAP % b"\n".join((*_write_blocks(b"range", ranges), *_write_blocks(b"char", pairs)))
+
+
+def _write_blocks(kind: bytes, entries: list[bytes]) -> Iterator[bytes]:
+    """Yield the blocks of a CMap, of at most 100 entries."""
+    for at in range(0, len(entries), 100):
+        block = entries[at : at + 100]
+        yield b"%d beginbf%b\n%b\nendbf%b" % (len(block), kind, b"\n".join(block), kind)
 
 
 CMAP: Final = b"""/CIDInit /ProcSet findresource begin

@@ -73,4 +73,6 @@ def widen_to_alphabets(face: Face, used: AbstractSet[str]) -> frozenset[str]:
     codes = {ord(char) for char in used}
     alphabets = (alphabet for alphabet in _ALPHABETS if not codes.isdisjoint(alphabet))
     rest = (chr(code) for alphabet in alphabets for code in alphabet)
-    return frozenset(used).union(char for char in rest if char in face.glyphs)
+    widened = frozenset(used).union(char for char in rest if char in face.glyphs)
+    ligatures = face.ligatures.letters.keys() if face.ligatures is not None else frozenset()
+    return widened if ligatures.isdisjoint(used) else widened | ligatures

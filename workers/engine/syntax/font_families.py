@@ -23,7 +23,7 @@ FURTHER_FAMILIES: Final = (
         for name in ("Kannada", "Malayalam", "Sinhala", "Lao", "Myanmar", "Georgian")
     ),
     *(f"Noto Sans {name}" for name in ("Ethiopic", "Cherokee", "Khmer", "Tifinagh", "Yi", "Vai")),
-    "Noto Serif Tibetan",
+    *("Noto Serif Tibetan", "Noto Emoji"),
 )
 GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
 # Aliases of bundled families on other systems: accepted, but not listed in messages.

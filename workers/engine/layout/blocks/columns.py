@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
+from operator import attrgetter
 from typing import Final
 
 from workers.engine.layout.blocks.boxes import draw_border
@@ -96,7 +97,12 @@ def lay_out_columns(
             return filled
         if not columns.is_balanced and region.height != inf:
             return filled
-        return balance_columns(context, blocks, columns, region, resume, filled, fill)
+
+        def try_height(height: float) -> ColumnsFragment | None:
+            room = Region(region.width, height, is_top=False)
+            return fill_columns(context, blocks, columns, room, resume, fill=fill)
+
+        return balance_columns(filled, try_height)
     finally:
         context.is_in_columns = False
 
@@ -139,27 +145,34 @@ def fill_columns(
 
 
 def balance_columns(
-    context: LayoutContext,
-    blocks: Sequence[AnyBlock],
-    columns: ColumnLayout,
-    region: Region,
-    resume: Resume,
     filled: ColumnsFragment,
-    fill: FillFunction = lay_out_stack,
+    try_height: Callable[[float], ColumnsFragment | None],
+    measure: Callable[[Fragment], float] = attrgetter("height"),
 ) -> ColumnsFragment:
-    """Return the columns at the least height at which all that `filled` has fits; that is the fallback."""
-    best, high = filled, filled.height
-    low = sum(fragment.height for _, fragment in filled.columns) / columns.count - _TOLERANCE
+    """Return the columns at the least height at which all that `filled` has fits; that is the fallback.
+
+    `try_height` fills them again up to a height, and `measure` returns that of the text of a column.
+    """
+
+    def text_height(columns: ColumnsFragment) -> float:
+        return max(measure(fragment) for _, fragment in columns.columns)
+
+    best, high = filled, text_height(filled)
+    total = sum(measure(fragment) for _, fragment in filled.columns)
+    low = total / filled.layout.count - _TOLERANCE
     for _ in range(_MAX_TRIALS):
         if high - low <= _TOLERANCE:
             break
         middle = (low + high) / 2
-        room = Region(region.width, middle, is_top=False)
-        trial = fill_columns(context, blocks, columns, room, resume, fill=fill)
-        if trial is None or not _has_same_end(trial, filled) or trial.height > middle + EPSILON:
+        trial = try_height(middle)
+        if (
+            trial is None
+            or not _has_same_end(trial, filled)
+            or text_height(trial) > middle + EPSILON
+        ):
             low = middle
         else:
-            best, high = trial, min(trial.height, middle)
+            best, high = trial, min(text_height(trial), middle)
     return best
 
 

@@ -13,6 +13,13 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import uharfbuzz as hb
 
+from workers.engine.layout.fonts.ligatures import (
+    STAND_INS,
+    Ligatures,
+    encode_stand_ins,
+    expand,
+    find_ligatures,
+)
 from workers.engine.syntax.font_variants import Features
 
 _KERNING_ONLY: Final = {"kern": True, "liga": False, "clig": False, "calt": False, "ccmp": False}
@@ -28,22 +35,23 @@ _MAX_CACHED_FEATURE_SETS: Final = 32  # per face
 _MAX_CACHED_LENGTH: Final = 100  # characters: longer texts seldom recur
 
 # Default ignorable characters: unused soft hyphens, joiners, bidirectional controls,
-# variation selectors.
-_DEFAULT_IGNORABLE: Final = (
-    "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
-)
+# variation selectors, tags.
+_DEFAULT_IGNORABLE: Final = "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0020-\U000e007f\U000e0100-\U000e01ef"
 _IGNORABLE: Final = re.compile(f"[{_DEFAULT_IGNORABLE}]")
 # Latin letters, punctuation, currency signs and the minus, without the soft hyphen.
 _SIMPLE: Final = re.compile(
     r"[ -~\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027\u202f\u2030-\u205e\u20a0-\u20c0\u2212]*"
 )
 # A code is one UTF-16 unit, so a supplementary character is encoded as U+FFFD.
-_SUPPLEMENTARY: Final = re.compile(r"[\ud800-\udfff\U00010000-\U0010ffff]")
-_NOT_ENCODED: Final = re.compile(rf"[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-\U0010ffff]")
+_SUPPLEMENTARY: Final = re.compile(rf"(?![{STAND_INS}])[\ud800-\udfff\U00010000-\U0010ffff]")
+_NOT_ENCODED: Final = re.compile(
+    rf"(?![{STAND_INS}])[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-\U0010ffff]"
+)
+_STAND_IN: Final = re.compile(f"[{STAND_INS}]")
+_WITH_LIGATURES: Final = {**_KERNING_ONLY, "liga": True}
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
 _ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 
-_LIGATED: Final = ("ff", "fi", "fl", "fj", "fb", "fh", "fk", "ft", "Th", "tt", "ti", "ct", "st")
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 _NOT_ZERO: Final = re.compile("[1-9]")
 
@@ -282,25 +290,14 @@ class Face:
         )
 
     @cached_property
-    def ligating(self) -> re.Pattern[str] | None:
-        """A pattern for pairs of letters that the font has a common ligature for, None without any.
-
-        A ligature as wide as its letters looks like them, as in Noto Sans, and is left out:
-        text by glyphs costs more than text by characters.
-        """
-        if "liga" not in self.features or not (self.is_general or self.is_own):
-            return None
-        pairs = [pair for pair in _LIGATED if self.covers_all(pair) and self._is_ligated(pair)]
-        return re.compile("|".join(pairs)) if pairs else None
-
-    def _is_ligated(self, pair: str) -> bool:
-        buffer: Any = hb.Buffer()
-        buffer.add_str(pair)
-        buffer.guess_segment_properties()
-        hb.shape(self.hb_font, buffer, {"liga": True})
-        glyphs = buffer.glyph_positions
-        letters = round(self.units * self.measure(pair))
-        return len(glyphs) == 1 and glyphs[0].x_advance != letters
+    def ligatures(self) -> Ligatures | None:
+        """The common ligatures, None without any that differ from their letters."""
+        found = find_ligatures(self)
+        if found is not None:
+            for stand_in, glyph in found.glyphs.items():
+                self.advances[stand_in] = self.hb_font.get_glyph_h_advance(glyph)
+            self._kerns.ligatures = found
+        return found
 
     def find_missing_features(self, features: Features) -> list[str]:
         """Return the tags of the enabled features that the font lacks.
@@ -350,7 +347,11 @@ def encodable_text(text: str) -> str:
 
 def _write_string(text: str) -> bytes:
     """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
-    codes, _ = utf_16_be_encode(encodable_text(text))  # `str.encode` takes three times as long
+    shown = encodable_text(text)
+    if not text.isascii() and _STAND_IN.search(shown):
+        codes = encode_stand_ins(shown)
+    else:
+        codes, _ = utf_16_be_encode(shown)  # `str.encode` takes three times as long
     return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
 
 
@@ -416,6 +417,7 @@ class _Kerns(dict[str, int]):
         super().__init__()
         self._font = font
         self._advances = advances
+        self.ligatures: Ligatures | None = None
 
     def __missing__(self, pair: str) -> int:
         if len(self) >= _MAX_CACHED_PAIRS:
@@ -428,9 +430,10 @@ class _Kerns(dict[str, int]):
         if " " in pair or first.isdigit() or second.isdigit() or _NOT_ENCODED.search(pair):
             return 0
         buffer: Any = hb.Buffer()
-        buffer.add_str(pair)
+        letters = expand(pair, self.ligatures)
+        buffer.add_str(letters)
         buffer.guess_segment_properties()
-        hb.shape(self._font, buffer, _KERNING_ONLY)
+        hb.shape(self._font, buffer, _KERNING_ONLY if letters == pair else _WITH_LIGATURES)
         positions = buffer.glyph_positions
         if len(positions) != 2:
             return 0

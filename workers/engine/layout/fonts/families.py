@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
@@ -22,6 +22,7 @@ SIMPLIFIED: Final = "Noto Sans SC"
 TRADITIONAL: Final = "Noto Sans TC"
 KOREAN: Final = "Noto Sans KR"
 SYMBOLS: Final = "Noto Sans Symbols 2"
+EMOJI: Final = "Noto Emoji"  # one colour, in pressroom-fonts
 LIBERATION: Final = "Liberation Sans"  # one of the four fonts that a QR-bill may use
 
 GENERIC_FAMILIES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
@@ -60,6 +61,8 @@ _SCRIPTS: Final = (
     _Script("Noto Sans Thai", re.compile("[\u0e00-\u0e7f]")),
     # Miscellaneous Symbols and Dingbats in one design, though other families have some of them.
     _Script(SYMBOLS, re.compile("[\u2600-\u27bf]")),
+    # Emoji, and symbols that no other family has or that belong to a row of emoji.
+    _Script(EMOJI, re.compile("[\u21a9\u21aa\u231a\u231b\u23e9-\u23f3\u2600-\u27bf\U0001f000-\U0001faff]"), is_extra=True),
     _extra_script("Armenian", "\u0530-\u058f\ufb13-\ufb17"),
     _extra_script("Syriac", "\u0700-\u074f\u0860-\u086f"),
     _extra_script("Thaana", "\u0780-\u07bf"),
@@ -94,9 +97,9 @@ FAMILIES: Final = (
 )
 EXTRA_FAMILIES: Final = tuple(script.family for script in _SCRIPTS if script.is_extra)
 _WITHOUT_BOLD: Final = frozenset(
-    {JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN, SYMBOLS}
-    | {f"Noto Sans {name}" for name in ("Syriac", "Tifinagh", "Yi", "Vai")}
+    {SYMBOLS, *(f"Noto Sans {name}" for name in ("Syriac", "Tifinagh", "Yi", "Vai"))}
 )
+_EAST_ASIAN_FAMILIES: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN})
 
 _BY_NAME: Final[dict[str, str]] = (
     {name.casefold(): name for name in (*FAMILIES, *EXTRA_FAMILIES)}
@@ -124,8 +127,20 @@ _BY_REGION: Final = {
 }
 _TRADITIONAL_TAGS: Final = frozenset({"hant", "tw", "hk", "mo"})
 
+# Sequences of emoji (UTS #51 §1.4): a keycap, a flag, or emoji with variation selectors, skin tones, tags
+# and joiners. A single character is a sequence only with the selector of emoji presentation.
+_EMOJI_ELEMENT: Final = (
+    "(?:[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
+    "(?:\ufe0f?[\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]+|\ufe0f)?)"
+)
+_EMOJI_SEQUENCE: Final = re.compile(
+    f"[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ELEMENT}(?:\u200d{_EMOJI_ELEMENT})*"
+)
+_HAS_SEQUENCE: Final = re.compile("[\u20e3\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])")  # fmt: skip
+
 # Characters that take the face of their predecessor: spaces, joiners, dandas.
 _JOINING: Final = " \u00a0\u0964\u0965\u200c\u200d\u202f"
+_SPACES: Final = frozenset(" \u00a0\u202f")  # those of emoji are as wide as emoji
 
 
 def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
@@ -155,6 +170,14 @@ def split_by_fallback(
     find_chain: Callable[[str], FallbackChain], text: str, lang: str
 ) -> list[tuple[Face, str]]:
     """Split `text` into runs of one face by the chain for the region whose ideographs it has."""
+    if not text.isascii() and _HAS_SEQUENCE.search(text):
+        return list(_split_sequences(find_chain, text, lang))
+    return _split_text(find_chain, text, lang)
+
+
+def _split_text(
+    find_chain: Callable[[str], FallbackChain], text: str, lang: str
+) -> list[tuple[Face, str]]:
     chain = find_chain("zh")
     if chain.first.covers_all(text):
         return [(chain.first, text)]
@@ -164,6 +187,32 @@ def split_by_fallback(
     if single is not None:
         return [(single, text)]
     return list(_split_runs(chain, text))
+
+
+def _split_sequences(
+    find_chain: Callable[[str], FallbackChain], text: str, lang: str
+) -> Iterator[tuple[Face, str]]:
+    """Yield runs of which none separates a sequence of emoji.
+
+    A sequence has the face of its first character where that is a font of an account with all of
+    it, else that of emoji; where that lacks a character, each has its own face.
+    """
+    chain = find_chain("zh")
+    emoji = chain.emoji
+    done = 0
+    for match in _EMOJI_SEQUENCE.finditer(text):
+        sequence = match[0]
+        first = chain[sequence[0]]
+        if len(sequence) == 1 or emoji is None or not emoji.covers_all(sequence):
+            continue
+        if first is not None and first.is_own and first.covers_all(sequence):
+            continue
+        if done < match.start():
+            yield from _split_text(find_chain, text[done : match.start()], lang)
+        yield emoji, sequence
+        done = match.end()
+    if done < len(text):
+        yield from _split_text(find_chain, text[done:], lang)
 
 
 def find_missing(text: str) -> str:
@@ -203,6 +252,11 @@ class FallbackChain(dict[str, "Face | None"]):
         self._region = region
         self.first = self._load((*self._named, SANS)[0])
 
+    @cached_property
+    def emoji(self) -> Face | None:
+        """The face of emoji, None where pressroom-fonts is not installed."""
+        return self._load(EMOJI) if _is_installed(EMOJI) else None
+
     def __missing__(self, char: str) -> Face | None:
         if len(self) >= _MAX_CACHED_CHARACTERS:
             self.clear()
@@ -235,10 +289,13 @@ class FallbackChain(dict[str, "Face | None"]):
 
 @cache
 def _load_face(family: str, is_bold: bool, is_italic: bool) -> Face:
-    has_bold = family not in _WITHOUT_BOLD
+    has_bold = family not in _WITHOUT_BOLD and not (
+        family in _EAST_ASIAN_FAMILIES and not _has_east_asian_bold()
+    )
     stem = family.replace(" ", "")
     file = f"{stem}-{_style_name(is_bold and has_bold, is_italic)}.ttf"
-    further = find_extra_fonts() if family in EXTRA_FAMILIES else None
+    is_extra = family in EXTRA_FAMILIES or (is_bold and family in _EAST_ASIAN_FAMILIES and has_bold)
+    further = find_extra_fonts() if is_extra else None
     path = (further or files("workers.engine.layout")) / "typefaces" / file
     return Face(
         family,
@@ -251,6 +308,16 @@ def _load_face(family: str, is_bold: bool, is_italic: bool) -> Face:
             is_general=family in _GENERAL,
             is_ideographic=family in (JAPANESE, SIMPLIFIED, TRADITIONAL),
         ),
+    )
+
+
+@cache
+def _has_east_asian_bold() -> bool:
+    """Return whether pressroom-fonts is installed, and has the bold of all these families."""
+    further = find_extra_fonts()
+    return further is not None and all(
+        (further / "typefaces" / f"{family.replace(' ', '')}-Bold.ttf").is_file()
+        for family in _EAST_ASIAN_FAMILIES
     )
 
 
@@ -279,8 +346,12 @@ def needs_extra_fonts(char: str) -> bool:
     )
 
 
+@cache
 def _is_installed(family: str) -> bool:
-    return family not in EXTRA_FAMILIES or find_extra_fonts() is not None
+    further = find_extra_fonts()
+    if family == EMOJI and further is not None:  # since version 1.1 of the package
+        return (further / "typefaces" / "NotoEmoji-Regular.ttf").is_file()
+    return family not in EXTRA_FAMILIES or further is not None
 
 
 def _find_single_face(chain: FallbackChain, text: str) -> Face | None:
@@ -290,7 +361,9 @@ def _find_single_face(chain: FallbackChain, text: str) -> Face | None:
     if len(faces) != 1:
         return None
     face = faces.pop()
-    return face if face is not None and face.covers_all("".join(characters)) else None
+    if face is None or (face.family == EMOJI and not characters.isdisjoint(_SPACES)):
+        return None
+    return face if face.covers_all("".join(characters)) else None
 
 
 def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
@@ -299,7 +372,7 @@ def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
     for at, own in enumerate(map(chain.__getitem__, text)):
         if own is face or (own or chain.first) is face:
             continue
-        if _joins_previous_run(text[at]) and (
+        if _joins_previous_run(text[at], face) and (
             face.covers(text[at]) or _is_composed(face, text, at)
         ):
             continue
@@ -308,7 +381,9 @@ def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
     yield face, text[start:]
 
 
-def _joins_previous_run(char: str) -> bool:
+def _joins_previous_run(char: str, face: Face) -> bool:
+    if face.family == EMOJI and char in _SPACES:
+        return False
     return char in _JOINING or unicodedata.category(char)[0] == "M"
 
 

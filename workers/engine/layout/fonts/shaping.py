@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts.faces import Face
+from workers.engine.layout.fonts.ligatures import FindUnligated
 from workers.engine.syntax.font_variants import Features
 
 # Combining marks, scripts whose glyphs depend on each other, and characters without a code of
@@ -35,6 +36,7 @@ _COMPLEX: Final = re.compile(
     "[\u0590-\u109f\u135d-\u135f\u1700-\u18af\u1900-\u1cff\ua800-\uabff\ufb1d-\ufdff\ufe70-\ufefc]"
 )
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")  # JSON can contain unpaired surrogates
+_EMOJI_PRESENTATION: Final = "\ufe0f"
 _JOINERS: Final = "\u200c\u200d"
 _CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
 
@@ -116,16 +118,12 @@ def has_effect(features: Features, face: Face, text: str | None = None) -> bool:
 
 def has_ligatures(face: Face, text: str) -> bool:
     """Return whether a text has letters that the face draws as a common ligature."""
-    return face.ligating is not None and face.ligating.search(text) is not None
+    return face.ligatures is not None and face.ligatures.are_in(text)
 
 
 def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     """Shape a word, or any text of one direction and face."""
     return find_shaper(face, is_rtl, lang).words[word]
-
-
-# Returns the indexes in a word whose characters are in no ligature.
-FindUnligated = Callable[[str], Sequence[int]]
 
 
 def find_shaper(
@@ -239,8 +237,13 @@ def _shape_run(
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if is_rtl else "ltr"
     buffer.language = lang
+    if _EMOJI_PRESENTATION in word:
+        # Its empty glyph is as wide as an emoji in the font, where only its advance is 0.
+        buffer.flags = hb.BufferFlags.REMOVE_DEFAULT_IGNORABLES
     hb.shape(face.hb_font, buffer, features)
     glyphs = list(zip(buffer.glyph_infos, buffer.glyph_positions, strict=True))
+    if not glyphs:  # nothing but selectors
+        return ShapedWord((), 0.0, (0.0,) * len(word))
     starts = _find_starts(word, {info.cluster for info, _ in glyphs})
     ends = dict(zip(starts, [*starts[1:], len(word)], strict=True))
     runs = groupby(glyphs, lambda pair: starts[bisect_right(starts, pair[0].cluster) - 1])
@@ -296,11 +299,14 @@ def _concatenate(words: Iterable[ShapedWord]) -> ShapedWord:
 
 def _find_starts(word: str, clusters: set[int]) -> list[int]:
     """Return the indexes at which the clusters of a word start; marks stay with their letter."""
-    return [
-        at
-        for at in sorted(clusters)
-        if at == 0 or not (word[at] in _JOINERS or unicodedata.category(word[at])[0] == "M")
-    ]
+    return (
+        [0]
+        + [  # what is before the first drawn character belongs to its cluster
+            at
+            for at in sorted(clusters)[1:]
+            if not (word[at] in _JOINERS or unicodedata.category(word[at])[0] == "M")
+        ]
+    )
 
 
 def _make_cluster(run: Iterable[tuple[Any, Any]], text: str) -> Cluster:

@@ -90,7 +90,7 @@ def hyphen_width(hlist: HorizontalList, box: int, count: int) -> float:
     glyph_style, text = hlist.styles[box], hlist.texts[box].removesuffix(SOFT_HYPHEN)
     if isinstance(glyph_style, AtomicInline):
         return 0.0
-    return glyph_style.measure("-") + (glyph_style.kern(text[-1], "-") if text else 0.0)
+    return glyph_style.measure("-") + (glyph_style.kern(text, "-") if text else 0.0)
 
 
 def _can_shrink(hlist: HorizontalList, start: BoxPosition, end: BoxPosition, excess: float) -> bool:
@@ -138,6 +138,7 @@ def _build_fragments(
         while (
             stop < last
             and styles[stop + 1] is glyph_style
+            and stop not in hlist.space_styles
             and not isinstance(glyph_style, AtomicInline)
         ):
             stop += 1

@@ -62,18 +62,20 @@ def make_glyphs(
     style, width = glyph_style.style, glyph_style.measure(text)
     if glyph_style.is_shaped:
         return _make_shaped_glyphs(glyph_style, text, x, baseline, width, 0.0, owner)
+    shown = glyph_style.encodable(text)
     return GlyphRun(
         x,
         baseline - style.rise,
         glyph_style.face,
         style.size,
         style.color,
-        glyph_style.face.encode(text),
+        glyph_style.face.encode(shown),
         text,
         width,
         owner,
         0.0,
         style.letter_spacing,
+        shown,
     )
 
 
@@ -85,7 +87,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
         if isinstance(glyph_style, AtomicInline):
             glyph_style.fragment.draw(canvas, left, baseline - glyph_style.ascent)
             continue
-        style, face, link, _, is_shaped = glyph_style
+        style, face, link, _, is_shaped, joined = glyph_style
         if tree is not None:
             assert isinstance(base, int)
             owner = tree.owner_of(base, link, style.lang)
@@ -98,13 +100,14 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
             )
         else:
             letter_spacing = style.letter_spacing
+            shown = text if joined is None else joined[text]
             if not word_spacing:
-                codes = face.encode(text)
+                codes = face.encode(shown)
             elif face.is_ideographic:
-                codes = face.encode(text)
+                codes = face.encode(shown)
                 letter_spacing += word_spacing
             else:
-                codes = face.encode_justified(text, word_spacing / size * 1000)
+                codes = face.encode_justified(shown, word_spacing / size * 1000)
             canvas.items.append(
                 GlyphRun(
                     left,
@@ -118,6 +121,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
                     owner,
                     word_spacing,
                     letter_spacing,
+                    shown,
                 )
             )
         if style.decoration != "none":
@@ -151,10 +155,13 @@ def _mark_line_end(
         canvas.items.append(make_glyphs(glyph_style, " ", left, baseline, last.owner))
     elif line.boundary == DISCRETIONARY and isinstance(last, GlyphRun) and last.text[-1:] == "-":
         text, width = last.text[:-1], glyph_style.measure("-")
-        codes = glyph_style.face.encode(text)
+        shown = glyph_style.encodable(text)
+        codes = glyph_style.face.encode(shown)
         if line.word_spacing and not glyph_style.face.is_ideographic:
-            codes = glyph_style.face.encode_justified(text, line.word_spacing / last.size * 1000)
-        canvas.items[-1] = last._replace(text=text, codes=codes, width=last.width - width)
+            codes = glyph_style.face.encode_justified(shown, line.word_spacing / last.size * 1000)
+        canvas.items[-1] = last._replace(
+            text=text, codes=codes, width=last.width - width, encoded=shown
+        )
         assert isinstance(last.owner, int)
         owner = tree.add_actual_text(last.owner, SOFT_HYPHEN)
         canvas.items.append(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, repeat
 from operator import add
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, Fragment
-from workers.engine.layout.fonts import has_effect, has_ligatures, needs_shaping
+from workers.engine.layout.fonts import JoinedTexts, has_effect, has_ligatures, needs_shaping
 from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.lines.seams import find_unligated
 from workers.engine.layout.lines.shaped import (
     ShapingSettings,
     measure_shaped,
@@ -25,7 +26,7 @@ class GlyphStyle(NamedTuple):
     """Style of a run of characters in one face.
 
     `level` is the embedding level (UAX #9). With `is_shaped` the run is encoded by clusters of
-    glyphs, else by characters.
+    glyphs, else by characters, with ligatures by `joined`.
     """
 
     style: TextStyle
@@ -33,12 +34,19 @@ class GlyphStyle(NamedTuple):
     link: str | None
     level: int = 0
     is_shaped: bool = False
+    joined: JoinedTexts | None = None
+
+    def encodable(self, text: str) -> str:
+        """Return a text as its face encodes it: with stand-ins for ligatures."""
+        return text if self.joined is None else self.joined[text]
 
     def measure(self, text: str) -> float:
         """Return the advance width of `text` in points."""
         style = self.style
         if self.is_shaped:
             return measure_shaped(self.shaping, text)
+        if self.joined is not None:  # text with letter spacing has none
+            return self.face.measure(self.joined[text]) * style.size
         return self.face.measure(text) * style.size + style.letter_spacing * len(text)
 
     def measure_words(self, words: Sequence[str]) -> list[float]:
@@ -48,20 +56,36 @@ class GlyphStyle(NamedTuple):
         measure, size, spacing = self.face.measure, self.style.size, self.style.letter_spacing
         if spacing:
             return [measure(word) * size + spacing * len(word) for word in words]
+        if self.joined is not None:
+            words = list(map(self.joined.__getitem__, words))
         return [measure(word) * size for word in words]
 
     def kern(self, first: str, second: str) -> float:
-        """Return the kern between two characters in points, mostly 0."""
-        return 0.0 if self.is_shaped else self.face.kern(first, second) * self.style.size
+        """Return the kern between the last character of a text and another one in points, mostly 0."""
+        if self.is_shaped:
+            return 0.0
+        last = first[-1] if self.joined is None else self.joined[first][-1]
+        return self.face.kern(last, second) * self.style.size
 
     def character_ends(self, text: str) -> list[float]:
         """Return the distance from the start of a text to the end of each character, in points."""
         if self.is_shaped:
             return shaped_character_ends(self.shaping, text)
+        if self.joined is not None:
+            return list(self._ends_with_ligatures(self.joined, text))
         size, spacing = self.style.size, self.style.letter_spacing
         widths = [self.face.measure(char) * size + spacing for char in text]
         kerns = (self.kern(*pair) for pair in pairwise(text))
         return list(accumulate(map(add, widths, chain((0.0,), kerns))))
+
+    def _ends_with_ligatures(self, joined: JoinedTexts, text: str) -> Iterator[float]:
+        end, before = 0.0, ""
+        for char in joined[text]:
+            end += self.face.measure(char) * self.style.size
+            if before:
+                end += self.face.kern(before, char) * self.style.size
+            yield from repeat(end, len(joined.ligatures.letters.get(char, char)))
+            before = char
 
     @property
     def shaping(self) -> ShapingSettings:
@@ -87,7 +111,9 @@ def make_glyph_style(
     text: str | None = None,
 ) -> GlyphStyle:
     """Return the glyph style of a text in one face; `text` None means any text the face covers."""
-    return GlyphStyle(style, face, link, level, is_shaped(style, face, level, text))
+    shaped = is_shaped(style, face, level, text)
+    joined = None if shaped else find_ligatures(style, face, text)
+    return GlyphStyle(style, face, link, level, shaped, joined)
 
 
 def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) -> bool:
@@ -97,9 +123,21 @@ def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) ->
     if level % 2 == 1 or (text is not None and needs_shaping(text)):
         return True
     own: Any = face  # only faces of a font set have `shapes`
-    if style.ligatures and text is not None and has_ligatures(own, text):
+    joined = find_ligatures(style, face, text)
+    if joined is not None and joined.ligatures.is_contextual:
         return True
     return bool(style.features) and has_effect(style.features, own, text)
+
+
+def find_ligatures(style: TextStyle, face: FontFace, text: str | None) -> JoinedTexts | None:
+    """Return the texts with ligatures of a face, None if a text has none of them."""
+    if not style.ligatures or text is None or not face.shapes:
+        return None
+    own: Any = face
+    if not has_ligatures(own, text):
+        return None
+    joined: JoinedTexts = own.ligatures.join(find_unligated if style.lang[:2] == "de" else None)
+    return joined
 
 
 class AtomicInline(NamedTuple):

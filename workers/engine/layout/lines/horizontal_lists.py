@@ -7,14 +7,22 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from operator import sub
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import LayoutContext, Region
+from workers.engine.layout.fonts import JoinedTexts
 from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
 from workers.engine.layout.lines.bound_spaces import find_bound_spaces
-from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, is_shaped
+from workers.engine.layout.lines.fragments import (
+    AtomicInline,
+    GlyphStyle,
+    Hanging,
+    find_ligatures,
+    is_shaped,
+)
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import (
     OBJECT_REPLACEMENT,
@@ -201,6 +209,13 @@ class HorizontalList:
             ) and SOFT_HYPHEN not in word:
                 self._add_unkerned_segments(glyph_style, segments, last)
                 continue
+            if (
+                glyph_style.joined is not None
+                and SOFT_HYPHEN in word
+                and glyph_style.joined[bare := word.replace(SOFT_HYPHEN, "")] != bare
+            ):
+                self._add_ligated_segments(glyph_style, segments, last)
+                continue
             for number, segment in enumerate(segments[:-1]):
                 boundary = DISCRETIONARY if segment.endswith(SOFT_HYPHEN) else BREAK
                 self._add_segment(
@@ -224,6 +239,23 @@ class HorizontalList:
         self.lefts += ends[:-1]
         self.rights += ends[1:]
 
+    def _add_ligated_segments(
+        self, glyph_style: GlyphStyle, segments: list[str], boundary: int
+    ) -> None:
+        """Add the parts of a word as wide as in the whole word: a ligature may be drawn across them."""
+        if self.styles and self.styles[-1] is not glyph_style:
+            self.has_one_style = False
+        start = self._next_left()
+        whole = accumulate(segment.removesuffix(SOFT_HYPHEN) for segment in segments)
+        ends = [start + width for width in glyph_style.measure_words(list(whole))]
+        widths = glyph_style.measure_words(segments)
+        self.texts += segments
+        self.styles += [glyph_style] * len(segments)
+        self.boundaries += [DISCRETIONARY if s.endswith(SOFT_HYPHEN) else BREAK for s in segments]
+        self.boundaries[-1] = boundary
+        self.lefts += map(sub, ends, widths)
+        self.rights += ends
+
     def _add_segment(
         self, glyph_style: GlyphStyle, before: str, segment: str, boundary: int
     ) -> None:
@@ -240,6 +272,7 @@ class HorizontalList:
         self.boundaries[-1] = SPACE
         if self.styles[-1] is not glyph_style:
             self.space_styles[len(self.styles) - 1] = glyph_style
+            self.has_one_style = False
 
     def _preserve_spaces(self, glyph_style: GlyphStyle, spaces: str) -> None:
         """Add preserved spaces: as a box at the start of the list, else as the boundary of the box before."""
@@ -412,7 +445,8 @@ def _add_run(
     is_solid = is_solid or isinstance(run, NoteCall)
     for face, face_run in context.fonts.split(run.style, text):
         shaped = is_shaped(run.style, face, level, face_run)
-        glyph_style = _intern_glyph_style(context, run, face, level, is_shaped=shaped)
+        joined = None if shaped else find_ligatures(run.style, face, face_run)
+        glyph_style = _intern_glyph_style(context, run, face, level, shaped, joined)
         if is_solid:
             hlist.add_box(glyph_style, face_run, glyph_style.measure(face_run), NO_BREAK)
         elif style.white_space is WhiteSpace.PRE_WRAP:
@@ -422,14 +456,17 @@ def _add_run(
 
 
 def _intern_glyph_style(
-    context: LayoutContext, run: TextRun, face: FontFace, level: int, *, is_shaped: bool
+    context: LayoutContext,
+    run: TextRun,
+    face: FontFace,
+    *rest: *tuple[int, bool, JoinedTexts | None],
 ) -> GlyphStyle:
     """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops."""
     # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
-    key = (id(run.style), face, run.link, level, is_shaped)
+    key = (id(run.style), face, run.link, *rest)
     known: GlyphStyle | None = context.glyph_styles.get(key)
     if known is None or known.style is not run.style:
-        known = context.glyph_styles[key] = GlyphStyle(run.style, face, run.link, level, is_shaped)
+        known = context.glyph_styles[key] = GlyphStyle(run.style, face, run.link, *rest)
     return known
 
 

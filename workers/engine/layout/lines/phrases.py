@@ -15,6 +15,7 @@ from workers.engine.layout.lines.drawing import draw_text, make_glyphs
 from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
+    find_ligatures,
     is_shaped,
     make_glyph_style,
 )
@@ -28,7 +29,7 @@ def text_measurer(fonts: Fonts, style: TextStyle) -> Callable[[str], float]:
     shapes_all = is_shaped(style, face, 0, None)
 
     def measure_any(text: str) -> float:
-        if not shapes_all and face.draws_simply(text):
+        if not shapes_all and face.draws_simply(text) and find_ligatures(style, face, text) is None:
             return measure(text) * size + spacing * len(text)
         return sum(
             glyph_style.measure(run)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box
-from workers.engine.layout.blocks.columns import FillFunction, balance_columns, fill_columns
+from workers.engine.layout.blocks.columns import FillFunction, fill_columns
 from workers.engine.layout.blocks.stacks import StackResume, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Rectangle, Region, Resume
+from workers.engine.layout.pages.balancing import balance_area
 from workers.engine.layout.pages.floats.filler import FloatFiller
 from workers.engine.layout.pages.footnotes import FootnoteFiller
 from workers.engine.tree.document import Area
 from workers.engine.tree.nodes import Block, ColumnLayout, Container, Role
 from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import Length
-
-_PAGE_BREAKS: Final = frozenset(("page", "left", "right"))
 
 
 def resolve_area(area: Area | None, page_area: Rectangle) -> Rectangle:
@@ -91,7 +89,7 @@ def _fill_rectangle(
     elif floats is not None:
         fragment = floats.fill_columns(context, blocks, area.columns, region, resume)
     else:
-        fragment = _fill_columns(context, blocks, area.columns, region, resume, fill)
+        fragment = _fill_columns(context, blocks, area.columns, region, resume, notes)
     assert fragment is not None
     return fragment
 
@@ -102,15 +100,15 @@ def _fill_columns(
     columns: ColumnLayout,
     region: Region,
     resume: Resume,
-    fill: FillFunction,
+    notes: FootnoteFiller | None,
 ) -> Fragment | None:
     """Fill the columns of an area; those before the end of the flow or a page break may be balanced."""
+    fill: FillFunction = lay_out_stack if notes is None else notes.fill
+    before = None if notes is None else (notes, notes.pending)
     filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
-    if filled is None or not columns.is_balanced or fill is not lay_out_stack:
+    if filled is None or not columns.is_balanced:
         return filled
-    if filled.resume is not None and filled.forced not in _PAGE_BREAKS:
-        return filled
-    return balance_columns(context, blocks, columns, region, resume, filled)
+    return balance_area(context, blocks, region, resume, filled, before)
 
 
 def has_room(

@@ -155,19 +155,22 @@ class FootnoteFiller:
         resume: Resume = None,
         *,
         collapses_top: bool = False,
+        most: float = inf,
     ) -> Fragment | None:
         """Fill a region like `lay_out_stack`, with the notes called in it at the bottom.
 
-        The fragment has a resume position behind the last block as long as notes are pending.
+        The content is at most `most` high, in points. The fragment has a resume position behind the
+        last block as long as notes are pending.
         """
 
         def lay_out(height: float, *, is_top: bool) -> Fragment | None:
+            height = min(height, most)
             bottom = None if region.bottom is None else height
             given = Region(region.width, height, is_top, bottom)
             return lay_out_stack(context, blocks, given, resume, collapses_top=collapses_top)
 
         area = _HeightSearch(self, region, lay_out, is_over=_is_over(blocks, resume))
-        key = (resume, self.pending, region)
+        key = (resume, self.pending, region, most)
         known: tuple[float, tuple[str, ...]] | None = context.flow_cache.get(blocks, *key)
         trial = None if known is None else area.search_again(*known)
         if trial is None:

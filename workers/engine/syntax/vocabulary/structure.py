@@ -204,7 +204,7 @@ STRUCTURE: Final = (
         "area", "A rectangle of the page that a flow fills; the areas of one flow are linked in order.", ContentModel.EMPTY,
         *fixed(attribute("flow", v.NAME, "Name of the flow.", "body")),
         COLUMNS,
-        attribute("column-fill", v.choice("auto", "balance"), "Whether the columns at the end of the flow, and before a page break, are filled one after the other, or balanced. In documents with footnotes or floating figures they are filled one after the other.", "auto"),
+        attribute("column-fill", v.choice("auto", "balance"), "Whether the columns at the end of the flow, and before a page break, are filled one after the other, or balanced. Footnotes stay at the foot of the area. Columns in which a figure floats, or whose last note continues on the next page, are not balanced.", "auto"),
         attribute("column-rule", v.BORDER, "Line between columns.", "none"),
         attribute("overflow", v.choice("continue", "error", "shrink", "hidden"), "Treatment of content that does not fit: continued in the next area, an error, shrunk, or clipped.", "continue"),
         *(replace(spec, doc=f"Distance from the {edge} of the region between header and footer.") for spec, edge in zip(POSITIONS, ("left edge", "upper edge", "right edge", "lower edge"), strict=True)),

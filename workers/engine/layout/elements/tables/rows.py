@@ -185,7 +185,7 @@ def draw_cells(
             else:
                 _draw_in(canvas, element, cell, value, (x, y), own, line)
         elif content:
-            style, face, _, _, is_shaped = cell.glyph_style
+            style, face, _, _, is_shaped, _ = cell.glyph_style
             left = x + cell.left + (cell.room - value) * cell.align_share
             if cell.decimal_alignment is not None:
                 left -= cell.decimal_alignment.shift(content)
@@ -211,6 +211,7 @@ def draw_cells(
                         owner,
                         0.0,
                         style.letter_spacing,
+                        "",
                     ),
                 )
             )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from workers.engine.layout.blocks.columns import fill_columns
+from workers.engine.layout.blocks.columns import ColumnsFragment, fill_columns
 from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import AnyBlock, Fragment, LayoutContext, Region, Resume
+from workers.engine.layout.pages.balancing import balance_area
 from workers.engine.layout.pages.floats.area_fill import AreaFill
+from workers.engine.layout.pages.floats.placed import FloatingFragment
 from workers.engine.layout.pages.floats.sections import FloatQueue
 from workers.engine.layout.pages.floats.state import FloatState
 from workers.engine.tree.nodes import ColumnLayout, Container
@@ -44,13 +46,23 @@ class FloatFiller:
         self._state.begin()
 
         def fill(inner: Region) -> Fragment | None:
+            notes = self._state.notes
+            before = None if notes is None else (notes, notes.pending)
             column = partial(self._fill_column, accepts=_accept_in_column)
-            return fill_columns(context, blocks, columns, inner, resume, fill=column)
+            filled = fill_columns(context, blocks, columns, inner, resume, fill=column)
+            if filled is None or not columns.is_balanced or not self._is_text(filled):
+                return filled
+            return balance_area(context, blocks, inner, resume, filled, before)
 
         area = AreaFill(
             self._state, blocks, region, resume, fill, _accept_spanning, spans_columns=True
         )
         return area.fill()
+
+    def _is_text(self, filled: ColumnsFragment) -> bool:
+        """Return whether no figure is in the columns or waits, though some may around them."""
+        parts = (fragment for _, fragment in filled.columns)
+        return not self.queue.waiting and not any(isinstance(p, FloatingFragment) for p in parts)
 
     def _fill_column(
         self,

@@ -1,0 +1,163 @@
+"""Common ligatures of a face as characters of its own, so that text with them is encoded by characters.
+
+Text with a ligature would have to be shaped as a whole and encoded by glyphs, at half as much again as
+by characters. Instead each ligature is a stand-in: a private character that is measured, kerned and encoded
+as any other. Stand-ins exist between layout and encoding only, never in the text of a document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import uharfbuzz as hb
+
+if TYPE_CHECKING:
+    from workers.engine.layout.fonts.faces import Face
+
+# Stand-ins are of Unicode's last private plane. Text with such characters is shaped, so they are never
+# in text that is encoded by characters. Their codes are those of surrogates, which no character has.
+_FIRST: Final = 0x10F000
+_MAX_LIGATURES: Final = 0x400
+_FIRST_CODE: Final = 0xDC00
+STAND_INS: Final = f"{chr(_FIRST)}-{chr(_FIRST + _MAX_LIGATURES - 1)}"  # of a character class
+_CODES: Final = {_FIRST + at: _FIRST_CODE + at for at in range(_MAX_LIGATURES)}
+
+_FIRST_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTERS: Final = f"{_FIRST_LETTERS}àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßāćčďđēęěğīłńňőœřśşšťůűźżž"
+_MAX_LENGTH: Final = 4  # letters of a ligature
+_MAX_CACHED_TEXTS: Final = 20_000  # per face, some 3 MB
+_MAX_CACHED_LENGTH: Final = 40  # characters: words, not lines
+
+# Returns the indexes in a word whose characters are in no ligature.
+FindUnligated = Callable[[str], Sequence[int]]
+
+
+class Ligatures:
+    """The ligatures of a face that differ from their letters; `letters` are those of each stand-in.
+
+    `is_contextual` means that the font has more than those, by the text around them.
+    """
+
+    def __init__(self, found: Mapping[str, int], *, is_contextual: bool) -> None:
+        ordered = sorted(found, key=lambda letters: (-len(letters), letters))[:_MAX_LIGATURES]
+        self._stand_ins = {letters: chr(_FIRST + at) for at, letters in enumerate(ordered)}
+        self.letters = {stand_in: letters for letters, stand_in in self._stand_ins.items()}
+        self.glyphs = {self._stand_ins[letters]: found[letters] for letters in ordered}
+        self.is_contextual = is_contextual
+        self._pattern = re.compile("|".join(map(re.escape, ordered)))  # the longest first
+        self._joined: dict[FindUnligated | None, JoinedTexts] = {}
+
+    def are_in(self, text: str) -> bool:
+        """Return whether a text has letters that are drawn as a ligature."""
+        return self._pattern.search(text) is not None
+
+    def join(self, find_unligated: FindUnligated | None = None) -> JoinedTexts:
+        """Return the texts with stand-ins for the letters of ligatures, but for those `find_unligated` names."""
+        joined = self._joined.get(find_unligated)
+        if joined is None:
+            joined = self._joined[find_unligated] = JoinedTexts(self, find_unligated)
+        return joined
+
+    def replace(self, text: str) -> str:
+        """Return a text with stand-ins for all ligatures."""
+        return self._pattern.sub(self._replace, text)
+
+    def _replace(self, match: re.Match[str]) -> str:
+        return self._stand_ins[match[0]]
+
+
+class JoinedTexts(dict[str, str]):
+    """Texts with stand-ins for ligatures, by the text as written."""
+
+    def __init__(self, ligatures: Ligatures, find_unligated: FindUnligated | None) -> None:
+        super().__init__()
+        self.ligatures = ligatures
+        self._find_unligated = find_unligated
+
+    # A part of the keys of glyph styles, and one object per face and rule: compared by identity.
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+    def __missing__(self, text: str) -> str:
+        if self._find_unligated is None or not self.ligatures.are_in(text):
+            joined = self.ligatures.replace(text)
+        elif " " in text:
+            joined = " ".join([self[word] for word in text.split(" ")])
+        else:
+            joined = self._join_word(text, self._find_unligated)
+        if len(text) <= _MAX_CACHED_LENGTH:
+            if len(self) >= _MAX_CACHED_TEXTS:
+                self.clear()
+            self[text] = joined
+        return joined
+
+    def _join_word(self, word: str, find_unligated: FindUnligated) -> str:
+        start, parts = 0, []
+        for at in (*find_unligated(word), len(word)):
+            parts += [self.ligatures.replace(word[start:at]), word[at : at + 1]]
+            start = at + 1
+        return "".join(parts)
+
+
+def find_ligatures(face: Face) -> Ligatures | None:
+    """Return the common ligatures of a face, None without any.
+
+    A ligature as wide as its letters looks like them, as in Noto Sans, and is left out.
+    """
+    if "liga" not in face.features or not (face.is_general or face.is_own):
+        return None
+    letters = [letter for letter in _LETTERS if face.covers(letter)]
+    found: dict[str, int] = {}
+    longer = [first + second for first in _FIRST_LETTERS for second in letters]
+    while longer and len(longer[0]) <= _MAX_LENGTH:
+        ligated = _shape_all(face, longer)
+        found |= {
+            text: glyph
+            for text, (glyph, advance) in ligated.items()
+            if advance != round(face.units * face.measure(text))
+        }
+        longer = [text + letter for text in ligated for letter in letters]
+    return Ligatures(found, is_contextual="clig" in face.features) if found else None
+
+
+def expand(text: str, ligatures: Ligatures | None) -> str:
+    """Return the letters of a text with stand-ins."""
+    letters = ligatures.letters if ligatures is not None else {}
+    return "".join(letters.get(char, char) for char in text)
+
+
+def code_of(char: str) -> int:
+    """Return the code of a character or stand-in, of two bytes."""
+    code = ord(char)
+    return _CODES.get(code, code)
+
+
+def encode_stand_ins(text: str) -> bytes:
+    """Return the codes of a text with stand-ins."""
+    return text.translate(_CODES).encode("utf-16-be", "surrogatepass")
+
+
+def _shape_all(face: Face, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return the glyph and the advance of the texts that the font draws as one glyph."""
+    buffer: Any = hb.Buffer()
+    buffer.add_str(" ".join(texts))
+    buffer.guess_segment_properties()
+    hb.shape(face.hb_font, buffer, {"liga": True, "clig": False, "calt": False, "kern": False})
+    by_start: dict[int, list[tuple[int, int]]] = {}
+    for info, at in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
+        by_start.setdefault(info.cluster, []).append((info.codepoint, at.x_advance))
+    found: dict[str, tuple[int, int]] = {}
+    start = 0
+    for text in texts:
+        inside = (by_start.get(start + at) for at in range(1, len(text)))
+        glyphs = by_start.get(start, [])
+        if len(glyphs) == 1 and not any(inside):
+            found[text] = glyphs[0]
+        start += len(text) + 1
+    return found
