@@ -10,7 +10,15 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.context import format_mm
-from workers.engine.layout.display import Item, LaidOutDocument, LaidOutPage, Picture, Restore, Save
+from workers.engine.layout.display import (
+    LaidOutDocument,
+    LaidOutPage,
+    Picture,
+    Restore,
+    Save,
+    SingleItem,
+    single_items,
+)
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage
@@ -69,7 +77,7 @@ class _CheckedPages:
 
     def _check_items(self, page: LaidOutPage) -> None:
         depth = 0
-        for item in page.items:
+        for item in single_items(page.items):
             if isinstance(item, Save):
                 depth += 1
                 if depth > MAX_GROUPS:
@@ -130,7 +138,7 @@ def _depth_of(picture: Picture) -> int:
     return image.form.depth if isinstance(image, VectorImage) else 0
 
 
-def _is_cmyk(item: Item) -> bool:
+def _is_cmyk(item: SingleItem) -> bool:
     if isinstance(item, Picture):
         image = item.image
         if isinstance(image, VectorImage | ImportedPage):
