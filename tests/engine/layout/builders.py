@@ -12,7 +12,15 @@ from typing import Any
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
 from workers.engine.layout.blocks.rotation import lay_out_rotated
 from workers.engine.layout.context import LayoutContext
-from workers.engine.layout.display import Fill, GlyphRun, Item, LaidOutDocument, LaidOutPage, Stroke
+from workers.engine.layout.display import (
+    Fill,
+    GlyphRun,
+    Item,
+    LaidOutDocument,
+    LaidOutPage,
+    Stroke,
+    single_items,
+)
 from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.registry import LAYOUTS, MEASURES
@@ -408,16 +416,17 @@ def context() -> LayoutContext:
 
 
 def texts(page: LaidOutPage) -> list[str]:
-    return [item.text for item in page.items if isinstance(item, GlyphRun)]
+    return [run.text for run in runs(page)]
+
+
+def runs(page: LaidOutPage) -> list[GlyphRun]:
+    """Return the runs of text of a page, those of table rows one by one."""
+    return [item for item in single_items(page.items) if isinstance(item, GlyphRun)]
 
 
 def placed(page: LaidOutPage) -> list[tuple[str, float, float]]:
     """Return each text with its left edge and the top of its line."""
-    return [
-        (item.text, round(item.x, 2), round(item.y - 8, 2))
-        for item in page.items
-        if isinstance(item, GlyphRun)
-    ]
+    return [(run.text, round(run.x, 2), round(run.y - 8, 2)) for run in runs(page)]
 
 
 def fills(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
@@ -429,4 +438,4 @@ def strokes(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
 
 
 def of_kind(page: LaidOutPage, kind: type) -> list[Item]:
-    return [item for item in page.items if isinstance(item, kind)]
+    return [item for item in single_items(page.items) if isinstance(item, kind)]

@@ -26,6 +26,7 @@ from tests.engine.layout.builders import (
     p,
     placed,
     points,
+    runs,
     share,
     sides,
     strokes,
@@ -36,7 +37,6 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import GlyphRun
 from workers.engine.layout.passes import lay_out
 from workers.engine.ports import NoResources
 from workers.engine.tree.nodes import (
@@ -328,7 +328,7 @@ def test_group_heads_of_several_rows_are_printed_again_together():
     first, second = laid(table(body(*rows, widows=1))).pages
     assert texts(first) == ["A", "B", *map(str, range(8))]
     assert texts(second) == ["A", "B", "8", "9"]
-    owners = [item.owner is None for item in second.items if isinstance(item, GlyphRun)]
+    owners = [run.owner is None for run in runs(second)]
     assert owners == [True, True, False, False]
 
 

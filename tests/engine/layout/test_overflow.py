@@ -17,6 +17,7 @@ from tests.engine.layout.builders import (
     p,
     placed,
     row,
+    runs,
     styled,
     table,
     template,
@@ -25,7 +26,7 @@ from tests.engine.layout.builders import (
     ul,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import GlyphRun, LaidOutPage, Save
+from workers.engine.layout.display import LaidOutPage, Save
 from workers.engine.tree.nodes import Block, TextRun
 from workers.engine.tree.styles.computed import Align, Overflow, WhiteSpace
 from workers.engine.units import Length
@@ -34,7 +35,7 @@ NOWRAP = {"white_space": WhiteSpace.NOWRAP}
 
 
 def sizes(page: LaidOutPage) -> list[float]:
-    return [round(item.size, 2) for item in page.items if isinstance(item, GlyphRun)]
+    return [round(run.size, 2) for run in runs(page)]
 
 
 def shrinking(*children: Block, height: float = 20.0, **given: Any) -> Block:

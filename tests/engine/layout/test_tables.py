@@ -27,6 +27,7 @@ from tests.engine.layout.builders import (
     percent,
     placed,
     row,
+    runs,
     share,
     sides,
     strokes,
@@ -37,7 +38,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Fill, GlyphRun
+from workers.engine.layout.display import Fill, TextRow
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -180,7 +181,7 @@ class TestCells:
 
         shared = RowTemplate(at("tr"), PLAIN, (cell(10.0), cell(20.0)), False)
         page = laid(table(body(tr(shared, "a", "b")))).pages[0]
-        assert [item.y for item in page.items if isinstance(item, GlyphRun)] == [16, 16]
+        assert [run.y for run in runs(page)] == [16, 16]
 
     def test_text_that_needs_two_lines_makes_its_row_higher(self):
         made = table(body(tr(TWO, "aaaa bbbb", "c"), tr(TWO, "d", "e")), columns=[column(25.0)])
@@ -199,7 +200,7 @@ class TestCells:
 
     def test_every_cell_knows_its_row_and_its_place(self):
         page = laid(table(body(tr(TWO, "a", "b", index=7)))).pages[0]
-        first, second = (item.owner for item in page.items if isinstance(item, GlyphRun))
+        first, second = (run.owner for run in runs(page))
         assert isinstance(first, CellOwner)
         assert (first.role, first.source.loop) == (Role.CELL, (LoopStep("lines", 7),))
         assert first.row is second.row
@@ -230,7 +231,18 @@ class TestLooks:
         made = table(body(*numbered(4)), stripe=(RED, GREY))
         items = laid(made).pages[0].items
         assert fills(laid(made).pages[0]) == [(0, y, 100, 10) for y in (0, 20, 10, 30)]
-        assert [type(item) for item in items] == [Fill] * 4 + [GlyphRun] * 4
+        assert [type(item) for item in items] == [Fill] * 4 + [TextRow] * 4
+
+    def test_the_texts_of_a_row_are_drawn_together_where_their_style_is_one(self):
+        plain, red = template(3), template(3)
+        cells = [plain.cells[0], replace(plain.cells[1], style=styled(color=RED)), plain.cells[2]]
+        made = table(
+            body(tr(plain, "a", "", "c"), tr(replace(red, cells=tuple(cells)), "d", "e", "f"))
+        )
+        page = laid(made).pages[0]
+        rows = [item.texts for item in page.items if isinstance(item, TextRow)]
+        assert [*map(list, rows)] == [["a", "c"], ["d"], ["e"], ["f"]]
+        assert texts(page) == ["a", "c", "d", "e", "f"]
 
     def test_neighbouring_cells_of_one_colour_are_filled_together(self):
         shared = template(2, cell=styled(background=RED))
@@ -272,10 +284,7 @@ class TestPieces:
 
     def test_a_repeated_head_is_an_artifact_and_the_first_is_not(self):
         first, second = laid(table(body(*numbered(12)), heads=[group(tr(ONE, "H"))])).pages
-        owners = [
-            [item.owner is None for item in page.items if isinstance(item, GlyphRun)][:2]
-            for page in (first, second)
-        ]
+        owners = [[run.owner is None for run in runs(page)][:2] for page in (first, second)]
         assert owners == [[False, False], [True, False]]
 
     def test_a_last_foot_takes_a_row_with_it(self):

@@ -32,6 +32,7 @@ from workers.engine.layout.display import (
     Save,
     Stroke,
     StrokedRectangle,
+    TextRow,
 )
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
@@ -66,6 +67,18 @@ def test_neighbouring_runs_share_one_text_object():
     assert content.count(b"Tf") == 1
     assert b"10 0 Td" in content
     assert b"-10 -10 Td" in content
+
+
+@pytest.mark.parametrize("owners", [None, (OWNER, OWNER, OWNER)])
+def test_a_row_of_texts_is_written_as_its_runs_are(owners):
+    cells = [text(x, 30, content, color=RED) for x, content in ((5, "To"), (35, "1.5"), (70, "Va"))]
+    columns = ([getattr(cell, name) for cell in cells] for name in ("codes", "text", "width"))
+    first = cells[0]
+    row = TextRow((5, 35, 70), 30, first.face, 10.0, RED, *columns, owners, 0.5)
+    runs = [*row.runs()]
+    assert [run.text for run in runs] == ["To", "1.5", "Va"]
+    before, after = text(5, 20, "before"), text(5, 40, "after")
+    assert printed(page(before, row, after)) == printed(page(before, *runs, after))
 
 
 def test_equal_neighbours_become_one_path():

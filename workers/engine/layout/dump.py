@@ -23,6 +23,7 @@ from workers.engine.layout.display import (
     Stroke,
     StrokedRectangle,
     Widget,
+    single_items,
 )
 from workers.engine.tree.nodes import FormField
 from workers.engine.units import BLACK, Color, ColorSpace
@@ -53,7 +54,7 @@ def _outside(page: LaidOutPage) -> str:
 
 def _page_lines(page: LaidOutPage) -> Iterator[str]:
     depth = 1
-    for item in page.items:
+    for item in single_items(page.items):
         if isinstance(item, Restore):
             depth -= 1
         yield "  " * depth + _WRITERS[type(item)](item)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain
 from math import cos, radians, sin
+from operator import sub
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.display import (
@@ -24,6 +25,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
+    TextRow,
     Widget,
 )
 from workers.engine.layout.fonts import Face
@@ -55,6 +57,7 @@ from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
+_ALONG: Final = b" 0 Td "  # to a place on the same baseline
 _STRENGTH: Final = 0.035  # width of the outlines that embolden a regular face, in em
 
 
@@ -241,6 +244,47 @@ class ContentStreamWriter:
     def write_glyphs(self, item: GlyphRun) -> None:
         """Write a run of text; consecutive runs share one text object."""
         x, y, face, size, color, codes, text, _, owner, _, letter_spacing, encoded = item
+        self._prepare_text(owner, face, size, color, letter_spacing)
+        self._state.texts.append(encoded or text)
+        at_x, at_y = round(x * 100), round((self._height - y) * 100)
+        self._out += (
+            HUNDREDTHS[at_x - self._text_x],
+            b" ",
+            HUNDREDTHS[at_y - self._text_y],
+            b" Td ",
+            codes,
+            b"TJ\n" if codes[:1] == b"[" else b"Tj\n",
+        )
+        self._text_x, self._text_y = at_x, at_y
+
+    def write_row(self, item: TextRow) -> None:
+        """Write the texts of a row as if they were runs of text."""
+        self._prepare_text(item.owners, item.face, item.size, item.color, item.letter_spacing)
+        self._write_texts(item)
+
+    def _write_texts(self, item: TextRow, between: Sequence[bytes] = ()) -> None:
+        """Write the texts of a row in the current text state.
+
+        `between` are operators in front of all texts but the first.
+        """
+        codes = item.codes
+        self._state.texts += item.texts
+        xs = [round(x * 100) for x in item.xs]
+        y = round((self._height - item.y) * 100)
+        steps = map(HUNDREDTHS.__getitem__, map(sub, xs, (self._text_x, *xs)))
+        parts = [b"", b"", _ALONG, b"", b""] * len(xs)
+        parts[5::5] = between or (b"",) * (len(xs) - 1)
+        parts[1::5] = steps
+        parts[2] = b" %b Td " % HUNDREDTHS[y - self._text_y]
+        parts[3::5] = codes
+        parts[4::5] = [b"TJ\n" if each[:1] == b"[" else b"Tj\n" for each in codes]
+        self._out += parts
+        self._text_x, self._text_y = xs[-1], y
+
+    def _prepare_text(
+        self, owner: object | None, face: Any, size: float, color: Color, letter_spacing: float
+    ) -> None:
+        """Start a text object if none is open, and set the text state."""
         state = self._state
         if (owner is None) is not self._is_artifact:
             self._switch_artifact()
@@ -255,17 +299,6 @@ class ContentStreamWriter:
         if letter_spacing != state.letter_spacing:
             state.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
-        state.texts.append(encoded or text)
-        at_x, at_y = round(x * 100), round((self._height - y) * 100)
-        self._out += (
-            HUNDREDTHS[at_x - self._text_x],
-            b" ",
-            HUNDREDTHS[at_y - self._text_y],
-            b" Td ",
-            codes,
-            b"TJ\n" if codes[:1] == b"[" else b"Tj\n",
-        )
-        self._text_x, self._text_y = at_x, at_y
 
     def write_shaped(self, item: ShapedRun) -> None:
         """Write a run of shaped text."""
@@ -567,6 +600,7 @@ class ContentStreamWriter:
 
 WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     GlyphRun: ContentStreamWriter.write_glyphs,
+    TextRow: ContentStreamWriter.write_row,
     ShapedRun: ContentStreamWriter.write_shaped,
     Fill: ContentStreamWriter.write_fill,
     RectangleSet: ContentStreamWriter.write_cells,

@@ -9,13 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun, Widget
+from workers.engine.layout.display import (
+    GlyphRun,
+    Item,
+    Restore,
+    Save,
+    ShapedRun,
+    TextRow,
+    Widget,
+)
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.structure_objects import MarkedContent
 from workers.engine.paint.structure_tree import StructureTree
 
-_UNOWNED: Final = frozenset({Save, Restore, FormCall, Widget})
+# Items without an owner, or with several.
+_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRow})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
 _NOTHING: Final = -1  # no sequence is open
 
@@ -50,7 +59,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         figures, roles, writers = self._structure.boxes, self._structure.roles, _TAGGED_WRITERS
         for item in items:
             kind = type(item)
-            if kind in _UNOWNED:
+            if kind in _COMPLETE:
                 writers[kind](self, item)
                 continue
             owner: Any = item.owner  # type: ignore[union-attr]  # all others have one
@@ -67,6 +76,29 @@ class TaggedStreamWriter(ContentStreamWriter):
                 else:
                     self._switch(owner, is_text=is_text)
             writers[kind](self, item)
+
+    def write_row(self, item: TextRow) -> None:
+        """Write the texts of a row, each a sequence of its own: no text object is ended."""
+        drawn: Sequence[Any] | None = item.owners  # numbers of structure elements
+        if drawn is None:
+            if self._current is not None:
+                self._switch(None, is_text=True)
+            super().write_row(item)
+            return
+        owners, roles = self._content.owners, self._structure.roles
+        if self._is_inside and drawn[0] != self._current:
+            self._out.append(_NEXT_SEQUENCES[roles[drawn[0]]] % len(owners))
+            owners.append(drawn[0])
+        elif drawn[0] != self._current:
+            self._switch(drawn[0], is_text=True)
+        self._current = drawn[-1]
+        between = [
+            _NEXT_SEQUENCES[roles[owner]] % number
+            for number, owner in enumerate(drawn[1:], len(owners))
+        ]
+        owners += drawn[1:]
+        self._prepare_text(drawn, item.face, item.size, item.color, item.letter_spacing)
+        self._write_texts(item, between)
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:
         """End the open sequence and start that of an owner, None for an artifact."""
@@ -126,6 +158,7 @@ class TaggedStreamWriter(ContentStreamWriter):
 
 _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
     **WRITERS,
+    TextRow: TaggedStreamWriter.write_row,
     Save: TaggedStreamWriter.begin_group,
     Widget: TaggedStreamWriter.add_widget,
 }

@@ -11,14 +11,15 @@ from typing import Final
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.context import format_mm
 from workers.engine.layout.display import (
-    Item,
     LaidOutDocument,
     LaidOutPage,
     Owner,
     Picture,
     Restore,
     Save,
+    SingleItem,
     Widget,
+    single_items,
 )
 from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
@@ -80,7 +81,7 @@ class _CheckedPages:
 
     def _check_items(self, page: LaidOutPage) -> None:
         depth = 0
-        for item in page.items:
+        for item in single_items(page.items):
             if isinstance(item, Save):
                 depth += 1
                 if depth > MAX_GROUPS:
@@ -145,7 +146,7 @@ def _depth_of(picture: Picture) -> int:
     return image.form.depth if isinstance(image, VectorImage) else 0
 
 
-def _is_cmyk(item: Item) -> bool:
+def _is_cmyk(item: SingleItem) -> bool:
     if isinstance(item, Picture):
         image = item.image
         if isinstance(image, VectorImage | ImportedPage):

@@ -7,7 +7,7 @@ Ordinary renders use a canvas that does not record it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import cos, inf, radians, sin
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -16,7 +16,6 @@ from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
 from workers.engine.layout.display import (
     Fill,
     GlyphRun,
-    Item,
     LinkArea,
     Path,
     Picture,
@@ -25,9 +24,11 @@ from workers.engine.layout.display import (
     Restore,
     Save,
     ShapedRun,
+    SingleItem,
     Stroke,
     StrokedRectangle,
     Widget,
+    single_items,
 )
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import (
@@ -115,7 +116,7 @@ class MappingCanvas(PageCanvas):
 
     def find_boxes(self) -> list[ElementBox]:
         """Return the boxes of the page in painting order; a box precedes its content."""
-        return _BoxFinder(self._records).find(self.items)
+        return _BoxFinder(self._records).find(single_items(self.items))
 
 
 class _GroupState(NamedTuple):
@@ -139,7 +140,7 @@ class _BoxFinder:
         self._found: list[tuple[_Edges, Source]] = []
         self._states = [_GroupState(_IDENTITY, _EVERYWHERE)]
 
-    def find(self, items: Sequence[Item]) -> list[ElementBox]:
+    def find(self, items: Iterable[SingleItem]) -> list[ElementBox]:
         """Return the boxes that are not clipped away."""
         record = next(self._records)
         for at, item in enumerate(items):
@@ -165,7 +166,7 @@ class _BoxFinder:
         if seen is not None:
             self._found.append((seen, node.source))
 
-    def _add_item(self, item: Item) -> None:
+    def _add_item(self, item: SingleItem) -> None:
         match item:
             case Save():
                 self._states.append(_enter(self._states[-1], item))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, LayoutContext
@@ -87,6 +88,22 @@ class CellPlan:
     decimal_alignment: DecimalAlignment | None = None
 
 
+class RunPlan(NamedTuple):
+    """Adjacent cells of a row whose lines of plain text have one style and one baseline.
+
+    A line starts `left` of its cell from the row's left edge, plus the `share` of its free width.
+    """
+
+    cells: slice  # of the row
+    glyph_style: GlyphStyle
+    baseline: float  # in a row of the plan's height
+    plain_height: float
+    vertical_share: float
+    places: tuple[tuple[float, float, float], ...]  # left, room and share of each cell
+    decimals: tuple[tuple[int, DecimalAlignment], ...]  # by the index in the run
+    templates: tuple[CellTemplate, ...]
+
+
 class CellBorders(NamedTuple):
     """The borders around columns of a row: those of a cell, or of one that spans from above."""
 
@@ -103,6 +120,8 @@ class RowPlan:
 
     template: RowTemplate
     cells: tuple[CellPlan, ...]
+    runs: tuple[RunPlan, ...]  # of all cells; none where a line of text may need one of its own
+    limits: tuple[float, ...]  # of all cells; none where a text may be wider or narrower than it is
     width: float
     plain_height: float
     has_baselines: bool
@@ -150,6 +169,8 @@ def plan_row(
     return RowPlan(
         template=template,
         cells=tuple(cells),
+        runs=_plan_runs(cells),
+        limits=_plan_limits(cells),
         width=edges[-1],
         plain_height=max(box.height.value, box.min_height.value, *heights, 0.0),
         has_baselines=any(
@@ -269,6 +290,62 @@ def _plan_cell(
         is_rtl=paragraph.is_rtl,
         measure=make_measure(glyph_style),
     )
+
+
+def _plan_runs(cells: Sequence[CellPlan]) -> tuple[RunPlan, ...]:
+    """Return the runs of a row's cells, empty if a cell is drawn in another way."""
+    if not all(map(_is_in_run, cells)):
+        return ()
+    runs = []
+    end = 0
+    for _, alike in groupby(cells, key=_run_key):
+        members = list(alike)
+        start, end = end, end + len(members)
+        first = members[0]
+        decimals = [
+            (at, cell.decimal_alignment)
+            for at, cell in enumerate(members)
+            if cell.decimal_alignment is not None
+        ]
+        runs.append(
+            RunPlan(
+                cells=slice(start, end),
+                glyph_style=first.glyph_style,
+                baseline=first.baseline,
+                plain_height=first.plain_height,
+                vertical_share=first.vertical_share,
+                places=tuple((cell.left, cell.room, cell.align_share) for cell in members),
+                decimals=tuple(decimals),
+                templates=tuple(cell.template for cell in members),
+            )
+        )
+    return tuple(runs)
+
+
+def _is_in_run(cell: CellPlan) -> bool:
+    return (
+        cell.template.rowspan == 1
+        and not cell.glyph_style.is_shaped
+        and cell.template.style.box.vertical_align is not VerticalAlign.BASELINE
+    )
+
+
+def _run_key(cell: CellPlan) -> tuple[object, ...]:
+    text, face = cell.glyph_style.style, cell.glyph_style.face
+    style = id(face), text.size, text.color, text.letter_spacing
+    return (*style, cell.baseline, cell.plain_height, cell.vertical_share)
+
+
+def _plan_limits(cells: Sequence[CellPlan]) -> tuple[float, ...]:
+    """Return the greatest widths of lines in a row's cells, if each is ASCII text as it is."""
+    is_simple = all(
+        cell.allows_plain_text
+        and not cell.is_rtl
+        and cell.decimal_alignment is None
+        and not cell.glyph_style.style.letter_spacing
+        for cell in cells
+    )
+    return tuple(cell.limit for cell in cells) if is_simple else ()
 
 
 def _inset(padding: float, border: Border) -> float:

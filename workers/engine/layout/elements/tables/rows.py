@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import compress, repeat
 from math import inf
-from typing import Final, NamedTuple
+from operator import le
+from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
-from workers.engine.layout.display import (
-    Fill,
-    GlyphRun,
-    Owner,
-)
+from workers.engine.layout.display import Fill, GlyphRun, Owner, TextRow
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, bare_style
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
@@ -43,6 +40,9 @@ _DIRECTION_NEUTRAL: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
 
 # Making a named tuple from a tuple takes half the time, and a table makes two for each cell.
 _new: Final = tuple.__new__
+
+_ONLY_TEXT: Final = {str}
+_ONLY_WIDTHS: Final = {float}
 
 # A laid-out cell: the width of its line of text, a fragment, or None if it was finished on an
 # earlier page.
@@ -83,6 +83,9 @@ class LaidOutRow(NamedTuple):
 
 def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
     """Lay out a row at its natural height."""
+    widths = _measure_plain(plan, row.cells)
+    if widths is not None:
+        return LaidOutRow(plan, row, plan.plain_height, widths)
     contents: list[CellLayout] = []
     height = plan.plain_height
     for cell, content in zip(plan.cells, row.cells, strict=False):
@@ -107,6 +110,18 @@ def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> L
     if plan.has_baselines:
         height = max(height, _height_on_baseline(plan, contents))
     return LaidOutRow(plan, row, height, contents)
+
+
+def _measure_plain(plan: RowPlan, texts: Sequence[object]) -> list[CellLayout] | None:
+    """Return the widths of a row's cells, all of them ASCII text that fits on one line, else None."""
+    if not plan.runs or not plan.limits or {*map(type, texts)} != _ONLY_TEXT:
+        return None
+    widths: list[CellLayout] = []
+    for run in plan.runs:
+        size = run.glyph_style.style.size
+        widths += [em * size for em in map(run.glyph_style.face.measure, texts[run.cells])]  # type: ignore[arg-type]  # all are text
+    is_fitting = all(map(le, widths, plan.limits))  # type: ignore[arg-type]  # all are widths
+    return widths if is_fitting and "".join(texts).isascii() else None  # type: ignore[arg-type]
 
 
 def split_row(
@@ -159,15 +174,26 @@ def draw_cells(
     canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None = None
 ) -> None:
     """Draw the contents of a row's cells; `elements` are their structure elements."""
-    plan, row, height, contents, _, heights = laid_row
-    items = canvas.items
+    plan, contents = laid_row.plan, laid_row.contents
     for left, name in plan.anchors:
         canvas.add_anchor(name, x + left, y)
     if canvas.records_boxes:
         _add_cell_boxes(canvas, laid_row, x, y)
+    elif plan.runs and laid_row.heights is None and {*map(type, contents)} == _ONLY_WIDTHS:
+        if not canvas.is_dry_run:  # which looks for anchors
+            _draw_runs(canvas, laid_row, x, y, elements)
+        return
+    _draw_each(canvas, laid_row, x, y, elements)
+
+
+def _draw_each(
+    canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None
+) -> None:
+    """Draw the cells of a row one by one."""
+    plan, row, height, contents, _, heights = laid_row
     line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
     is_artifact = canvas.is_artifact
-    append = items.append
+    append = canvas.items.append
     cells = zip(
         plan.cells,
         row.cells,
@@ -215,6 +241,38 @@ def draw_cells(
                     ),
                 )
             )
+
+
+def _draw_runs(
+    canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None
+) -> None:
+    """Draw the cells of a row, each of them a line of plain text."""
+    plan, row, height, contents, _, _ = laid_row
+    for cells, glyph_style, baseline, plain_height, share, places, decimals, templates in plan.runs:
+        texts: Sequence[Any] = row.cells[cells]
+        widths: Sequence[Any] = contents[cells]
+        lefts = [
+            x + left + (room - width) * align_share
+            for (left, room, align_share), width in zip(places, widths, strict=False)
+        ]
+        for at, alignment in decimals:
+            lefts[at] -= alignment.shift(texts[at])
+        owners: Sequence[Any] | None = None
+        if elements is not None:
+            owners = elements[cells]
+        elif not canvas.is_artifact:
+            owners = [_new(CellOwner, (row, template)) for template in templates]
+        if "" in texts:
+            is_drawn = [*map(bool, texts)]
+            lefts, widths = [*compress(lefts, is_drawn)], [*compress(widths, is_drawn)]
+            owners = owners and [*compress(owners, is_drawn)]
+            texts = [*compress(texts, is_drawn)]
+        if texts:
+            style, face, *_ = glyph_style
+            top = y + (baseline + (height - plain_height) * share)
+            codes = [*map(face.encode, texts)]
+            drawn = (lefts, top, face, style.size, style.color, codes, texts, widths, owners)
+            canvas.items.append(TextRow(*drawn, style.letter_spacing))
 
 
 def _add_cell_boxes(canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float) -> None:
