@@ -6,7 +6,7 @@ outside of figures: borders, backgrounds, rules, underlines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from workers.engine.layout.display import (

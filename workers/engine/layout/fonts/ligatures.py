@@ -8,13 +8,10 @@ as any other. Stand-ins exist between layout and encoding only, never in the tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import uharfbuzz as hb
-
-if TYPE_CHECKING:
-    from workers.engine.layout.fonts.faces import Face
 
 # Stand-ins are of Unicode's last private plane. Text with such characters is shaped, so they are never
 # in text that is encoded by characters. Their codes are those of surrogates, which no character has.
@@ -32,6 +29,25 @@ _MAX_CACHED_LENGTH: Final = 40  # characters: words, not lines
 
 # Returns the indexes in a word whose characters are in no ligature.
 FindUnligated = Callable[[str], Sequence[int]]
+
+
+class LigatedFace(Protocol):
+    """What is asked of a face to find its ligatures; lengths in units of the font."""
+
+    hb_font: Any  # of HarfBuzz
+    units: int  # per em
+    is_general: bool  # for text of any language
+    is_own: bool  # of an account
+
+    @property
+    def features(self) -> Collection[str]:
+        """The features of the font's OpenType tables."""
+
+    def covers(self, text: str) -> bool:
+        """Return whether the face has a glyph for each character."""
+
+    def measure(self, text: str) -> float:
+        """Return the width of `text`, in em."""
 
 
 class Ligatures:
@@ -78,11 +94,8 @@ class JoinedTexts(dict[str, str]):
 
     # A part of the keys of glyph styles, and one object per face and rule: compared by identity.
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return id(self)
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __missing__(self, text: str) -> str:
         if self._find_unligated is None or not self.ligatures.are_in(text):
@@ -105,7 +118,7 @@ class JoinedTexts(dict[str, str]):
         return "".join(parts)
 
 
-def find_ligatures(face: Face) -> Ligatures | None:
+def find_ligatures(face: LigatedFace) -> Ligatures | None:
     """Return the common ligatures of a face, None without any.
 
     A ligature as wide as its letters looks like them, as in Noto Sans, and is left out.
@@ -143,7 +156,7 @@ def encode_stand_ins(text: str) -> bytes:
     return text.translate(_CODES).encode("utf-16-be", "surrogatepass")
 
 
-def _shape_all(face: Face, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _shape_all(face: LigatedFace, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return the glyph and the advance of the texts that the font draws as one glyph."""
     buffer: Any = hb.Buffer()
     buffer.add_str(" ".join(texts))
