@@ -4,8 +4,9 @@ import { useId, useRef, useState } from "preact/hooks";
 import { ask, askAll, askJson } from "../lib/api";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatBytes, formatMoment, formatNumber, type Key, t } from "../lib/messages";
+import { mayChange } from "../lib/rights";
 import type { Font, Image, PageProps, StoredFile } from "../lib/types";
-import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
+import { Empty, FormDialog, LookOnly, Notice, Result, Wide } from "../ui/parts";
 
 interface Kind<F extends StoredFile> {
   plural: "images" | "fonts";
@@ -69,6 +70,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
   }, [path]);
   const [uploads, setUploads] = useState<Upload[]>([]);
   const [removing, setRemoving] = useState<F | null>(null);
+  const mayWrite = mayChange(account, "templates");
   const say = (key: string) => t(`${plural}.${key}` as Key);
 
   const upload = async (chosen: File[]) => {
@@ -98,7 +100,8 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
       </div>
       {account.has_workspace ? (
         <>
-          <DropZone accept={kind.accept} label={say("drop")} help={say("dropHelp")} onFiles={upload} />
+          {mayWrite && <DropZone accept={kind.accept} label={say("drop")} help={say("dropHelp")} onFiles={upload} />}
+          <LookOnly account={account} lacks="templates" />
           <Uploads of={uploads} />
           <section>
             <Result of={list}>
@@ -109,7 +112,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
                     <p>{say("noneHelp")}</p>
                   </Empty>
                 ) : (
-                  <FileTable kind={kind} files={files} onRemove={setRemoving} />
+                  <FileTable kind={kind} files={files} onRemove={mayWrite ? setRemoving : null} />
                 );
               }}
             </Result>
@@ -139,7 +142,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
   );
 }
 
-function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind<F>; files: F[]; onRemove: (file: F) => void }) {
+function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind<F>; files: F[]; onRemove: ((file: F) => void) | null }) {
   return (
     <Wide label={t(`${kind.plural}.title`)}>
       <table>
@@ -168,9 +171,11 @@ function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind
                 <code>{kind.use(file)}</code>
               </td>
               <td class="row-actions">
-                <button type="button" class="quiet danger" aria-label={t("files.deleteThis", { name: file.name })} onClick={() => onRemove(file)}>
-                  {t("files.delete")}
-                </button>
+                {onRemove && (
+                  <button type="button" class="quiet danger" aria-label={t("files.deleteThis", { name: file.name })} onClick={() => onRemove(file)}>
+                    {t("files.delete")}
+                  </button>
+                )}
               </td>
             </tr>
           ))}

@@ -201,6 +201,8 @@ def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, accoun
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, scheme):  # noqa: F811
     page = sign_in(account, color_scheme=scheme)
-    open_editor(page, account.store_template(BAD.encode()))
-    expect(page.locator(".finding-list")).to_be_visible()
-    assert find_violations(page) == []
+    long = BAD.replace("</flow>", "<p>A line of a long text</p>\n" * 100 + "</flow>")
+    for text in (BAD, long):  # the longer one scrolls
+        open_editor(page, account.store_template(text.encode()))
+        expect(page.locator(".finding-list")).to_be_visible()
+        assert find_violations(page) == []

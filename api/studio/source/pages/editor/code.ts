@@ -50,6 +50,8 @@ export interface Code {
   kind: "xml" | "json" | "csv" | "markdown";
   text: string;
   label: string;
+  /** Whether the text may be read and copied, but not changed. */
+  isFixed?: boolean;
   onChange: (text: string) => void;
   onCursor?: (line: number) => void;
   /** The current sample data as JSON, from which names are completed. */
@@ -96,11 +98,13 @@ export function showCode(place: HTMLElement, code: Code): EditorView {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
+        EditorState.readOnly.of(code.isFixed ?? false),
+        EditorView.editable.of(!code.isFixed),
         languageOf(code),
         LOOK,
         syntaxHighlighting(COLOURS),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": code.label, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": code.label, spellcheck: "false", tabindex: "0", "aria-readonly": String(code.isFixed ?? false) }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) code.onChange(update.state.doc.toString());
           if (update.selectionSet || update.docChanged) {

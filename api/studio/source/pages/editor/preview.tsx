@@ -154,7 +154,8 @@ export function FindingList({
 }: {
   findings: { errors: Finding[]; warnings: Finding[] };
   onLine: (line: number) => void;
-  onFix: (finding: Finding) => void;
+  /** Null where the text may not be changed. */
+  onFix: ((finding: Finding) => void) | null;
 }) {
   const all = [...findings.errors.map((each) => ({ ...each, bad: true })), ...findings.warnings.map((each) => ({ ...each, bad: false }))];
   if (all.length === 0) return <Notice kind="good">{t("editor.noFindings")}</Notice>;
@@ -172,7 +173,7 @@ export function FindingList({
               </button>
             ) : null}{" "}
             {each.message}{" "}
-            <FixButton of={each} onFix={onFix} />
+            {onFix && <FixButton of={each} onFix={onFix} />}
           </li>
         ))}
       </ul>
