@@ -391,6 +391,9 @@ export const de: Record<keyof typeof en, string> = {
   "webhooks.logNone": "Noch keine Zustellungen.",
   "webhooks.event": "Ereignis",
   "webhooks.state": "Status",
+  "delivery.pending": "Ausstehend",
+  "delivery.delivered": "Zugestellt",
+  "delivery.failed": "Fehlgeschlagen",
   "webhooks.answer": "Letzte Antwort",
   "webhooks.when": "Zeitpunkt des Ereignisses",
 };

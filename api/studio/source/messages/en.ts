@@ -389,6 +389,9 @@ export const en = {
   "webhooks.logNone": "No deliveries yet.",
   "webhooks.event": "Event",
   "webhooks.state": "State",
+  "delivery.pending": "Pending",
+  "delivery.delivered": "Delivered",
+  "delivery.failed": "Failed",
   "webhooks.answer": "Last response",
   "webhooks.when": "Time of the event",
 } as const;

@@ -92,7 +92,7 @@ def test_a_webhook_is_added_rotated_and_deleted(page: Page, account):
     page.get_by_text("Deliveries", exact=True).click()
     expect(page.get_by_text("No deliveries yet.")).to_be_visible()
     page.get_by_role("button", name="Send a test").click()
-    expect(page.get_by_role("row", name="webhook.test")).to_contain_text("failed")
+    expect(page.get_by_role("row", name="webhook.test")).to_contain_text("Failed")
     page.get_by_role("button", name="New secret").click()
     page.get_by_role("dialog").get_by_role("button", name="New secret").click()
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-F4PR43EW.js";import"./chunk-4DHW5KPF.js";import"./chunk-BO2VDSKN.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
