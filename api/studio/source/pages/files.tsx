@@ -7,12 +7,15 @@ import { count, formatAgo, formatBytes, formatMoment, formatNumber, type Key, t 
 import { mayChange } from "../lib/rights";
 import type { Font, Image, PageProps, StoredFile } from "../lib/types";
 import { Empty, FormDialog, LookOnly, Notice, Result, Wide } from "../ui/parts";
+import { FILE_WIDTH, Thumbnail } from "../ui/thumbnail";
 
 interface Kind<F extends StoredFile> {
   plural: "images" | "fonts";
   accept: string;
   what: (file: F) => string;
   use: (file: F) => string;
+  /** A template that shows the file; names have letters, digits and hyphens only. */
+  draw: (file: F) => string;
 }
 
 const IMAGES: Kind<Image> = {
@@ -20,13 +23,20 @@ const IMAGES: Kind<Image> = {
   accept: ".png,.jpg,.jpeg,.webp,.svg,.pdf",
   what: (image) => `${image.content_type.replace(/^(?:image|application)\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`,
   use: (image) => `<img src="${image.name}"/>`,
+  draw: ({ name }) => paper(`<img src="${name}" width="56mm" height="20mm" object-fit="contain" alt="${name}"/>`),
 };
 const FONTS: Kind<Font> = {
   plural: "fonts",
   accept: ".ttf,.otf,.ttc,.otc,.woff2",
   what: (font) => font.faces.map((face) => `${face.family} ${face.style}`).join(", "),
   use: (font) => `<font family="${font.faces[0]?.family ?? ""}" src="${font.name}"/>`,
+  draw: ({ name }) => paper('<p font-family="Shown" font-size="36pt" margin="0">Ag 123</p>', `<font family="Shown" src="${name}"/>`),
 };
+
+function paper(content: string, head = ""): string {
+  return `<document>${head}<page size="${FILE_WIDTH}pt 24mm" margin="2mm"/><flow>${content}</flow></document>`;
+}
+
 const LONGEST_NAME = 64;
 const SHORTEST_NAME = 3;
 
@@ -161,7 +171,8 @@ function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind
         <tbody>
           {files.map((file) => (
             <tr key={file.name}>
-              <th scope="row">
+              <th scope="row" class="pictured">
+                <Thumbnail template={kind.draw(file)} version={`${kind.plural} ${file.name} ${file.updated_at}`} isWide />
                 <b>{file.name}</b>
               </th>
               <td>{kind.what(file)}</td>

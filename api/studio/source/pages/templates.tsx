@@ -69,7 +69,7 @@ export function Templates({ account }: PageProps) {
           <ul class="cards">
             {open.map((each) => (
               <li key={each.id} class="card">
-                <Thumbnail id={each.id} sha256={each.sha256} />
+                <Thumbnail template={each.id} version={each.sha256} />
                 <h3>
                   <a href={linkTo("templates", each.id)}>{each.name}</a>
                 </h3>
@@ -110,7 +110,7 @@ function TemplateTable({ templates, userId }: { templates: Template[]; userId: s
           {templates.map((each) => (
             <tr key={each.id}>
               <th scope="row" class="pictured">
-                <Thumbnail id={each.id} sha256={each.sha256} />
+                <Thumbnail template={each.id} version={each.sha256} />
                 <a href={linkTo("templates", each.id)}>{each.name}</a>
               </th>
               <td class="mono">{each.slug ?? <span class="soft">–</span>}</td>

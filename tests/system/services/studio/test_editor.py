@@ -206,3 +206,23 @@ def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, sche
         open_editor(page, account.store_template(text.encode()))
         expect(page.locator(".finding-list")).to_be_visible()
         assert find_violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_panel_of_the_search_is_translated_and_accessible(
+    open_page, address, account, find_violations, scheme  # noqa: F811
+):  # fmt: skip
+    template = account.store_template(GOOD.encode())
+    page = open_page(locale="de-AT", color_scheme=scheme)
+    page.goto(address)
+    page.get_by_label("API-Schlüssel").fill(account.api_key)
+    page.get_by_role("button", name="Anmelden").click()
+    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+    open_editor(page, template)
+    code(page).click()
+    page.keyboard.press("Control+f")
+    page.get_by_role("textbox", name="Suchen").fill("name")
+    for text in ("Weiter", "Zurück", "Alle ersetzen", "Schließen"):
+        expect(page.get_by_role("button", name=text)).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Ganze Wörter")).to_be_visible()
+    assert find_violations(page) == []
