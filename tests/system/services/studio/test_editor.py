@@ -177,6 +177,31 @@ def test_nothing_that_was_typed_is_lost(editor: Page):
     expect(code(editor)).to_contain_text("Hello")
 
 
+def test_the_page_is_drawn_again_when_the_network_is_back(editor: Page, account):
+    picture = editor.get_by_role("img", name="Page 1 of 1")
+    picture.wait_for()
+    before = picture.get_attribute("src")
+    editor.context.set_offline(True)
+    write(editor, GOOD.replace("Hello", "Offline"))
+    expect(editor.get_by_role("alert")).to_contain_text("cannot be reached")
+    editor.get_by_role("button", name="Save").click()
+    expect(editor.get_by_role("alert").first).to_contain_text("cannot be reached")
+    editor.context.set_offline(False)
+    expect(picture).not_to_have_attribute("src", before or "")
+    editor.get_by_role("button", name="Save").click()
+    expect(editor.get_by_text("Publish it")).to_be_visible()
+    expect(editor.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_page_is_drawn_after_an_outage_that_the_browser_does_not_notice(editor: Page):
+    editor.get_by_role("img", name="Page 1 of 1").wait_for()
+    editor.route("**/v2/preview", lambda route: route.abort())
+    write(editor, GOOD.replace("Hello", "Outage"))
+    expect(editor.get_by_role("alert")).to_contain_text("cannot be reached")
+    editor.unroute("**/v2/preview")
+    expect(editor.get_by_role("alert")).to_have_count(0)
+
+
 def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, account):
     template = account.store_template(GOOD.encode())
     first, second = sign_in(account), sign_in(account)

@@ -11,6 +11,9 @@ import { findMisspelling } from "./findings";
 import { payloadOf, type Sample } from "./samples";
 
 const PAUSE_MS = 200;
+const AGAIN_MS = 3000;
+// No network, too many previews at once, and no free worker: they end without a change of the text.
+const PASSING = [0, 429, 503];
 const POINTS_PER_INCH = 72;
 const SCREEN_DPI = 96;
 const MOST_SCALE = 4;
@@ -27,7 +30,7 @@ export interface Drawn {
   isStale: boolean;
 }
 
-/** Draw a page of a template with data after each pause of typing; the newest request wins. */
+/** Draw a page of a template with data after each pause of typing; the newest request wins. What passes is tried again. */
 export function usePreview(
   template: string,
   sample: Sample,
@@ -37,9 +40,16 @@ export function usePreview(
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const tryAgain = () => setAttempt((n) => n + 1);
+  useEffect(() => {
+    addEventListener("online", tryAgain);
+    return () => removeEventListener("online", tryAgain);
+  }, []);
   useEffect(() => {
     if (!template.includes("<")) return undefined; // no text of a template is without one
     const stop = new AbortController();
+    let again: ReturnType<typeof setTimeout> | undefined;
     const timer = setTimeout(async () => {
       setBusy(true);
       try {
@@ -67,15 +77,17 @@ export function usePreview(
       } catch (failure) {
         if (stop.signal.aborted || (failure instanceof Failure && failure.status === 409)) return;
         setError(describe(failure));
+        if (failure instanceof Failure && PASSING.includes(failure.status)) again = setTimeout(tryAgain, AGAIN_MS);
       } finally {
         if (!stop.signal.aborted) setBusy(false);
       }
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
+      clearTimeout(again);
       stop.abort();
     };
-  }, [template, sample.kind, sample.text, sample.flow, page, zoom]);
+  }, [template, sample.kind, sample.text, sample.flow, page, zoom, attempt]);
   return { drawn, error, busy };
 }
 
