@@ -61,7 +61,7 @@ def _publish(session: Session, template_id: str, content: str, *, at: datetime) 
         row = {
             "id": template_id,
             "account_id": PUBLIC_ACCOUNT,
-            "name": template_id.removeprefix("service-").replace("-", " ").capitalize(),
+            "name": _name_of(template_id),
             "created_at": at,
             "created_by": PUBLISHER.id,
         }
@@ -69,3 +69,8 @@ def _publish(session: Session, template_id: str, content: str, *, at: datetime) 
     else:
         session.execute(update(templates).where(templates.c.id == template_id).values(**change))
     publish_version(session, PUBLIC_ACCOUNT, template_id, message="", user=PUBLISHER, at=at)
+
+
+def _name_of(template_id: str) -> str:
+    words = template_id.removeprefix("service-").replace("-", " ")
+    return words.capitalize().replace("Qr ", "QR ")

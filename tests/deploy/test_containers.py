@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import requires
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
 from shared.queue.names import QUEUES
@@ -281,6 +284,31 @@ def test_the_image_is_built_in_one_stage_and_runs_unprivileged_in_another():
     assert re.search(r"^USER 10001:10001$", last, re.MULTILINE)
     assert "--require-hashes -r requirements.lock" in dockerfile()
     assert not re.search(r"^ADD |COPY --chown|curl |wget ", dockerfile(), re.MULTILINE)
+
+
+def test_an_image_with_single_sign_on_has_the_pinned_packages_of_its_extra():
+    assert "--require-hashes -r single-sign-on.lock" in dockerfile()
+    pinned = blocks_of("deploy/docker/single-sign-on.lock")
+    assert pinned.items() <= blocks_of("requirements-dev.lock").items()
+    wanted, seen = ["authlib", "requests"], set()
+    while wanted:
+        name = wanted.pop()
+        seen.add(name)
+        for text in requires(name) or ():
+            found = Requirement(text)
+            if found.marker is None or found.marker.evaluate({"extra": ""}):
+                wanted += {canonicalize_name(found.name)} - seen
+    assert set(pinned) == seen
+
+
+def blocks_of(lock):
+    """Return the version and digests of each package of a lock file."""
+    lines = (ROOT / lock).read_text().splitlines()
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    found = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)
+    return {
+        each.partition("==")[0].partition("[")[0]: each.strip() for each in found if each.strip()
+    }
 
 
 def test_every_copied_file_is_in_the_build_context():

@@ -386,6 +386,32 @@ def test_the_pools_of_the_base_become_the_first_shards():
     assert not others.items() <= labels.items()
 
 
+def test_fronts_reach_a_provider_of_sign_in_where_the_component_is_listed_and_no_private_network():
+    component = yaml.safe_load((KUBERNETES / "single-sign-on/kustomization.yaml").read_text())
+    [policy] = documents("single-sign-on")
+    kubernetes_validate.validate(policy, VERSION, strict=True)
+    chosen = policy["spec"]["podSelector"]["matchLabels"]
+    reached = {
+        name
+        for name, each in DEPLOYMENTS.items()
+        if chosen.items() <= each["spec"]["template"]["metadata"]["labels"].items()
+    }
+    assert reached == {"front"}
+    [rule] = policy["spec"]["egress"]
+    # The same addresses as those of the fetcher and webhooks, by TLS alone.
+    assert rule["to"] == policies()["goes-out"]["egress"][0]["to"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": 443}]
+    [patch] = component["patches"]
+    front = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS[patch["target"]["name"]]))
+    apply_steps(front, yaml.safe_load(patch["patch"]))
+    kubernetes_validate.validate(front, VERSION, strict=True)
+    assert container_of(front)["envFrom"][-1] == {"secretRef": {"name": "pressroom-sign-in"}}
+    named = re.findall(
+        r"PRESSROOM_\w+", (KUBERNETES / "single-sign-on/kustomization.yaml").read_text()
+    )
+    assert set(named) <= {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+
+
 def test_rabbitmqs_ports_are_opened_for_the_processes_that_reach_the_stores():
     component = yaml.safe_load((KUBERNETES / "rabbitmq/kustomization.yaml").read_text())
     [patch] = component["patches"]

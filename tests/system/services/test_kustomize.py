@@ -76,6 +76,23 @@ def test_the_production_overlay_builds_with_two_shards(schemas, tmp_path):
             kubernetes_validate.validate(document, "1.33", strict=True)
 
 
+def test_the_production_overlay_builds_with_single_sign_on(schemas, tmp_path):
+    copy = shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
+    overlay = copy / "production/kustomization.yaml"
+    chosen = yaml.safe_load(overlay.read_text())
+    chosen["components"].append("../single-sign-on")
+    overlay.write_text(yaml.safe_dump(chosen))
+    built = {
+        (each["kind"], each["metadata"]["name"]): each
+        for each in build(schemas, copy / "production")
+    }
+    assert built["NetworkPolicy", "sign-in"]["metadata"]["namespace"] == "pressroom"
+    given = container_of(built["Deployment", "front"])["envFrom"]
+    assert {"secretRef": {"name": "pressroom-sign-in"}} in given
+    for name in ("worker", "webhooks"):
+        assert "pressroom-sign-in" not in str(built["Deployment", name])
+
+
 def test_the_migration_builds_by_itself(schemas):
     [job] = build(schemas, KUBERNETES / "migrate")
     assert job["metadata"]["namespace"] == "pressroom"

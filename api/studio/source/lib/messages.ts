@@ -40,7 +40,7 @@ export function t(key: Key, values: Values = {}): string {
 }
 
 /** The user's regional variant of the page's language, such as British or Austrian dates. */
-function locale(): string {
+export function locale(): string {
   return navigator.language.toLowerCase().startsWith(language) ? navigator.language : language;
 }
 

@@ -3,7 +3,7 @@
 import type { SourceEntry } from "./api";
 
 /** What a key may be used for, in the order of the page. */
-export const SCOPES = ["render", "templates", "account"] as const;
+export const SCOPES = ["read", "render", "templates", "account"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

@@ -6,23 +6,24 @@ import { download } from "../lib/download";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages";
 import { usePolling } from "../lib/poll";
+import { mayChange } from "../lib/rights";
 import { linkTo } from "../lib/router";
-import type { Batch, BatchItem, PageProps } from "../lib/types";
-import { Empty, FormDialog, Narrow, Notice, Result, Wide } from "../ui/parts";
+import type { Account, Batch, BatchItem, PageProps } from "../lib/types";
+import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
 
 const BATCH_STATUSES = ["queued", "running", "finished", "cancelled"] as const;
 const ITEM_STATUSES = ["failed", "succeeded", "queued", "running", "cancelled"] as const;
 
-export function Batches({ route }: PageProps) {
-  return route[1] === undefined ? <BatchList /> : <BatchPage key={route[1]} id={route[1]} />;
+export function Batches({ account, route }: PageProps) {
+  return route[1] === undefined ? <BatchList account={account} /> : <BatchPage key={route[1]} id={route[1]} account={account} />;
 }
 
 function isGoing(batch: Batch): boolean {
   return batch.status === "queued" || batch.status === "running";
 }
 
-function BatchList() {
+function BatchList({ account }: { account: Account }) {
   const [status, setStatus] = useState("");
   const list = useLoad(
     () => askJson<{ batches: Batch[] }>("GET", `/v2/batches?limit=100${status && `&status=${status}`}`),
@@ -35,6 +36,7 @@ function BatchList() {
         <h1>{t("batches.title")}</h1>
         <StatusChoice value={status} onChange={setStatus} of={BATCH_STATUSES} />
       </div>
+      <LookOnly account={account} lacks="render" />
       <section>
         <Result of={list}>
           {({ batches }) =>
@@ -76,7 +78,7 @@ function BatchList() {
                           <Progress of={batch} />
                         </td>
                         <td class="number roomy">{formatNumber(batch.pages)}</td>
-                        <td class="roomy" title={formatMoment(batch.created_at)}>
+                        <td class="roomy when" title={formatMoment(batch.created_at)}>
                           {formatAgo(batch.created_at)}
                         </td>
                       </tr>
@@ -105,7 +107,7 @@ function Progress({ of: batch }: { of: Batch }) {
   );
 }
 
-function BatchPage({ id }: { id: string }) {
+function BatchPage({ id, account }: { id: string; account: Account }) {
   const path = `/v2/batches/${encodeURIComponent(id)}`;
   const batch = useLoad(() => askJson<Batch>("GET", path), [path]);
   const [status, setStatus] = useState("");
@@ -146,7 +148,7 @@ function BatchPage({ id }: { id: string }) {
                     {t("batches.result")}
                   </button>
                 )}
-                {isGoing(record) && (
+                {isGoing(record) && mayChange(account, "render") && (
                   <button type="button" class="danger" onClick={() => setCancelling(true)}>
                     {t("jobs.cancel")}
                   </button>

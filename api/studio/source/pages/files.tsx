@@ -4,14 +4,18 @@ import { useId, useRef, useState } from "preact/hooks";
 import { ask, askAll, askJson } from "../lib/api";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatBytes, formatMoment, formatNumber, type Key, t } from "../lib/messages";
+import { mayChange } from "../lib/rights";
 import type { Font, Image, PageProps, StoredFile } from "../lib/types";
-import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
+import { Empty, FormDialog, LookOnly, Notice, Result, Wide } from "../ui/parts";
+import { FILE_WIDTH, Thumbnail } from "../ui/thumbnail";
 
 interface Kind<F extends StoredFile> {
   plural: "images" | "fonts";
   accept: string;
   what: (file: F) => string;
   use: (file: F) => string;
+  /** A template that shows the file; names have letters, digits and hyphens only. */
+  draw: (file: F) => string;
 }
 
 const IMAGES: Kind<Image> = {
@@ -19,13 +23,20 @@ const IMAGES: Kind<Image> = {
   accept: ".png,.jpg,.jpeg,.webp,.svg,.pdf",
   what: (image) => `${image.content_type.replace(/^(?:image|application)\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`,
   use: (image) => `<img src="${image.name}"/>`,
+  draw: ({ name }) => paper(`<img src="${name}" width="56mm" height="20mm" object-fit="contain" alt="${name}"/>`),
 };
 const FONTS: Kind<Font> = {
   plural: "fonts",
   accept: ".ttf,.otf,.ttc,.otc,.woff2",
   what: (font) => font.faces.map((face) => `${face.family} ${face.style}`).join(", "),
   use: (font) => `<font family="${font.faces[0]?.family ?? ""}" src="${font.name}"/>`,
+  draw: ({ name }) => paper('<p font-family="Shown" font-size="36pt" margin="0">Ag 123</p>', `<font family="Shown" src="${name}"/>`),
 };
+
+function paper(content: string, head = ""): string {
+  return `<document>${head}<page size="${FILE_WIDTH}pt 24mm" margin="2mm"/><flow>${content}</flow></document>`;
+}
+
 const LONGEST_NAME = 64;
 const SHORTEST_NAME = 3;
 
@@ -69,6 +80,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
   }, [path]);
   const [uploads, setUploads] = useState<Upload[]>([]);
   const [removing, setRemoving] = useState<F | null>(null);
+  const mayWrite = mayChange(account, "templates");
   const say = (key: string) => t(`${plural}.${key}` as Key);
 
   const upload = async (chosen: File[]) => {
@@ -98,7 +110,8 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
       </div>
       {account.has_workspace ? (
         <>
-          <DropZone accept={kind.accept} label={say("drop")} help={say("dropHelp")} onFiles={upload} />
+          {mayWrite && <DropZone accept={kind.accept} label={say("drop")} help={say("dropHelp")} onFiles={upload} />}
+          <LookOnly account={account} lacks="templates" />
           <Uploads of={uploads} />
           <section>
             <Result of={list}>
@@ -109,7 +122,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
                     <p>{say("noneHelp")}</p>
                   </Empty>
                 ) : (
-                  <FileTable kind={kind} files={files} onRemove={setRemoving} />
+                  <FileTable kind={kind} files={files} onRemove={mayWrite ? setRemoving : null} />
                 );
               }}
             </Result>
@@ -139,7 +152,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
   );
 }
 
-function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind<F>; files: F[]; onRemove: (file: F) => void }) {
+function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind<F>; files: F[]; onRemove: ((file: F) => void) | null }) {
   return (
     <Wide label={t(`${kind.plural}.title`)}>
       <table>
@@ -158,7 +171,8 @@ function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind
         <tbody>
           {files.map((file) => (
             <tr key={file.name}>
-              <th scope="row">
+              <th scope="row" class="pictured">
+                <Thumbnail template={kind.draw(file)} version={`${kind.plural} ${file.name} ${file.updated_at}`} isWide />
                 <b>{file.name}</b>
               </th>
               <td>{kind.what(file)}</td>
@@ -168,9 +182,11 @@ function FileTable<F extends StoredFile>({ kind, files, onRemove }: { kind: Kind
                 <code>{kind.use(file)}</code>
               </td>
               <td class="row-actions">
-                <button type="button" class="quiet danger" aria-label={t("files.deleteThis", { name: file.name })} onClick={() => onRemove(file)}>
-                  {t("files.delete")}
-                </button>
+                {onRemove && (
+                  <button type="button" class="quiet danger" aria-label={t("files.deleteThis", { name: file.name })} onClick={() => onRemove(file)}>
+                    {t("files.delete")}
+                  </button>
+                )}
               </td>
             </tr>
           ))}

@@ -6,12 +6,13 @@ import { download } from "../lib/download";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, type Key, t } from "../lib/messages";
 import { usePolling } from "../lib/poll";
-import type { ErrorBody, Job, Warning } from "../lib/types";
-import { Badge, Empty, Narrow, Notice, Result, Wide } from "../ui/parts";
+import { mayChange } from "../lib/rights";
+import type { ErrorBody, Job, PageProps, Warning } from "../lib/types";
+import { Badge, Empty, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 
 export const STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 
-export function Jobs() {
+export function Jobs({ account }: PageProps) {
   const [status, setStatus] = useState("");
   const [limit, setLimit] = useState(50);
   const [error, setError] = useState<string | null>(null);
@@ -37,6 +38,7 @@ export function Jobs() {
         <StatusChoice value={status} onChange={setStatus} />
       </div>
       <p class="soft">{t("jobs.help")}</p>
+      <LookOnly account={account} lacks="render" />
       {error !== null && <Notice kind="error">{error}</Notice>}
       <section>
         <Result of={list}>
@@ -81,7 +83,7 @@ export function Jobs() {
                           </td>
                           <td class="mono roomy">{job.template ?? <span class="soft">–</span>}</td>
                           <td class="number roomy">{job.pages ?? ""}</td>
-                          <td class="roomy" title={formatMoment(job.created_at)}>
+                          <td class="roomy when" title={formatMoment(job.created_at)}>
                             {formatAgo(job.created_at)}
                           </td>
                           <td class="row-actions">
@@ -95,7 +97,7 @@ export function Jobs() {
                                 {t("jobs.download")}
                               </button>
                             )}
-                            {(job.status === "queued" || job.status === "running") && (
+                            {mayChange(account, "render") && (job.status === "queued" || job.status === "running") && (
                               <button
                                 type="button"
                                 class="quiet danger"

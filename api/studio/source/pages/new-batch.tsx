@@ -6,10 +6,11 @@ import { CsvError, decodeText, readCsv, type Table, writeCsv } from "../lib/csv"
 import { describe, useLoad } from "../lib/load";
 import { count, formatNumber, t } from "../lib/messages";
 import { drawPage, type Drawing } from "../lib/previews";
+import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { findPaths, readData } from "../lib/template-data";
 import type { Batch, PageProps, Tag, Version } from "../lib/types";
-import { Notice, Result, Wide } from "../ui/parts";
+import { LookOnly, Notice, Result, Wide } from "../ui/parts";
 import { DropZone } from "./files";
 import { readTemplate, takeDropped } from "./template/read";
 
@@ -17,7 +18,7 @@ const PREVIEWED = 3;
 const OUTPUTS = ["files", "zip", "merged"] as const;
 const LEFT_OUT = "";
 
-export function NewBatch({ route }: PageProps) {
+export function NewBatch({ account, route }: PageProps) {
   const id = route[1] ?? "";
   const path = `/v2/templates/${encodeURIComponent(id)}`;
   const read = useLoad(async () => {
@@ -38,6 +39,7 @@ export function NewBatch({ route }: PageProps) {
       </p>
       <h1>{t("newBatch.title")}</h1>
       <p class="soft">{t("newBatch.help")}</p>
+      <LookOnly account={account} lacks="render" />
       <DropZone
         accept=".csv,.tsv,text/csv"
         label={t(file ? "newBatch.other" : "newBatch.drop")}
@@ -74,6 +76,7 @@ export function NewBatch({ route }: PageProps) {
                       key={`${file.name} ${file.lastModified} ${file.size}`}
                       table={found}
                       content={template.content}
+                      mayStart={mayChange(account, "render")}
                       reference={selector ? `${template.id}@${selector}` : template.id}
                     />
                   )
@@ -101,7 +104,17 @@ async function readFile(file: File): Promise<{ table: Table } | { error: string 
   }
 }
 
-function Mapping({ table: read, content, reference }: { table: { table: Table } | { error: string }; content: string; reference: string }) {
+function Mapping({
+  table: read,
+  content,
+  mayStart,
+  reference,
+}: {
+  table: { table: Table } | { error: string };
+  content: string;
+  mayStart: boolean;
+  reference: string;
+}) {
   const known = useMemo(() => findPaths(readData(content, "")), [content]);
   const table = "table" in read ? read.table : { columns: [], rows: [] };
   const [targets, setTargets] = useState(() => table.columns.map((column) => suggest(column, known)));
@@ -198,7 +211,7 @@ function Mapping({ table: read, content, reference }: { table: { table: Table } 
           <label for={`${id}-draft`}>{t("newBatch.draft")}</label>
         </div>
         {error !== null && <Notice kind="error">{error}</Notice>}
-        <button type="button" class="primary" disabled={busy || isEmpty || twice !== undefined} onClick={start}>
+        <button type="button" class="primary" disabled={!mayStart || busy || isEmpty || twice !== undefined} onClick={start}>
           {count("newBatch.start", table.rows.length)}
         </button>
       </section>

@@ -4,9 +4,10 @@ import { useMemo, useState } from "preact/hooks";
 import { askAll, askJson } from "../lib/api";
 import { useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, t } from "../lib/messages";
+import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import type { PageProps, Template, TemplateWithContent } from "../lib/types";
-import { Empty, Field, FormDialog, Result, Wide } from "../ui/parts";
+import { Empty, Field, FormDialog, LookOnly, Result, Wide } from "../ui/parts";
 import { Thumbnail } from "../ui/thumbnail";
 import { PUBLIC } from "./template/read";
 
@@ -24,19 +25,23 @@ export function Templates({ account }: PageProps) {
   );
   const open = (list.data ?? []).filter((each) => each.id.startsWith(PUBLIC));
   const held = (list.data ?? []).length - open.length;
+  const mayWrite = mayChange(account, "templates");
   return (
     <>
       <div class="head">
         <h1>{t("templates.title")}</h1>
-        <button type="button" class="primary" onClick={() => setBase("")}>
-          {t("templates.new")}
-        </button>
+        {mayWrite && (
+          <button type="button" class="primary" onClick={() => setBase("")}>
+            {t("templates.new")}
+          </button>
+        )}
       </div>
+      <LookOnly account={account} lacks="templates" />
       <Result of={list}>
         {() =>
           held === 0 ? (
             <Empty title={t("templates.none")}>
-              <p>{t("templates.noneHelp")}</p>
+              <p>{t(mayWrite ? "templates.noneHelp" : "templates.noneToSee")}</p>
             </Empty>
           ) : (
             <section>
@@ -60,18 +65,20 @@ export function Templates({ account }: PageProps) {
       {open.length > 0 && (
         <section>
           <h2>{t("templates.public")}</h2>
-          <p class="soft">{t("templates.publicHelp")}</p>
+          <p class="soft">{t(mayWrite ? "templates.publicHelp" : "templates.publicToSee")}</p>
           <ul class="cards">
             {open.map((each) => (
               <li key={each.id} class="card">
-                <Thumbnail id={each.id} sha256={each.sha256} />
+                <Thumbnail template={each.id} version={each.sha256} />
                 <h3>
                   <a href={linkTo("templates", each.id)}>{each.name}</a>
                 </h3>
                 <p class="soft mono">{each.id}</p>
-                <button type="button" onClick={() => setBase(each.id)} aria-label={t("templates.startFrom", { name: each.name })}>
-                  {t("templates.start")}
-                </button>
+                {mayWrite && (
+                  <button type="button" onClick={() => setBase(each.id)} aria-label={t("templates.startFrom", { name: each.name })}>
+                    {t("templates.start")}
+                  </button>
+                )}
               </li>
             ))}
           </ul>
@@ -103,7 +110,7 @@ function TemplateTable({ templates, userId }: { templates: Template[]; userId: s
           {templates.map((each) => (
             <tr key={each.id}>
               <th scope="row" class="pictured">
-                <Thumbnail id={each.id} sha256={each.sha256} />
+                <Thumbnail template={each.id} version={each.sha256} />
                 <a href={linkTo("templates", each.id)}>{each.name}</a>
               </th>
               <td class="mono">{each.slug ?? <span class="soft">–</span>}</td>

@@ -4,6 +4,8 @@ import type { ComponentChildren, TargetedInputEvent } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { describe } from "../lib/load";
 import { t } from "../lib/messages";
+import { mayChange } from "../lib/rights";
+import type { Account } from "../lib/types";
 
 export function Notice({ kind = "info", children }: { kind?: "info" | "error" | "good"; children: ComponentChildren }) {
   return (
@@ -11,6 +13,11 @@ export function Notice({ kind = "info", children }: { kind?: "info" | "error" | 
       {children}
     </div>
   );
+}
+
+/** The sentence of a page on which the session may look only; nothing where it may do more. */
+export function LookOnly({ account, lacks }: { account: Account; lacks: "templates" | "render" }) {
+  return mayChange(account, lacks) ? null : <Notice>{t(`lacks.${lacks}`)}</Notice>;
 }
 
 /** What columns of class `roomy` say, below the name of a row where there is no room for them. */

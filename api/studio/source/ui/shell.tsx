@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Key, t } from "../lib/messages";
+import { maySee } from "../lib/rights";
 import { linkTo } from "../lib/router";
 import type { Account, Scope } from "../lib/types";
 
@@ -15,9 +16,9 @@ const PLACES: readonly { path: string; label: Key; scope?: Scope }[] = [
   { path: "account", label: "nav.account" },
 ];
 
-/** Return the places that the key of the session may see. */
+/** Return the places that the session may see. */
 function placesOf(account: Account) {
-  return PLACES.filter((place) => !place.scope || account.scopes.includes(place.scope));
+  return PLACES.filter((place) => !place.scope || maySee(account, place.scope));
 }
 
 /** Return the place that is shown at the start. */

@@ -1,4 +1,4 @@
-/** A small picture of a template's first page, drawn when it comes into view. */
+/** A small picture of a template's first page, or of a stored file, drawn when it comes into view. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { drawPage } from "../lib/previews";
@@ -6,27 +6,29 @@ import { drawPage } from "../lib/previews";
 const AT_ONCE = 2; // an account has four previews at once; the editor needs some of them
 const WIDTH = 120; // CSS px
 const A4_WIDTH = 595; // pt
+export const FILE_WIDTH = 170; // pt, of the paper that shows a stored file
 
-// By content, so that a change has another picture; null if it cannot be drawn without data.
+// By version, so that a change has another picture; null if it cannot be drawn without data.
 const drawn = new Map<string, string | null>();
 const waiting: (() => Promise<void>)[] = [];
 let going = 0;
 
-export function Thumbnail({ id, sha256 }: { id: string; sha256: string }) {
+/** The first page of a template, by its id or text; `version` differs after each change. */
+export function Thumbnail({ template, version, isWide = false }: { template: string; version: string; isWide?: boolean }) {
   const place = useRef<HTMLSpanElement>(null);
-  const [url, setUrl] = useState(() => drawn.get(sha256));
+  const [url, setUrl] = useState(() => drawn.get(version));
   useEffect(() => {
     const element = place.current;
-    setUrl(drawn.get(sha256));
-    if (!element || drawn.has(sha256)) return undefined;
+    setUrl(drawn.get(version));
+    if (!element || drawn.has(version)) return undefined;
     const stop = new AbortController();
     const watch = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       watch.disconnect();
       enqueue(async () => {
         if (stop.signal.aborted) return;
-        if (!drawn.has(sha256)) await draw(id, sha256, stop.signal);
-        if (!stop.signal.aborted) setUrl(drawn.get(sha256));
+        if (!drawn.has(version)) await draw(template, version, isWide ? FILE_WIDTH : A4_WIDTH, stop.signal);
+        if (!stop.signal.aborted) setUrl(drawn.get(version));
       });
     });
     watch.observe(element);
@@ -34,20 +36,20 @@ export function Thumbnail({ id, sha256 }: { id: string; sha256: string }) {
       watch.disconnect();
       stop.abort();
     };
-  }, [id, sha256]);
-  // The name of the template is beside it.
+  }, [template, version]);
+  // The name is beside it.
   return (
-    <span ref={place} class="thumbnail" aria-hidden="true">
+    <span ref={place} class={isWide ? "thumbnail wide-one" : "thumbnail"} aria-hidden="true">
       {url && <img src={url} alt="" />}
     </span>
   );
 }
 
-async function draw(id: string, sha256: string, signal: AbortSignal): Promise<void> {
+async function draw(template: string, version: string, paper: number, signal: AbortSignal): Promise<void> {
   try {
-    const scale = (WIDTH * Math.min(devicePixelRatio, 2)) / A4_WIDTH;
-    const { url } = await drawPage({ template: id, scale, format: "webp" }, signal);
-    drawn.set(sha256, url);
+    const scale = (WIDTH * Math.min(devicePixelRatio, 2)) / paper;
+    const { url } = await drawPage({ template, scale, format: "webp" }, signal);
+    drawn.set(version, url);
   } catch {
     // A page without pictures of its templates works as well; the next visit tries again.
   }

@@ -177,6 +177,31 @@ def test_nothing_that_was_typed_is_lost(editor: Page):
     expect(code(editor)).to_contain_text("Hello")
 
 
+def test_the_page_is_drawn_again_when_the_network_is_back(editor: Page, account):
+    picture = editor.get_by_role("img", name="Page 1 of 1")
+    picture.wait_for()
+    before = picture.get_attribute("src")
+    editor.context.set_offline(True)
+    write(editor, GOOD.replace("Hello", "Offline"))
+    expect(editor.get_by_role("alert")).to_contain_text("cannot be reached")
+    editor.get_by_role("button", name="Save").click()
+    expect(editor.get_by_role("alert").first).to_contain_text("cannot be reached")
+    editor.context.set_offline(False)
+    expect(picture).not_to_have_attribute("src", before or "")
+    editor.get_by_role("button", name="Save").click()
+    expect(editor.get_by_text("Publish it")).to_be_visible()
+    expect(editor.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_page_is_drawn_after_an_outage_that_the_browser_does_not_notice(editor: Page):
+    editor.get_by_role("img", name="Page 1 of 1").wait_for()
+    editor.route("**/v2/preview", lambda route: route.abort())
+    write(editor, GOOD.replace("Hello", "Outage"))
+    expect(editor.get_by_role("alert")).to_contain_text("cannot be reached")
+    editor.unroute("**/v2/preview")
+    expect(editor.get_by_role("alert")).to_have_count(0)
+
+
 def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, account):
     template = account.store_template(GOOD.encode())
     first, second = sign_in(account), sign_in(account)
@@ -201,6 +226,28 @@ def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, accoun
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, scheme):  # noqa: F811
     page = sign_in(account, color_scheme=scheme)
-    open_editor(page, account.store_template(BAD.encode()))
-    expect(page.locator(".finding-list")).to_be_visible()
+    long = BAD.replace("</flow>", "<p>A line of a long text</p>\n" * 100 + "</flow>")
+    for text in (BAD, long):  # the longer one scrolls
+        open_editor(page, account.store_template(text.encode()))
+        expect(page.locator(".finding-list")).to_be_visible()
+        assert find_violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_panel_of_the_search_is_translated_and_accessible(
+    open_page, address, account, find_violations, scheme  # noqa: F811
+):  # fmt: skip
+    template = account.store_template(GOOD.encode())
+    page = open_page(locale="de-AT", color_scheme=scheme)
+    page.goto(address)
+    page.get_by_label("API-Schlüssel").fill(account.api_key)
+    page.get_by_role("button", name="Anmelden").click()
+    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+    open_editor(page, template)
+    code(page).click()
+    page.keyboard.press("Control+f")
+    page.get_by_role("textbox", name="Suchen").fill("name")
+    for text in ("Weiter", "Zurück", "Alle ersetzen", "Schließen"):
+        expect(page.get_by_role("button", name=text)).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Ganze Wörter")).to_be_visible()
     assert find_violations(page) == []

@@ -22,6 +22,7 @@ def test_an_image_is_stored_and_drawn(page: Page, account, tmp_path):
     page.get_by_label("Choose images, or drop them here").set_input_files([chosen])
     expect(page.get_by_text("1 file was stored.")).to_be_visible()
     expect(page.get_by_role("row", name="unser-logo-neu")).to_contain_text("PNG")
+    expect(page.get_by_role("row", name="unser-logo-neu").locator(".thumbnail img")).to_be_visible()
     use = page.get_by_role("row", name="unser-logo-neu").locator("code").inner_text()
     answer = account.render(f"<document><flow>{use}</flow></document>")
     assert answer.status == 200
@@ -63,7 +64,7 @@ def test_a_font_is_stored_and_used(page: Page, account):
     chosen = GOLDEN / "fonts/brand-regular.ttf"
     page.get_by_label("Choose fonts, or drop them here").set_input_files([chosen])
     row = page.get_by_role("row", name="brand-regular")
-    expect(row).to_be_visible()
+    expect(row.locator(".thumbnail img")).to_be_visible()
     declared = row.locator("code").inner_text()
     answer = account.render(f"<document>{declared}<flow><p>A</p></flow></document>")
     assert answer.status == 200, answer.body

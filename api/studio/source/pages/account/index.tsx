@@ -1,8 +1,10 @@
 /** The account: usage, keys and webhooks. */
 
 import { t } from "../../lib/messages";
+import { mayChange, maySee } from "../../lib/rights";
 import type { PageProps } from "../../lib/types";
 import { LanguageChoice } from "../../ui/language";
+import { Notice } from "../../ui/parts";
 import { Keys, listScopes } from "./keys";
 import { UsageReport } from "./usage";
 import { Webhooks } from "./webhooks";
@@ -14,14 +16,16 @@ export function AccountPage({ account, onLanguage }: PageProps) {
       <div class="head">
         <h1>{t("account.title")}</h1>
       </div>
-      {account.scopes.includes("account") ? (
+      {maySee(account, "account") && <UsageReport account={account} />}
+      {mayChange(account, "account") ? (
         <>
-          <UsageReport account={account} />
           <Keys own={account.scopes} />
           <Webhooks />
         </>
       ) : (
-        <p class="soft">{t("account.noScope")}</p>
+        <section>
+          <Notice>{t(maySee(account, "account") ? "lacks.account" : "lacks.usage")}</Notice>
+        </section>
       )}
       <section aria-labelledby="terms">
         <h2 id="terms">{t("account.terms")}</h2>

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
-import { currentLanguage, formatDate, formatNumber, t } from "../../lib/messages";
+import { locale, formatDate, formatNumber, t } from "../../lib/messages";
 import type { UsageDays } from "../../lib/types";
 import { Wide } from "../../ui/parts";
 import { axisOf, colourOf, Drawing, seriesOf } from "./drawing";
@@ -65,7 +65,7 @@ function spread(report: UsageDays): [number[], number[], number[]] {
 
 function describe(element: HTMLElement): Omit<uPlot.Options, "width" | "height"> {
   const axis = axisOf(element);
-  const days = new Intl.DateTimeFormat(currentLanguage(), { day: "numeric", month: "short", timeZone: "UTC" });
+  const days = new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short", timeZone: "UTC" });
   const bars = uPlot.paths.bars?.({ size: [1 - GAP, 40], align: 0, radius: 0.15 });
   return {
     padding: [8, 0, 0, 0],

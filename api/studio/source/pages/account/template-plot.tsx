@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
 import { formatNumber, formatPercent, t } from "../../lib/messages";
+import { maySee } from "../../lib/rights";
 import { linkTo } from "../../lib/router";
 import type { Account, Usage, UsageTemplate, UsageTemplates } from "../../lib/types";
 import { Wide } from "../../ui/parts";
@@ -43,7 +44,7 @@ export function TemplatePlot({ report, usage, account }: { report: UsageTemplate
               {report.templates.map((each) => (
                 <tr key={each.template ?? ""}>
                   <th scope="row">
-                    {each.template && account.scopes.includes("templates") ? (
+                    {each.template && maySee(account, "templates") ? (
                       <a href={linkTo("templates", each.template)}>{nameOf(each)}</a>
                     ) : (
                       nameOf(each)

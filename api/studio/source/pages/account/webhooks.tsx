@@ -3,7 +3,7 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
-import { formatAgo, formatMoment, t } from "../../lib/messages";
+import { formatAgo, formatMoment, type Key, t } from "../../lib/messages";
 import { usePolling } from "../../lib/poll";
 import type { Delivery, Webhook } from "../../lib/types";
 import { Badge, Empty, Field, FormDialog, Notice, Result, Secret, Wide } from "../../ui/parts";
@@ -190,7 +190,7 @@ function Deliveries({ of: webhook, tests }: { of: Webhook; tests: number }) {
                         {each.event}
                       </th>
                       <td>
-                        <Badge kind={each.status === "delivered" ? "good" : each.status === "failed" ? "bad" : "plain"}>{each.status}</Badge>
+                        <Badge kind={each.status === "delivered" ? "good" : each.status === "failed" ? "bad" : "plain"}>{t(`delivery.${each.status}` as Key)}</Badge>
                       </td>
                       <td>{last ? (last.status ?? last.error) : <span class="soft">–</span>}</td>
                       <td class="roomy" title={formatMoment(each.created_at)}>

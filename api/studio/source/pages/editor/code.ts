@@ -9,6 +9,8 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { en } from "../../messages/en";
+import { type Key, t } from "../../lib/messages";
 import { descriptions, templateLanguage } from "./language";
 import { markdown } from "./markdown";
 
@@ -34,6 +36,19 @@ const LOOK = EditorView.theme({
   "li[aria-selected] .cm-completionDetail": { color: "inherit" },
   ".cm-diagnostic": { fontFamily: "system-ui, sans-serif" },
   ".cm-panels": { backgroundColor: "var(--tint)", color: "var(--ink)", borderColor: "var(--line)" },
+  ".cm-panel": { fontFamily: "system-ui, sans-serif" },
+  ".cm-panel label": { fontSize: "13px" },
+  ".cm-panel.cm-search, .cm-panel.cm-gotoLine": { padding: ".375rem 2rem .375rem .625rem" },
+  ".cm-textfield, .cm-button": { font: "13px system-ui, sans-serif", minHeight: "1.75rem", padding: ".125rem .5rem", margin: ".125rem .375rem .125rem 0", borderRadius: "4px", border: "1px solid var(--line)", backgroundColor: "var(--paper)", color: "var(--ink)" },
+  ".cm-textfield::placeholder": { color: "var(--soft)", opacity: 1 },
+  ".cm-button": { backgroundImage: "none", backgroundColor: "var(--raised)", cursor: "pointer" },
+  ".cm-button:active": { backgroundImage: "none", backgroundColor: "var(--tint)" },
+  ".cm-textfield:focus-visible, .cm-button:focus-visible, .cm-panel [name=close]:focus-visible": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
+  ".cm-panel.cm-search [name=close], .cm-panel .cm-dialog-close": { color: "var(--ink)", fontSize: "18px", right: ".5rem", top: ".25rem" },
+  // Outlines keep the contrast of coloured text.
+  ".cm-searchMatch": { backgroundColor: "transparent", outline: "1px solid var(--accent)", borderRadius: "2px" },
+  ".cm-searchMatch-selected": { backgroundColor: "transparent", outlineWidth: "2px" },
+  ".cm-selectionMatch": { backgroundColor: "transparent", outline: "1px dotted var(--soft)" },
   ".cm-matchingBracket": { backgroundColor: "var(--accent-tint) !important" },
 });
 
@@ -46,10 +61,20 @@ const COLOURS = HighlightStyle.define([
   { tag: tags.invalid, color: "var(--bad)" },
 ]);
 
+const PHRASE = "code."; // how the keys of the component's own texts begin
+
+/** The texts of the component in the language of the page. */
+function translate(): Record<string, string> {
+  const keys = Object.keys(en).filter((key) => key.startsWith(PHRASE)) as Key[];
+  return Object.fromEntries(keys.map((key) => [key.slice(PHRASE.length), t(key)]));
+}
+
 export interface Code {
   kind: "xml" | "json" | "csv" | "markdown";
   text: string;
   label: string;
+  /** Whether the text may be read and copied, but not changed. */
+  isFixed?: boolean;
   onChange: (text: string) => void;
   onCursor?: (line: number) => void;
   /** The current sample data as JSON, from which names are completed. */
@@ -96,11 +121,14 @@ export function showCode(place: HTMLElement, code: Code): EditorView {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
+        EditorState.readOnly.of(code.isFixed ?? false),
+        EditorView.editable.of(!code.isFixed),
         languageOf(code),
+        EditorState.phrases.of(translate()),
         LOOK,
         syntaxHighlighting(COLOURS),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": code.label, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": code.label, spellcheck: "false", tabindex: "0", "aria-readonly": String(code.isFixed ?? false) }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) code.onChange(update.state.doc.toString());
           if (update.selectionSet || update.docChanged) {

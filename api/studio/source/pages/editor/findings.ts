@@ -22,10 +22,11 @@ export function findMisspelling(message: string): Misspelling | null {
 /** Return the findings in the template, at their positions in the current text. */
 export function toDiagnostics(view: EditorView, findings: { errors: Finding[]; warnings: Finding[] }): Diagnostic[] {
   const { errors, warnings } = findings;
-  return [
+  const found = [
     ...errors.flatMap((each) => toDiagnostic(view, each, "error")),
     ...warnings.flatMap((each) => toDiagnostic(view, each, "warning")),
   ];
+  return view.state.readOnly ? found.map((each) => ({ ...each, actions: [] })) : found;
 }
 
 function toDiagnostic(view: EditorView, finding: Finding, severity: "error" | "warning"): Diagnostic[] {

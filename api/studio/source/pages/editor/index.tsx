@@ -6,10 +6,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, Failure } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
 import { t } from "../../lib/messages";
+import { mayChange } from "../../lib/rights";
 import { linkTo } from "../../lib/router";
-import type { PageProps } from "../../lib/types";
+import type { Account, PageProps } from "../../lib/types";
 import { TextDiff } from "../../ui/diff";
-import { Notice, Result } from "../../ui/parts";
+import { LookOnly, Notice, Result } from "../../ui/parts";
 import { type Read, readTemplate } from "../template/read";
 import { DataPane, findFlows } from "./data";
 import { dropDraft, keepDraft, readDraft } from "./drafts";
@@ -28,13 +29,15 @@ export function EditorPage({ account, route }: PageProps) {
     read.reload();
   };
   return (
-    <Result of={read}>{(found) => <Editor key={`${found.etag} ${turn}`} accountId={account.id} read={found} onDiscard={restart} />}</Result>
+    <Result of={read}>{(found) => <Editor key={`${found.etag} ${turn}`} account={account} read={found} onDiscard={restart} />}</Result>
   );
 }
 
-function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read; onDiscard: () => void }) {
+function Editor({ account, read, onDiscard }: { account: Account; read: Read; onDiscard: () => void }) {
   const { template } = read;
-  const [draft] = useState(() => readDraft(accountId, template.id));
+  const accountId = account.id;
+  const mayWrite = mayChange(account, "templates");
+  const [draft] = useState(() => (mayWrite ? readDraft(accountId, template.id) : null));
   const [etag, setEtag] = useState(draft?.etag ?? read.etag);
   const [saved, setSaved] = useState(template.content);
   const [text, setText] = useState(draft?.content ?? template.content);
@@ -53,6 +56,7 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
   const isChanged = text !== saved;
 
   useEffect(() => {
+    if (!mayWrite) return;
     if (isChanged) keepDraft(accountId, template.id, { etag, content: text });
     else dropDraft(accountId, template.id);
   }, [text, isChanged, etag]);
@@ -107,15 +111,18 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
           </p>
           <h1>{template.name}</h1>
         </div>
-        <div class="actions">
-          <span class="soft" role="status">
-            {t(isChanged ? "editor.changed" : "editor.unchanged")}
-          </span>
-          <button type="button" class="primary" disabled={!isChanged} onClick={() => save(etag)}>
-            {t("editor.save")}
-          </button>
-        </div>
+        {mayWrite && (
+          <div class="actions">
+            <span class="soft" role="status">
+              {t(isChanged ? "editor.changed" : "editor.unchanged")}
+            </span>
+            <button type="button" class="primary" disabled={!isChanged} onClick={() => save(etag)}>
+              {t("editor.save")}
+            </button>
+          </div>
+        )}
       </div>
+      <LookOnly account={account} lacks="templates" />
       {draft && draft.content !== template.content && text === draft.content && (
         <Notice>
           {t("editor.restored")}{" "}
@@ -143,7 +150,7 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
       <div class="panes">
         <div class="texts">
           <h2>{t("editor.template")}</h2>
-          <Text kind="xml" label={t("editor.template")} start={text} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} payload={() => payload.current} />
+          <Text kind="xml" label={t("editor.template")} start={text} isFixed={!mayWrite} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} payload={() => payload.current} />
           <DataPane samples={samples} flows={flows} onChange={setSamples} />
         </div>
         <section class="result" aria-labelledby="result" aria-busy={busy}>
@@ -173,7 +180,7 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
             <FindingList
               findings={drawn.preview.findings}
               onLine={goToLine}
-              onFix={(finding) => view.current && applyFix(view.current, finding)}
+              onFix={mayWrite ? (finding) => view.current && applyFix(view.current, finding) : null}
             />
           )}
           {drawn && (

@@ -11,6 +11,9 @@ import { findMisspelling } from "./findings";
 import { payloadOf, type Sample } from "./samples";
 
 const PAUSE_MS = 200;
+const AGAIN_MS = 3000;
+// No network, too many previews at once, and no free worker: they end without a change of the text.
+const PASSING = [0, 429, 503];
 const POINTS_PER_INCH = 72;
 const SCREEN_DPI = 96;
 const MOST_SCALE = 4;
@@ -27,7 +30,7 @@ export interface Drawn {
   isStale: boolean;
 }
 
-/** Draw a page of a template with data after each pause of typing; the newest request wins. */
+/** Draw a page of a template with data after each pause of typing; the newest request wins. What passes is tried again. */
 export function usePreview(
   template: string,
   sample: Sample,
@@ -37,9 +40,16 @@ export function usePreview(
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const tryAgain = () => setAttempt((n) => n + 1);
+  useEffect(() => {
+    addEventListener("online", tryAgain);
+    return () => removeEventListener("online", tryAgain);
+  }, []);
   useEffect(() => {
     if (!template.includes("<")) return undefined; // no text of a template is without one
     const stop = new AbortController();
+    let again: ReturnType<typeof setTimeout> | undefined;
     const timer = setTimeout(async () => {
       setBusy(true);
       try {
@@ -67,15 +77,17 @@ export function usePreview(
       } catch (failure) {
         if (stop.signal.aborted || (failure instanceof Failure && failure.status === 409)) return;
         setError(describe(failure));
+        if (failure instanceof Failure && PASSING.includes(failure.status)) again = setTimeout(tryAgain, AGAIN_MS);
       } finally {
         if (!stop.signal.aborted) setBusy(false);
       }
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
+      clearTimeout(again);
       stop.abort();
     };
-  }, [template, sample.kind, sample.text, sample.flow, page, zoom]);
+  }, [template, sample.kind, sample.text, sample.flow, page, zoom, attempt]);
   return { drawn, error, busy };
 }
 
@@ -154,7 +166,8 @@ export function FindingList({
 }: {
   findings: { errors: Finding[]; warnings: Finding[] };
   onLine: (line: number) => void;
-  onFix: (finding: Finding) => void;
+  /** Null where the text may not be changed. */
+  onFix: ((finding: Finding) => void) | null;
 }) {
   const all = [...findings.errors.map((each) => ({ ...each, bad: true })), ...findings.warnings.map((each) => ({ ...each, bad: false }))];
   if (all.length === 0) return <Notice kind="good">{t("editor.noFindings")}</Notice>;
@@ -172,7 +185,7 @@ export function FindingList({
               </button>
             ) : null}{" "}
             {each.message}{" "}
-            <FixButton of={each} onFix={onFix} />
+            {onFix && <FixButton of={each} onFix={onFix} />}
           </li>
         ))}
       </ul>

@@ -8,6 +8,7 @@ export function Text({
   kind,
   label,
   start,
+  isFixed = false,
   onChange,
   onCursor,
   onReady,
@@ -16,6 +17,7 @@ export function Text({
   kind: Code["kind"];
   label: string;
   start: string;
+  isFixed?: boolean;
   onChange: (text: string) => void;
   onCursor?: (line: number) => void;
   onReady?: (view: EditorView) => void;
@@ -30,6 +32,7 @@ export function Text({
       kind,
       label,
       text: start,
+      isFixed,
       onChange: (text) => listener.current(text),
       ...(onCursor ? { onCursor } : {}),
       ...(payload ? { payload } : {}),

@@ -4,9 +4,10 @@ import { useState } from "preact/hooks";
 import { ask, askJson, Failure } from "../../lib/api";
 import { useLoad } from "../../lib/load";
 import { formatAgo, formatMoment, t } from "../../lib/messages";
+import { mayChange } from "../../lib/rights";
 import { goTo, linkTo } from "../../lib/router";
 import type { PageProps, Tag, TemplateWithContent } from "../../lib/types";
-import { Badge, Field, FormDialog, Notice, Result } from "../../ui/parts";
+import { Badge, Field, FormDialog, LookOnly, Notice, Result } from "../../ui/parts";
 import { keepDropped, PUBLIC, readTemplate } from "./read";
 import { Slug } from "./slug";
 import { Versions } from "./versions";
@@ -17,10 +18,12 @@ export function TemplatePage({ account, route }: PageProps) {
   const [asked, setAsked] = useState<"name" | "delete" | null>(null);
   const path = `/v2/templates/${encodeURIComponent(id)}`;
   const close = () => setAsked(null);
+  const mayWrite = mayChange(account, "templates");
+  const mayRender = mayChange(account, "render");
   const drop = (event: DragEvent) => {
     event.preventDefault();
     const file = event.dataTransfer?.files[0];
-    if (!file) return;
+    if (!file || !mayRender) return;
     keepDropped(file);
     goTo("templates", id, "batch");
   };
@@ -45,37 +48,39 @@ export function TemplatePage({ account, route }: PageProps) {
                     </span>
                   </p>
                 </div>
-                {isPublic ? (
-                  <div class="actions">
+                <div class="actions">
+                  {isPublic ? (
                     <Badge>{t("template.public")}</Badge>
-                    <a class="button" href={linkTo("templates", template.id, "batch")}>
-                      {t("newBatch.open")}
-                    </a>
-                  </div>
-                ) : (
-                  <div class="actions">
+                  ) : (
                     <a class="button primary" href={linkTo("templates", template.id, "edit")}>
-                      {t("editor.open")}
+                      {t(mayWrite ? "editor.open" : "editor.look")}
                     </a>
+                  )}
+                  {mayRender && (
                     <a class="button" href={linkTo("templates", template.id, "batch")}>
                       {t("newBatch.open")}
                     </a>
-                    <button type="button" onClick={() => setAsked("name")}>
-                      {t("template.rename")}
-                    </button>
-                    <button type="button" class="danger" onClick={() => setAsked("delete")}>
-                      {t("template.delete")}
-                    </button>
-                  </div>
-                )}
+                  )}
+                  {!isPublic && mayWrite && (
+                    <>
+                      <button type="button" onClick={() => setAsked("name")}>
+                        {t("template.rename")}
+                      </button>
+                      <button type="button" class="danger" onClick={() => setAsked("delete")}>
+                        {t("template.delete")}
+                      </button>
+                    </>
+                  )}
+                </div>
               </div>
+              <LookOnly account={account} lacks="templates" />
               <section aria-labelledby="content">
                 <h2 id="content">{t("template.content")}</h2>
                 <Content of={template} />
               </section>
-              <Versions template={template} etag={etag} isPublic={isPublic} onChange={read.reload} />
+              <Versions template={template} etag={etag} isFixed={isPublic || !mayWrite} onChange={read.reload} />
               {!isPublic && <UsedBy id={template.id} />}
-              {!isPublic && account.has_workspace && <Slug template={template} onChange={read.reload} />}
+              {!isPublic && account.has_workspace && <Slug template={template} isFixed={!mayWrite} onChange={read.reload} />}
               {asked === "name" && (
                 <FormDialog
                   title={t("template.rename")}

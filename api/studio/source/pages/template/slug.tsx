@@ -6,7 +6,7 @@ import { t } from "../../lib/messages";
 import type { Template } from "../../lib/types";
 import { Field, FormDialog } from "../../ui/parts";
 
-export function Slug({ template, onChange }: { template: Template; onChange: () => void }) {
+export function Slug({ template, isFixed, onChange }: { template: Template; isFixed: boolean; onChange: () => void }) {
   const [asked, setAsked] = useState<"set" | "release" | null>(null);
   const close = () => setAsked(null);
   const done = () => {
@@ -18,16 +18,18 @@ export function Slug({ template, onChange }: { template: Template; onChange: () 
     <section aria-labelledby="slug">
       <div class="head">
         <h2 id="slug">{t("slug.title")}</h2>
-        <div class="actions">
-          <button type="button" onClick={() => setAsked("set")}>
-            {t(slug ? "slug.change" : "slug.assign")}
-          </button>
-          {slug && (
-            <button type="button" class="danger" onClick={() => setAsked("release")}>
-              {t("slug.release")}
+        {!isFixed && (
+          <div class="actions">
+            <button type="button" onClick={() => setAsked("set")}>
+              {t(slug ? "slug.change" : "slug.assign")}
             </button>
-          )}
-        </div>
+            {slug && (
+              <button type="button" class="danger" onClick={() => setAsked("release")}>
+                {t("slug.release")}
+              </button>
+            )}
+          </div>
+        )}
       </div>
       {slug ? (
         <p>

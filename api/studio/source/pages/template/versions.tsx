@@ -14,12 +14,13 @@ type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { 
 export function Versions({
   template,
   etag,
-  isPublic,
+  isFixed,
   onChange,
 }: {
   template: Template;
   etag: string;
-  isPublic: boolean;
+  /** Whether nothing may be changed: a public template, or a session that may look only. */
+  isFixed: boolean;
   onChange: () => void;
 }) {
   const path = `/v2/templates/${encodeURIComponent(template.id)}`;
@@ -45,7 +46,7 @@ export function Versions({
     <section aria-labelledby="versions">
       <div class="head">
         <h2 id="versions">{t("versions.title")}</h2>
-        {!isPublic && (
+        {!isFixed && (
           <button type="button" class="primary" disabled={isPublished} onClick={() => setAsked({ for: "publish" })}>
             {t("versions.publish")}
           </button>
@@ -81,7 +82,7 @@ export function Versions({
                           {tags
                             .filter((tag) => tag.version === each.version)
                             .map((tag) =>
-                              isPublic ? (
+                              isFixed ? (
                                 <Badge key={tag.tag} kind="accent">
                                   {tag.tag}
                                 </Badge>
@@ -111,7 +112,7 @@ export function Versions({
                           <a class="button quiet" href={compareTo(template, each, versions)} aria-label={t("compare.this", { n: each.version })}>
                             {t("compare.open")}
                           </a>
-                          {!isPublic && (
+                          {!isFixed && (
                             <>
                               <button
                                 type="button"
