@@ -1,1 +1,1 @@
-"""Checks of electronic invoices from elsewhere."""
+"""Received files that are read and not kept: electronic invoices and filled-in forms."""
