@@ -5,26 +5,18 @@ from __future__ import annotations
 import io
 import shutil
 import subprocess
-from datetime import timedelta
 from pathlib import Path
 
 import pikepdf
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
-    NoEncryption,
-    pkcs12,
-)
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives.asymmetric import rsa
 from pyhanko.pdf_utils.reader import PdfFileReader
 from pyhanko.sign.validation import validate_pdf_signature
 from pyhanko_certvalidator import ValidationContext
 
 from deploy.cli.main import main
 from shared import clock
+from tests.certificates import make_pkcs12
 from tests.engine.einvoices.test_documents import document, rendered
 from tests.engine.finish.accessibility_rules import find_violations as find_accessibility_violations
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
@@ -32,34 +24,12 @@ from tests.engine.paint.test_form_fields import made
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.pdf_pages.form_fields import read_form
 
-NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Ada Žnidaršič")])
-USAGES = (
-    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
-    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
-)
 ARCHIVE = 'title="T" lang="en" profile="pdf/a-3a pdf/ua-1"'
 TWO = '<signature name="buyer" label="Buyer"/><signature name="seller" label="Seller"/>'
 
 
-def certificate(
-    *,
-    password: bytes | None = None,
-    key=None,
-    days: tuple[int, int] = (-1, 30),
-    usage: str = "digital_signature",
-) -> bytes:
-    key = key or ec.generate_private_key(ec.SECP256R1())
-    now = clock.now()
-    made = (
-        x509.CertificateBuilder(NAME, NAME, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now + timedelta(days=days[0]))
-        .not_valid_after(now + timedelta(days=days[1]))
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.KeyUsage(**{name: name == usage for name in USAGES}), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    encryption = NoEncryption() if password is None else BestAvailableEncryption(password)
-    return pkcs12.serialize_key_and_certificates(b"a", key, made, None, encryption)
+def certificate(**options) -> bytes:
+    return make_pkcs12(clock.now(), **options)
 
 
 @pytest.fixture
