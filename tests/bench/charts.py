@@ -27,8 +27,10 @@ ROOT: Final = Path(__file__).parents[2]
 PICTURES: Final = ROOT / "deploy" / "docs" / "charts"
 DPI: Final = 150
 WIDTH, HEIGHT = 88.0, 50.0  # mm
+LEAST: Final = 20.0  # mm, for the text of a page
 MARGIN: Final = 2.0  # mm
 SIZE: Final = 7.5  # points
+GIVEN: Final = 'data="r in rows" '
 COLORS: Final = 48  # of a picture
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -199,6 +201,18 @@ COMPARISONS: Final = (
         _rows(MONTHS, n=[round(-20 - 15 * math.sin(at)) for at in range(12)]), 'type="column" x="r.x" y="r.n" values="true"',
         {"mark": "bar", "encoding": {"x": {"field": "x", "sort": None, "title": None}, "y": {"field": "n", "type": "quantitative", "title": None}}},
     ),
+    Comparison(
+        "sparkline", "A sparkline",
+        _rows(range(60), n=_walk(5, 60, 20, 3)), 'type="sparkline" y="r.n" width="60mm"',
+        {"mark": "line", "encoding": {"x": {"field": "x", "type": "quantitative", "axis": None}, "y": {"field": "n", "type": "quantitative", "axis": None, "scale": {"zero": False}}}},
+        height=8,
+    ),
+    Comparison(
+        "gauge", "A gauge",
+        _rows(("",), n=(0.68,)), 'type="gauge" value="0.68" width="60mm"',
+        {"mark": {"type": "bar", "height": 20}, "encoding": {"x": {"field": "n", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}}},
+        height=8,
+    ),
 )  # fmt: skip
 
 
@@ -224,17 +238,17 @@ def write_ours(one: Comparison) -> str:
     """Return the document of a comparison."""
     data = json.dumps({"rows": one.rows}, ensure_ascii=False)
     return (
-        f'<document lang="en-GB" title="{one.heading}"><page size="{WIDTH + 2 * MARGIN}mm {one.height + 2 * MARGIN}mm" margin="{MARGIN}mm"/>'
+        f'<document lang="en-GB" title="{one.heading}"><page size="{WIDTH + 2 * MARGIN}mm {max(one.height, LEAST) + 2 * MARGIN}mm" margin="{MARGIN}mm"/>'
         f'<style element="document" font-size="{SIZE}pt"/><data><json><![CDATA[{data}]]></json>{one.data}</data>'
-        f'<flow><chart data="r in rows" {one.ours} height="{one.height}mm" alt="{one.heading}">{one.inner}</chart></flow></document>'
+        f'<flow><chart {"" if "gauge" in one.ours else GIVEN}{one.ours} height="{one.height}mm" alt="{one.heading}">{one.inner}</chart></flow></document>'
     )
 
 
 def draw_ours(one: Comparison) -> Image.Image:
     """Return the chart of Pressroom."""
-    return draw(
-        render(prepare_template(write_ours(one).encode()), None, options=OPTIONS).pdf, is_grey=False
-    )
+    template = prepare_template(write_ours(one).encode())
+    page = draw(render(template, None, options=OPTIONS).pdf, is_grey=False)
+    return page.crop((0, 0, page.width, round((one.height + 2 * MARGIN) / 25.4 * DPI)))
 
 
 def write_theirs(one: Comparison) -> Spec:
