@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import ClassVar, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import aiohttp
-from asn1crypto import cms, core, tsp
+from asn1crypto import core, tsp
 from pyhanko.sign.timestamps import TimeStamper, TimestampRequestError
 
 TIMEOUT_SECONDS: Final = 15
@@ -35,30 +35,23 @@ class HttpTimeStamper(TimeStamper):
         """
         answer = await _post(self._url, req.dump())
         try:
-            _check_response(_Response.load(answer), req)
-            return tsp.TimeStampResp.load(answer)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return _read_response(answer, req)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise TimestampRequestError("the answer of the time-stamp server is damaged") from error
 
 
-class _Response(core.Sequence):  # type: ignore[misc]  # the library is untyped
-    """A response that may have no token, as a refusal (RFC 3161, 2.4.2); the library's needs one."""
-
-    _fields: ClassVar = [
-        ("status", tsp.PKIStatusInfo),
-        ("time_stamp_token", cms.ContentInfo, {"optional": True}),
-    ]
-
-
-def _check_response(response: _Response, req: tsp.TimeStampReq) -> None:
-    status = response["status"]["status"].native
+def _read_response(content: bytes, req: tsp.TimeStampReq) -> tsp.TimeStampResp:
+    # The library's response needs a token, which a refusal has not (RFC 3161, 2.4.2).
+    status = tsp.PKIStatusInfo.load(core.Sequence.load(content)[0].dump())["status"].native
     if status != "granted":
         raise TimestampRequestError(f"the time-stamp server refused the request ({status})")
+    response = tsp.TimeStampResp.load(content)
     info = response["time_stamp_token"]["content"]["encap_content_info"]["content"].parsed
     # The library compares the nonce alone.
     for member in ("message_imprint", "nonce"):
         if info[member].dump() != req[member].dump():
             raise TimestampRequestError("the time stamp is for another request")
+    return response
 
 
 def check_timestamp_url(url: str) -> str:
