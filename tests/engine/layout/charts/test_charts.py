@@ -202,6 +202,16 @@ def test_too_many_columns_and_points_are_errors():
     assert any("more than 10,000 distinct points" in text for text in reported(points))
 
 
+def test_too_many_slices_and_series_are_errors():
+    chart = '<chart type="pie" data="n in range(501)" x="n" y="1" height="90pt" alt=""/>'
+    (text,) = reported(chart)
+    assert text.startswith("The chart has 501 slices; at most 500 are drawn")
+    series = '<series for="k in range(101)" y="n * k" label="{{ k }}"/>'
+    chart = f'<chart type="line" data="n in [1, 2]" x="n" height="90pt" alt="">{series}</chart>'
+    (text,) = reported(chart)
+    assert text.startswith("The chart has 101 series; at most 100 are drawn")
+
+
 def test_evaluations_are_bounded():
     series = '<series for="k in range(20)" y="n"/>'
     chart = f'<chart type="line" data="n in range(10000)" x="n" alt="">{series}</chart>'

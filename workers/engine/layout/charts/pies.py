@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.charts.axes import label_categories
 from workers.engine.layout.charts.drawing import (
+    DENSE,
     EMPTY,
     ChartDrawing,
     draw_title,
@@ -35,6 +36,7 @@ _ELBOW: Final = 0.8  # em, from the pie to the bend of a leader
 _MIN_RELATIVE_DIAMETER: Final = 0.75
 _SMALLER: Final = 0.94  # the next smaller diameter that is tried
 _CLEARANCE: Final = 0.5  # points, between a leader and the slices that it passes
+_MAX_SLICES: Final = 500  # thinner ones are invisible
 _STEP: Final = Decimal("0.01")  # of shares, in percent
 
 
@@ -61,6 +63,14 @@ def draw_pie(drawing: ChartDrawing) -> None:
     if not slices:
         drawing.report(EMPTY, "The chart has no values", "Check its data, or leave it out by `if`.")
     chart = drawing.chart
+    if len(slices) > _MAX_SLICES:
+        drawing.report(
+            DENSE,
+            f"The chart has {len(slices):,} slices; at most {_MAX_SLICES} are drawn",
+            "Group the small ones.",
+            is_warning=False,
+        )
+        return
     bottom = drawing.height
     beside = _find_radius_beside(drawing, slices, (top, bottom)) if chart.legend == "auto" else 0.0
     if slices and not beside and chart.legend != "none":

@@ -19,6 +19,7 @@ from workers.engine.layout.charts.axes import (
     ValueAxis,
 )
 from workers.engine.layout.charts.drawing import (
+    DENSE,
     EMPTY,
     LABELS,
     RANGE,
@@ -61,6 +62,7 @@ class PlotInsets(NamedTuple):
     bottom: float = 0.0
 
 
+_MAX_SERIES: Final = 100  # hatches and labels of more take seconds
 _ATTEMPTS: Final = 3  # to allocate space
 _NO_INSETS: Final = PlotInsets()
 
@@ -95,6 +97,14 @@ class _Plot:
 
 def draw_plot(drawing: ChartDrawing) -> None:
     """Draw a chart with axes."""
+    if len(drawing.chart.series) > _MAX_SERIES:
+        drawing.report(
+            DENSE,
+            f"The chart has {len(drawing.chart.series):,} series; at most {_MAX_SERIES} are drawn",
+            "Group them, or draw several charts.",
+            is_warning=False,
+        )
+        return
     plot = _prepare(drawing)
     top = draw_title(drawing)
     bottom = drawing.height
