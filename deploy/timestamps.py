@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import aiohttp
 from asn1crypto import core, tsp
@@ -24,7 +24,7 @@ class HttpTimeStamper(TimeStamper):
     """Requests time stamps over HTTP (RFC 3161, 3.4), without redirects, up to a size and a time."""
 
     def __init__(self, url: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # the library's
         self._url = check_timestamp_url(url)
 
     async def async_request_tsa_response(self, req: tsp.TimeStampReq) -> tsp.TimeStampResp:
@@ -61,12 +61,8 @@ def check_timestamp_url(url: str) -> str:
         InvalidTimestampUrlError: it is no http or https URL, or has a password, which others who list
             the processes of the machine would see.
     """
-    try:
-        parts = urlsplit(url)
-        is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        is_http = False
-    if not is_http:
+    parts = _split(url)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidTimestampUrlError(
             f"the URL of the time-stamp server must begin with http:// or https://: {url[:200]!r}"
         )
@@ -75,6 +71,13 @@ def check_timestamp_url(url: str) -> str:
             "the URL of the time-stamp server must have no name or password"
         )
     return url
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:  # half an address of IPv6
+        return None
 
 
 async def _post(url: str, content: bytes) -> bytes:
