@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,11 @@ _NEW_FIELD: Final = "Signature"
 _STAMP: Final = """<document tagged="false"><page size="80mm 24mm" margin="2mm"/>
 <flow><p font-size="11pt" margin="0" overflow-wrap="anywhere">{name}</p><p font-size="8pt" margin="0">{time}</p></flow></document>"""
 _NO_EXPRESSION: Final = str.maketrans("{}", "()")  # the text of a document is evaluated
+# What the library raises about damaged files; zlib's error is of no other kind.
+_UNREADABLE: Final = (
+    *(PdfError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(RecursionError, NotImplementedError, AssertionError, zlib.error),
+)
 _LONGEST_NAME: Final = 60  # characters of the stamp
 
 
@@ -122,7 +128,7 @@ def sign_pdf(
         return content
     except TimestampRequestError as error:
         raise SigningFailedError(f"{error}; the file was not signed") from error
-    except (PdfError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise SigningFailedError(f"the PDF cannot be signed: {str(error)[:200]}") from error
 
 

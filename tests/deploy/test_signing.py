@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import random
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pikepdf
@@ -15,6 +17,7 @@ from pyhanko.sign.validation import validate_pdf_signature
 from pyhanko_certvalidator import ValidationContext
 
 from deploy.cli.main import main
+from deploy.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
 from shared import clock
 from tests.certificates import make_pkcs12
 from tests.engine.einvoices.test_documents import document, rendered
@@ -159,6 +162,17 @@ def test_a_certificate_may_have_a_password(sign, tmp_path):
 )
 def test_a_pdf_that_cannot_be_signed_is_an_error(sign, pdf, arguments, message):
     assert message in sign(pdf, *arguments)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_pdf_is_signed_or_an_error(seed):
+    chance = random.Random(seed)
+    damaged = bytearray(made(TWO))
+    for _ in range(20):
+        damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+    signer = load_signer(certificate(), None, now=clock.now())
+    with suppress(SigningFailedError):
+        sign_pdf(bytes(damaged), signer, SignatureOptions("buyer"), now=clock.now())
 
 
 def test_an_encrypted_pdf_is_an_error(sign):
