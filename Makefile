@@ -50,6 +50,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-program.sh chromium chromium
 	@sh deploy/setup/need-node.sh
+	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) -m "services and not system and not faults" -n 2
 	@$(PYTEST) -m "services and (system or faults) and not long" -n 3 --dist loadfile
 test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versions that the bounds allow

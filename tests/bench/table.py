@@ -139,6 +139,7 @@ def main():
         "The engine alone": run_script("engine.py"),
         "Text in other scripts": run_script("scripts.py"),
         "Electronic invoices": run_script("einvoices.py"),
+        "Charts, payment parts, forms and signatures": run_script("parts.py"),
         "The farm over HTTP": show(measure_farm()),
         "Previews": run_script("previews.py"),
         "The front alone": run_script("front.py"),

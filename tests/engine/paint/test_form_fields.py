@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pikepdf
 import pypdfium2
-import pypdfium2.raw as pdfium
 import pytest
 
 from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
+from tests.engine.paint.pdfium_forms import fill_by_pdfium, read_by_pdfium
 from tests.golden.case import OPTIONS, Case
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.merged_pdf import MergedPart
@@ -116,13 +114,16 @@ def rectangle_of(file: bytes) -> list[float]:
         return [float(edge) for edge in opened.pages[0].Annots[0].Rect]
 
 
-def test_text_typed_in_pdfium_is_stored_and_drawn():
+def test_what_is_typed_pressed_and_chosen_in_pdfium_is_stored_and_drawn():
     typed = {"who": "Grace Höpper", "note": "three\r\nfour", "to": "x" * 9}
-    file = type_by_pdfium(made(FIELDS), typed)
+    pressed = {"yes": "1", "kind": "b & c", "land": "Germany"}
+    file = fill_by_pdfium(made(FIELDS), typed | pressed)
     values = fields_of(file)
     assert values["who"][1] == "Grace Höpper"
     assert values["to"][1] == "x" * 9
     assert [line.strip() for line in values["note"][1].splitlines()] == ["three", "four"]
+    assert (values["yes"][1], values["kind"][1], values["land"][1]) == ("/1", "/b & c", "DE")
+    assert read_by_pdfium(file)["kind"] == "b & c"
     assert pixels(file) != pixels(made(FIELDS))
 
 
@@ -139,36 +140,6 @@ def pixels(file: bytes) -> bytes:
     with pypdfium2.PdfDocument(file) as document:
         document.init_forms()
         return bytes(document[0].render(scale=1).to_pil().tobytes())
-
-
-def type_by_pdfium(file: bytes, values: dict[str, str]) -> bytes:
-    """Type texts into fields as a user of a viewer does, and save the file."""
-    out = io.BytesIO()
-    with pypdfium2.PdfDocument(file) as document:
-        document.init_forms()
-        page = document[0]
-        for annotation, name in _widgets(document, page):
-            if name in values:
-                pdfium.FORM_SetFocusedAnnot(document.formenv, annotation)
-                pdfium.FORM_SelectAllText(document.formenv, page)
-                pdfium.FORM_ReplaceSelection(document.formenv, page, _utf16(values[name]))
-                pdfium.FORM_ForceToKillFocus(document.formenv)
-        document.save(out)
-    return out.getvalue()
-
-
-def _widgets(document: Any, page: Any) -> Iterator[tuple[Any, str]]:
-    for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
-        annotation = pdfium.FPDFPage_GetAnnot(page, at)
-        size = pdfium.FPDFAnnot_GetFormFieldName(document.formenv, annotation, None, 0)
-        name = (ctypes.c_ushort * (size // 2))()
-        pdfium.FPDFAnnot_GetFormFieldName(document.formenv, annotation, name, size)
-        yield annotation, bytes(name).decode("utf-16-le").rstrip("\0")
-
-
-def _utf16(text: str) -> Any:
-    encoded = text.encode("utf-16-le") + b"\0\0"
-    return (ctypes.c_ushort * (len(encoded) // 2)).from_buffer_copy(encoded)
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")

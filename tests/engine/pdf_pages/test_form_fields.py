@@ -13,7 +13,8 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, String
 
-from tests.engine.paint.test_form_fields import FIELDS, made, type_by_pdfium
+from tests.engine.paint.pdfium_forms import fill_by_pdfium
+from tests.engine.paint.test_form_fields import FIELDS, made
 from tests.engine.pdf_pages.files import new_page, save
 from workers.engine.pdf_pages import filters, form_fields
 from workers.engine.pdf_pages.form_fields import (
@@ -74,7 +75,7 @@ def test_fields_of_our_own_documents_are_read_back():
 
 
 def test_values_typed_in_a_viewer_are_read():
-    typed = type_by_pdfium(made(FIELDS), {"to": "Łukasz", "note": "a"})
+    typed = fill_by_pdfium(made(FIELDS), {"to": "Łukasz", "note": "a"})
     values = {each.name: each.value for each in read_form(typed).fields}
     assert (values["to"], values["note"], values["who"]) == ("Łukasz", "a", "Ada")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from deploy.embedded.loopback import free_port
@@ -73,16 +73,35 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def browsers() -> Iterator[Playwright]:
+    """Run the driver of browsers, one for all tests of a process."""
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def chromium(browsers: Playwright) -> Iterator[Browser]:
     """Run the browser from its package; missing is a failure, never a skip."""
+    yield from launch_chromium(browsers)
+
+
+@pytest.fixture(scope="session")
+def viewing_chromium(browsers: Playwright) -> Iterator[Browser]:
+    """Run the browser with its viewer of PDFs, which the older headless mode has not."""
+    yield from launch_chromium(browsers, "--headless=new", headless=False)
+
+
+def launch_chromium(
+    browsers: Playwright, *arguments: str, headless: bool = True
+) -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
         pytest.fail("chromium is missing; run: apt-get install chromium")
-    arguments = ["--disable-dev-shm-usage"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
-        yield browser
-        browser.close()
+    given = [*arguments, "--disable-dev-shm-usage"]
+    given += ["--no-sandbox"] if os.geteuid() == 0 else []
+    browser = browsers.chromium.launch(executable_path=path, args=given, headless=headless)
+    yield browser
+    browser.close()
 
 
 def await_port(port: int, process: subprocess.Popen[bytes], *, said: Path) -> None:

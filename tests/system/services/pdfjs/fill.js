@@ -3,7 +3,7 @@ async (values) => {
   const { getDocument, GlobalWorkerOptions } = await import("/pdf.mjs");
   GlobalWorkerOptions.workerSrc = "/pdf.worker.mjs";
   const document = await getDocument({ url: "/form.pdf" }).promise;
-  const fields = await document.getFieldObjects();
+  const fields = (await document.getFieldObjects()) ?? {};
   const found = {};
   for (const [name, widgets] of Object.entries(fields)) {
     // A group of radio buttons has an object of its own, before its widgets.

@@ -42,7 +42,7 @@ CHART_ELEMENTS: Final = (
         attribute("legend", v.choice("auto", "none", "top", "bottom"), "Position of the names of series or slices; auto is at the ends of lines and beside slices if there is room, else above.", "auto"),
         attribute("colors", v.COLORS, "Colours of series, or slices, in rotation; by default six that stay distinct for colour-blind readers and in black and white. The default of a sparkline and a gauge is the text colour."),
         attribute("hatch", v.BOOLEAN, "Whether areas are hatched too, with one pattern per series.", "false"),
-        attribute("values", v.BOOLEAN, "Whether columns, bars and points are labelled with values, and slices with percentages.", "false"),
+        attribute("values", v.BOOLEAN, "Whether columns, bars and points are labelled with values, and slices and stacks to 100 % with percentages.", "false"),
         COMMON, only("font-family", "font-size", "font-weight", "font-stretch", "font-style", "color", "letter-spacing", "direction"),
         PICTURE_BOX, MONOLITHIC_BREAKS,
         children=("series", "axis"),
