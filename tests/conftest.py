@@ -89,11 +89,15 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
 
 
 @pytest.fixture
-def redis_url(redis_server: RedisServer) -> str:
-    """Return the URL of the emptied server."""
-    with redis.Redis.from_url(redis_server.url) as client:
+def redis_url(request: pytest.FixtureRequest) -> str:
+    """Return the URL of the emptied server: that of all tests, or that of the worker for uploads."""
+    if "upload_worker" in request.fixturenames:
+        url: str = request.getfixturevalue("upload_worker").redis_url
+    else:
+        url = request.getfixturevalue("redis_server").url
+    with redis.Redis.from_url(url) as client:
         client.flushall()
-    return redis_server.url
+    return url
 
 
 @pytest.fixture
@@ -231,18 +235,33 @@ def running_fetcher(**options: object) -> Iterator[str]:
         fetcher.stop()
 
 
-@pytest.fixture(scope="module")
+@dataclass(frozen=True, slots=True)
+class UploadWorker:
+    """A running worker that inspects uploads, with a Redis server and a blob store of its own."""
+
+    redis_url: str
+    blobs: Path
+
+
+@pytest.fixture(scope="session")
 def upload_worker(
-    redis_server: RedisServer, migrated_database: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
-    """Run a real worker that inspects the uploads of a module's tests and return its blob store."""
+    migrated_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[UploadWorker]:
+    """Run a real worker for all tests of this process that upload files; it takes seconds to start.
+
+    It has its own Redis: on that of the other tests it would take their inspections.
+    """
     folder = tmp_path_factory.mktemp("uploads")
-    blobs = folder / "blobs"
-    own = environment(redis_server.url, migrated_database, folder, f"file://{blobs}")
-    with redis.Redis.from_url(redis_server.url) as client:
-        client.flushall()  # it would take what the last module left in the queue
-    with real_worker(own | {"PRESSROOM_WORKER_QUEUES": VALIDATE}, folder):
-        yield blobs
+    port = free_port()
+    process = start_redis(port, tmp_path_factory.mktemp("uploads-redis"))
+    served = UploadWorker(f"redis://127.0.0.1:{port}/0", folder / "blobs")
+    own = environment(served.redis_url, migrated_database, folder, f"file://{served.blobs}")
+    try:
+        with real_worker(own | {"PRESSROOM_WORKER_QUEUES": VALIDATE}, folder):
+            yield served
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture
@@ -250,7 +269,7 @@ def blobs_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the URL of an empty blob store: this test's own, or the worker's."""
     if "upload_worker" not in request.fixturenames:
         return f"file://{tmp_path}/blobs"
-    folder: Path = request.getfixturevalue("upload_worker")
+    folder = request.getfixturevalue("upload_worker").blobs
     for path in (*folder.glob("images/*"), *folder.glob("fonts/*")):
         shutil.rmtree(path)
     return f"file://{folder}"
