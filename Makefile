@@ -10,7 +10,8 @@ SEED ?= 1
 SCALE ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 PYTEST := $(BIN)/python -m pytest
-# The folders with tests of whole farms; each of several processes would read all other tests for nothing.
+# Tests of whole farms stand in these folders; each of several processes would read all others for nothing.
+# With loadfile, what a module starts is started once and not in each process.
 FARMS := tests/counter tests/farm tests/faults tests/system
 
 # A test run starts hundreds of processes; each would compile all that it imports.
@@ -37,7 +38,7 @@ test: $(DEV_READY) ## the tests that need no service, some six minutes (T=path f
 ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
-	@$(PYTEST) --ignore tests/system -m "not services and not faults and not alone and not long" -n 2
+	@$(PYTEST) --ignore tests/system -m "not services and not faults and not alone and not long" -n 2 --dist loadfile
 	@$(PYTEST) tests/system -m "not services and not faults and not alone and not long" -n 3 --dist loadfile
 endif
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
