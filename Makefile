@@ -10,6 +10,9 @@ SEED ?= 1
 SCALE ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 PYTEST := $(BIN)/python -m pytest
+# Tests of whole farms stand in these folders; each of several processes would read all others for nothing.
+# With loadfile, what a module starts is started once and not in each process.
+FARMS := tests/counter tests/farm tests/faults tests/system
 
 # A test run starts hundreds of processes; each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -35,8 +38,8 @@ test: $(DEV_READY) ## the tests that need no service, some six minutes (T=path f
 ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
-	@$(PYTEST) -m "not services and not system and not faults and not alone and not long" -n 2
-	@$(PYTEST) -m "system and not services and not faults and not alone and not long" -n 3 --dist loadfile
+	@$(PYTEST) --ignore tests/system -m "not services and not faults and not alone and not long" -n 2 --dist loadfile
+	@$(PYTEST) tests/system -m "not services and not faults and not alone and not long" -n 3 --dist loadfile
 endif
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
 	@$(PYTEST) tests/golden
@@ -52,7 +55,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) -m "services and not system and not faults" -n 2
-	@$(PYTEST) -m "services and (system or faults) and not long" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "services and (system or faults) and not long" -n 3 --dist loadfile
 test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versions that the bounds allow
 	@$(BIN)/python -m deploy.setup.newest
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
@@ -61,7 +64,7 @@ test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full 
 test-long: $(DEV_READY) ## what takes longer: bounds at full size, kills, restoring, changing secrets under load
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m "long and not services and not system and not faults and not alone" -n 2
-	@$(PYTEST) -m "((long and system and not faults) or (faults and not long and not services)) and not alone" -n 3 --dist loadfile
+	@$(PYTEST) $(FARMS) -m "((long and system and not faults) or (faults and not long and not services)) and not alone" -n 3 --dist loadfile
 	@$(PYTEST) -m "alone and not services and not (faults and long)"
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)

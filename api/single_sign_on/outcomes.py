@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Problem(StrEnum):
-    """Why a sign-in fails, as the Studio tells it."""
+    """The reasons of a failed sign-in, for which the Studio has texts."""
 
     CANCELLED = "cancelled"
     EXPIRED = "expired"

@@ -23,8 +23,9 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.0
 SOCKET_TIMEOUT_SECONDS: Final = 2.8
 # One blocking read: shorter than the socket's time-out, which an idle wait would exceed.
 BLOCK_SECONDS: Final = 1.0
-# Each request that waits for Redis has a connection; a front bounds its own requests.
-_MOST_CONNECTIONS: Final = 10_000
+# Each request that waits for Redis has a connection; a front bounds its own requests. A pool fills a
+# queue with as many places when it is made, in a few milliseconds.
+MOST_CONNECTIONS: Final = 10_000
 _POOL_TIMEOUT_SECONDS: Final = 2.0
 # A connection idle for longer is tested before use: a firewall may have dropped it.
 _HEALTH_CHECK_SECONDS: Final = 30
@@ -52,7 +53,7 @@ def connect_each(shards: Sequence[ShardAddress]) -> PerShard[Redis]:
 def _make_pool(redis_url: str) -> BlockingConnectionPool:
     pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         redis_url,
-        max_connections=_MOST_CONNECTIONS,
+        max_connections=MOST_CONNECTIONS,
         timeout=_POOL_TIMEOUT_SECONDS,
         # RESP3, the default of redis-py 8, is slow on large values (queueing.md B3).
         protocol=2,

@@ -106,3 +106,17 @@ def test_public_classes_of_a_package_have_different_names(package):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places[node.name].append(str(file))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_tests_of_whole_farms_stand_in_the_folders_that_make_runs():
+    folders = re.search(r"^FARMS := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[
+        1
+    ].split()
+    marked = {
+        "/".join(file.parts[:2])
+        for file in tracked_files()
+        if file.suffix == ".py"
+        and file.parts[0] == "tests"
+        and re.search(r"\bmark\.(system|faults)\b", (ROOT / file).read_text())
+    }
+    assert marked - {"tests/architecture"} == set(folders)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from api.app import create_app
 from shared.db.accounts import create_account
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
 
@@ -43,20 +42,20 @@ def publish(caller, template, save) -> Callable[..., dict]:
 
 
 @pytest.fixture
-def other(ports, database) -> FlaskClient:
+def other(app, database) -> FlaskClient:
     """Return a client with the key of another account."""
-    return client_of(ports, database, email="bo@example.org")
+    return client_of(app, database, email="bo@example.org")
 
 
 @pytest.fixture
-def homeless(ports, database) -> FlaskClient:
+def homeless(app, database) -> FlaskClient:
     """Return a client with the key of an account without a workspace."""
-    return client_of(ports, database, email="cy@example.org", with_workspace=False)
+    return client_of(app, database, email="cy@example.org", with_workspace=False)
 
 
-def client_of(ports, database, **options) -> FlaskClient:
+def client_of(app, database, **options) -> FlaskClient:
     with database.session() as session:
         made = create_account(session, **options)
-    client = create_app(ports).test_client()
+    client = app.test_client()
     client.environ_base["HTTP_X_API_KEY"] = made.api_key
     return client

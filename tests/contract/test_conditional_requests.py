@@ -243,8 +243,8 @@ def test_public_templates_are_listed_on_request(caller, path, template, database
     assert caller.get("/v2/templates?include=all").status_code == 400
 
 
-def test_public_templates_are_no_way_to_those_of_others(caller, path, ports, database):
-    stranger = client_of(ports, database, email="di@example.org")
+def test_public_templates_are_no_way_to_those_of_others(caller, path, app, database):
+    stranger = client_of(app, database, email="di@example.org")
     listed = stranger.get("/v2/templates?include=public").json["templates"]
     assert all(each["id"].startswith("service-") for each in listed)
     assert stranger.get("/v2/templates?include=public&name=T").json["templates"] == []

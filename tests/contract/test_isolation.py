@@ -120,9 +120,7 @@ def owned(caller, template, publish) -> dict[str, str]:
     return owned | {"batch": batch, "item": item, "key": key}
 
 
-def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one_and_stays(
-    caller, other, owned
-):
+def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(caller, other, owned):
     missing = {
         "id": MISSING,
         "slug": "missing",

@@ -1,4 +1,4 @@
-"""The syntaxes of electronic invoices, and what their XML says otherwise than the record."""
+"""The syntaxes of electronic invoices, and where their XML differs from the record."""
 
 from __future__ import annotations
 

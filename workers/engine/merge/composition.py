@@ -120,7 +120,7 @@ class _Composer:
     def _load(
         self, attribute: str, reference: str, location: SourceLocation, path: tuple[str, ...]
     ) -> Element | None:
-        """Return the composed root of a linked template, None if that is reported to be impossible."""
+        """Return the composed root of a linked template; None if it cannot be composed, which is reported."""
         problem = self._check(attribute, reference, path)
         if problem is not None:
             self._findings.error(*problem, location)

@@ -105,9 +105,7 @@ class StructureWriter:
         self.widgets: dict[int, ElementAnnotation] = {}  # by the element of their field
 
     def write(self, first: int, root: int) -> AppendedObjects:
-        """Return the objects of the tree, whose numbers start at `first`; `root` is that of its
-        root.
-        """
+        """Return the objects of the tree, numbered from `first`; its root is number `root`."""
         self.root = root
         self._collect()
         others, branches, leaves = self._sort_elements()

@@ -153,7 +153,7 @@ class _DocumentChecker:
         )
 
     def _containing_tag(self, parent: Element, spec: ElementSpec) -> str:
-        """Return the tag that messages name as the parent: for an expansion, that of the element around it."""
+        """Return the parent tag for messages; an expansion has that of the element around it."""
         return spec.name if isinstance(parent, Expansion) else parent.tag
 
     def _locations_of(self, parent: Element) -> tuple[SourceLocation, ...]:

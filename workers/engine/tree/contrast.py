@@ -40,7 +40,7 @@ _BOLD: Final = 700
 
 _Placed = tuple[
     Block | ListItem, Color | None
-]  # a block, and what it stands on; None if that is not known
+]  # a block, and the colour behind it; None if it is unknown
 
 
 def check_contrast(document: Document, findings: Findings) -> None:

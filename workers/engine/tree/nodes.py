@@ -275,7 +275,7 @@ class PageFoot:
     source: Source
     style: Style
     children: tuple[Container]
-    id: str | None = None  # that of an element is its container's
+    id: str | None = None  # `id` of an element belongs to its container
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -102,7 +102,7 @@ def nested_copies(levels: int, copies: int) -> bytes:
 def test_bombs_are_refused_soon(data: bytes):
     start = time.process_time()
     assert "too many" in refused(data)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 8
 
 
 @pytest.mark.long
@@ -127,7 +127,7 @@ def test_long_path_data_is_read_once():
     start = time.process_time()
     copies = '<use href="#p"/>' * 5_000
     converted(svg(f'<path id="p" d="M0 0 {" " * 500_000}h5v5"/>{copies}'))
-    assert time.process_time() - start < 8
+    assert time.process_time() - start < 2
 
 
 def test_damaged_images_are_tried_a_limited_number_of_times():

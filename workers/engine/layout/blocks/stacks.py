@@ -464,7 +464,7 @@ class _StackLayout:
         return StackFragment(placed, height, resume, forced, self.last_bottom_margin, problem)
 
     def _describe_alone(self, block: AnyBlock) -> LayoutProblem:
-        """Return the warning about a block that its text has left for a page of its own."""
+        """Return the warning about a block that was moved to a page of its own."""
         tag = block.source.location.tag_name
         return LayoutProblem(
             code="alone-on-page",

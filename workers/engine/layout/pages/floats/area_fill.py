@@ -36,7 +36,7 @@ from workers.engine.tree.nodes import Container, FloatTo
 from workers.engine.units import mm
 
 MAX_NEW: Final = 8  # figures of the text of an area that are tried to stand in it
-_MIN_TEXT: Final = 0.15  # of an area: figures that leave less of it have the area alone
+_MIN_TEXT: Final = 0.15  # of an area: if figures leave less, no text is beside them
 _MIN_GAP: Final = mm(4)  # between text and figures
 _PAGE_BREAKS: Final = frozenset(("page", "left", "right"))
 _SECTION_BREAKS: Final = frozenset((*_PAGE_BREAKS, FLOAT_BREAK))
