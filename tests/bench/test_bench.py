@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import einvoices, feeding
+from tests.bench import einvoices, feeding, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 
 ENGINE = Path(__file__).with_name("engine.py")
@@ -41,6 +41,13 @@ def test_bench_measures_every_script():
 def test_bench_measures_what_an_electronic_invoice_adds():
     limits = list(collect_limits("\n".join(einvoices.measure(repeats=1))))
     assert [must for _, must, _, _ in limits] == ["≤ 25 ms"] * 4
+
+
+@pytest.mark.long
+def test_bench_measures_what_typography_costs(monkeypatch):
+    monkeypatch.setattr(text_costs, "PARAGRAPHS", 2)
+    limits = list(collect_limits("\n".join(text_costs.measure(repeats=1))))
+    assert [must for _, must, _, _ in limits] == ["≤ 1.5 ×", "≤ 5 %", "≤ 5 %"]
 
 
 @pytest.mark.long
