@@ -27,6 +27,7 @@ _CODES: Final = {_FIRST + at: _FIRST_CODE + at for at in range(_MAX_LIGATURES)}
 _FIRST_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTERS: Final = f"{_FIRST_LETTERS}àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßāćčďđēęěğīłńňőœřśşšťůűźżž"
 _MAX_LENGTH: Final = 4  # letters of a ligature
+_MAX_TRIED: Final = 10_000  # texts of each length: a font may ligate all letters with each other
 SOFT_HYPHEN: Final = "\u00ad"
 _MAX_CACHED_TEXTS: Final = 20_000  # per face, some 3 MB
 _MAX_CACHED_LENGTH: Final = 40  # characters: words, not lines
@@ -141,7 +142,7 @@ def find_ligatures(face: Face) -> Ligatures | None:
             for text, (glyph, advance) in ligated.items()
             if advance != round(face.units * face.measure(text))
         }
-        longer = [text + letter for text in ligated for letter in letters]
+        longer = [text + letter for text in ligated for letter in letters][:_MAX_TRIED]
     return Ligatures(found, is_contextual="clig" in face.features) if found else None
 
 
