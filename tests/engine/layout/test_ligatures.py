@@ -19,6 +19,7 @@ from workers.engine.layout.fonts import find_face, find_shaper, has_ligatures
 from workers.engine.layout.fonts.faces import Face, Traits
 from workers.engine.layout.fonts.ligatures import find_ligatures
 from workers.engine.layout.lines.seams import find_unligated
+from workers.engine.paint.merged_writer import widen_to_alphabets
 from workers.engine.syntax.font_variants import COMMON_LIGATURES, FontVariants, read_ligatures
 
 SERIF = find_face(("serif",), 400, False)
@@ -188,3 +189,9 @@ def test_of_a_font_that_ligates_everything_some_ligatures_are_taken():
     ligatures = find_ligatures(face)
     assert ligatures is not None
     assert len(ligatures.letters) == 1024
+
+
+def test_a_merged_file_has_all_ligatures_of_a_face_once_it_has_one():
+    stand_ins = SERIF.ligatures.letters.keys()
+    assert stand_ins <= widen_to_alphabets(SERIF, {next(iter(stand_ins))})
+    assert stand_ins.isdisjoint(widen_to_alphabets(SERIF, {"a"}))
