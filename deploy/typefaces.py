@@ -1,7 +1,8 @@
 """Cut the Chinese, Japanese and Korean fonts and that of symbols down to what each has to bring.
 
 `python -m deploy.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
-as Google distributes them, and NotoSansSymbols2-Regular.ttf, NotoSans-*.ttf and NotoSerif-*.ttf
+as Google distributes them, NotoSans_400Regular.ttf of the npm package
+@expo-google-fonts/noto-sans 0.4.2, and NotoSansSymbols2-Regular.ttf, NotoSans-*.ttf and NotoSerif-*.ttf
 (Debian: fonts-noto-core), those that the folder has, and writes them to workers/engine/layout/typefaces.
 """
 
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import uharfbuzz as hb
+from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
 TYPEFACES = Path(__file__).parents[1] / "workers" / "engine" / "layout" / "typefaces"
 REGIONS = ("JP", "SC", "TC", "KR")
 MINUS = 0x2212
+SOM = 0x20C0
 SYMBOLS = "NotoSansSymbols2-Regular.ttf"
 # Text in these scripts is set by characters alone, so layout tables would only take room.
 DROPPED = (b"BASE", b"VORG", b"vhea", b"vmtx", b"gasp", b"DSIG", b"meta", b"STAT", b"GSUB", b"GPOS", b"GDEF")  # fmt: skip
@@ -30,6 +33,8 @@ def main() -> None:
         cut_symbols(folder / SYMBOLS)
     for path in (*folder.glob("NotoSans-*.ttf"), *folder.glob("NotoSerif-*.ttf")):
         add_minus(path)
+    if (folder / "NotoSans_400Regular.ttf").exists():
+        add_som(folder / "NotoSans_400Regular.ttf")
     if (folder / "NotoSansJP-Regular.ttf").exists():
         cut_regions(folder)
 
@@ -59,6 +64,24 @@ def add_minus(path: Path) -> None:
             table.cmap[MINUS] = "minus"
     del font["DSIG"]  # the signature of the file as it was
     font.save(TYPEFACES / path.name)
+
+
+def add_som(path: Path) -> None:
+    """Add the som sign (U+20C0) of a newer Noto Sans to the symbols, as their last glyph."""
+    newer = TTFont(path)
+    symbols = TTFont(TYPEFACES / SYMBOLS, recalcTimestamp=False)
+    name = newer.getBestCmap()[SOM]
+    pen = DecomposingRecordingPen(newer.getGlyphSet())
+    newer.getGlyphSet()[name].draw(pen)
+    drawn = TTGlyphPen(None)
+    pen.replay(drawn)
+    symbols.setGlyphOrder([*symbols.getGlyphOrder(), "som"])
+    symbols["glyf"].glyphs["som"] = drawn.glyph()
+    symbols["hmtx"]["som"] = newer["hmtx"][name]
+    for table in symbols["cmap"].tables:
+        if table.isUnicode():
+            table.cmap[SOM] = "som"
+    symbols.save(TYPEFACES / SYMBOLS)
 
 
 def cut_symbols(path: Path) -> None:

@@ -138,6 +138,7 @@ def main():
     parts = {
         "The engine alone": run_script("engine.py"),
         "Text in other scripts": run_script("scripts.py"),
+        "Typography": run_script("text_costs.py"),
         "Electronic invoices": run_script("einvoices.py"),
         "Charts, payment parts, forms and signatures": run_script("parts.py"),
         "The farm over HTTP": show(measure_farm()),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import einvoices, feeding, parts
+from tests.bench import einvoices, feeding, parts, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 from workers.engine.syntax.vocabulary.charts import CHART_TYPES
 
@@ -51,6 +51,13 @@ def test_bench_measures_every_part():
     types = {part.markup.partition('type="')[2].partition('"')[0] for part in parts.PARTS}
     assert types >= set(CHART_TYPES)
     assert len(names) == len(parts.PARTS) + 2
+
+
+@pytest.mark.long
+def test_bench_measures_what_typography_costs(monkeypatch):
+    monkeypatch.setattr(text_costs, "PARAGRAPHS", 2)
+    limits = list(collect_limits("\n".join(text_costs.measure(repeats=1))))
+    assert [must for _, must, _, _ in limits] == ["≤ 1.5 ×", "≤ 5 %", "≤ 5 %"]
 
 
 @pytest.mark.long

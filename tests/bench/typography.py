@@ -110,14 +110,14 @@ def set_ours(comparison: Comparison) -> bytes:
     if one.heading:
         parts.insert(1, f'<h3 font-size="11pt" margin-bottom="2pt">{escape(one.heading)}</h3>')
     area = f'<area columns="{one.columns}" column-gap="6mm"/>' if one.columns > 1 else ""
-    return _render(
+    return render_text(
         f'<document lang="{one.lang}"><page size="{one.width + 2 * MARGIN}mm {one.height}mm" margin="{MARGIN}mm">{area}</page>'
         f'<style element="document" font-family="{one.family}" font-size="{SIZE}pt" line-height="{LEADING}pt" {one.style}/>'
         f'<style element="p" margin-bottom="0"/><flow>{"".join(parts)}</flow></document>'
     )
 
 
-def _render(text: str, resources: FolderResources | None = None) -> bytes:
+def render_text(text: str, resources: FolderResources | None = None) -> bytes:
     template = prepare_template(text.encode())
     return render(template, None, options=OPTIONS, resources=resources).pdf
 
@@ -203,19 +203,19 @@ def _lines(file: bytes) -> Iterator[tuple[str, list[float]]]:
 
 # --- costs --------------------------------------------------------------------------------------------
 
-_JUSTIFIED: Final = 'text-align="justify" hyphens="auto"'
+JUSTIFIED: Final = 'text-align="justify" hyphens="auto"'
 _COSTS: Final = (
     ("ragged, line after line", "", ""),
     ('`text-wrap="pretty"`', 'text-wrap="pretty"', ""),
-    ("justified, line after line", f'{_JUSTIFIED} text-wrap="stable"', ""),
-    ("justified", _JUSTIFIED, ""),
-    ('justified, `hanging-punctuation="optical"`', f'{_JUSTIFIED} hanging-punctuation="optical"', ""),
-    ('justified, `initial-letter="3"` in every paragraph', f'{_JUSTIFIED} initial-letter="3"', ""),
-    ("justified, `line-grid`", _JUSTIFIED, 'line-grid="13pt"'),
-    ("justified, Noto Serif without ligatures", _JUSTIFIED, 'font-family="serif" font-variant-ligatures="none"'),
-    ("justified, Noto Serif with ligatures", _JUSTIFIED, 'font-family="serif"'),
-    ("justified, Liberation Sans of the house", _JUSTIFIED, 'font-family="Liberation Sans"'),
-    ("justified, the same as an own font", _JUSTIFIED, 'font-family="Own"'),
+    ("justified, line after line", f'{JUSTIFIED} text-wrap="stable"', ""),
+    ("justified", JUSTIFIED, ""),
+    ('justified, `hanging-punctuation="optical"`', f'{JUSTIFIED} hanging-punctuation="optical"', ""),
+    ('justified, `initial-letter="3"` in every paragraph', f'{JUSTIFIED} initial-letter="3"', ""),
+    ("justified, `line-grid`", JUSTIFIED, 'line-grid="13pt"'),
+    ("justified, Noto Serif without ligatures", JUSTIFIED, 'font-family="serif" font-variant-ligatures="none"'),
+    ("justified, Noto Serif with ligatures", JUSTIFIED, 'font-family="serif"'),
+    ("justified, Liberation Sans of the house", JUSTIFIED, 'font-family="Liberation Sans"'),
+    ("justified, the same as an own font", JUSTIFIED, 'font-family="Own"'),
 )  # fmt: skip
 _OWN: Final = '<font family="Own" src="own-sans"/>'
 _ROUNDS: Final = 5
@@ -227,7 +227,7 @@ def print_costs() -> None:
         (
             f'<document lang="en">{_OWN if "Own" in style else ""}<page size="A4" margin="25mm"/>'
             f'<style element="document" {style}/><flow>'
-            + "".join(f"<p {own}>{escape(_vary(ENGLISH, number))}</p>" for number in range(240))
+            + "".join(f"<p {own}>{escape(vary(ENGLISH, number))}</p>" for number in range(240))
             + "</flow></document>"
         )
         for _, own, style in _COSTS
@@ -240,7 +240,7 @@ def print_costs() -> None:
         for _ in range(_ROUNDS):
             for at, document in enumerate(documents):
                 began = time.process_time()
-                file = _render(document, fonts)
+                file = render_text(document, fonts)
                 times[at] = min(times[at], time.process_time() - began)
                 pages[at] = len(pypdfium2.PdfDocument(file))
     print("| text | pages | ms per page | to the first |")
@@ -249,7 +249,7 @@ def print_costs() -> None:
         print(f"| {name} | {count} | {1000 * spent / count:.1f} | {spent / times[0]:.2f} |")
 
 
-def _vary(text: str, number: int) -> str:
+def vary(text: str, number: int) -> str:
     """Return a text with other words at its start, so that no two paragraphs are the same."""
     words = re.split(" ", text)
     turn = number % len(words)

@@ -28,6 +28,7 @@ ONLY_BY_RENDERING: Final = frozenset(
             "field-overflow",
             "field-rotated",
             "qr-bill-columns",
+            "qr-bill-footer",
             "qr-bill-paper",
         ),
         "barcode-text",  # no text below a code, or too narrow a one

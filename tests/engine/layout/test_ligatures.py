@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import io
+import string
+from itertools import product
 
 import pikepdf
 import pypdfium2
 import pytest
+import uharfbuzz as hb
+from fontTools.feaLib.builder import addOpenTypeFeaturesFromString
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from tests.engine.layout.test_page_references import pdf_of
 from workers.engine.layout.fonts import find_face, find_shaper, has_ligatures
+from workers.engine.layout.fonts.faces import Face, Traits
+from workers.engine.layout.fonts.ligatures import find_ligatures
 from workers.engine.layout.lines.seams import find_unligated
+from workers.engine.paint.merged_writer import widen_to_alphabets
 from workers.engine.syntax.font_variants import COMMON_LIGATURES, FontVariants, read_ligatures
 
 SERIF = find_face(("serif",), 400, False)
@@ -156,3 +165,33 @@ def test_characters_that_stand_for_ligatures_are_not_text():
     copied = pypdfium2.PdfDocument(file)[0].get_textpage().get_text_range()
     assert copied.split()[0] == "office"
     assert "f" not in "".join(copied.split()[1:])
+
+
+def test_of_a_font_that_ligates_everything_some_ligatures_are_taken():
+    """A font of an account may have a ligature for each two and each three letters."""
+    letters = string.ascii_letters
+    pairs = ["".join(two) for two in product(letters, repeat=2)]
+    names = [".notdef", "space", *letters, *(f"x{at}" for at in range(len(pairs)))]
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap({ord(" "): "space", **{ord(char): char for char in letters}})
+    builder.setupGlyf(dict.fromkeys(names, TTGlyphPen(None).glyph()))
+    builder.setupHorizontalMetrics({name: (700 if name[0] == "x" else 500, 0) for name in names})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "All", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    rules = "".join(f"sub {a} {b} by x{at};" for at, (a, b) in enumerate(pairs))
+    addOpenTypeFeaturesFromString(builder.font, f"feature liga {{ {rules} }} liga;")
+    file = io.BytesIO()
+    builder.save(file)
+    face = Face("All", hb.Face(hb.Blob(file.getvalue())), name="All", traits=Traits(is_custom=True))
+    ligatures = find_ligatures(face)
+    assert ligatures is not None
+    assert len(ligatures.letters) == 1024
+
+
+def test_a_merged_file_has_all_ligatures_of_a_face_once_it_has_one():
+    stand_ins = SERIF.ligatures.letters.keys()
+    assert stand_ins <= widen_to_alphabets(SERIF, {next(iter(stand_ins))})
+    assert stand_ins.isdisjoint(widen_to_alphabets(SERIF, {"a"}))

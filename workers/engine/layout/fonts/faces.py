@@ -43,10 +43,10 @@ _SIMPLE: Final = re.compile(
     r"[ -~\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027\u202f\u2030-\u205e\u20a0-\u20c0\u2212]*"
 )
 # A code is one UTF-16 unit, so a supplementary character is encoded as U+FFFD.
-_SUPPLEMENTARY: Final = re.compile(rf"(?![{STAND_INS}])[\ud800-\udfff\U00010000-\U0010ffff]")
-_NOT_ENCODED: Final = re.compile(
-    rf"(?![{STAND_INS}])[{_DEFAULT_IGNORABLE}\ud800-\udfff\U00010000-\U0010ffff]"
-)
+# Stand-ins for ligatures are encoded, so they are not among these.
+_BEYOND: Final = "\ud800-\udfff\U00010000-\U0010efff\U0010f400-\U0010ffff"
+_SUPPLEMENTARY: Final = re.compile(f"[{_BEYOND}]")
+_NOT_ENCODED: Final = re.compile(f"[{_DEFAULT_IGNORABLE}{_BEYOND}]")
 _STAND_IN: Final = re.compile(f"[{STAND_INS}]")
 _WITH_LIGATURES: Final = {**_KERNING_ONLY, "liga": True}
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped

@@ -136,7 +136,12 @@ _EMOJI_ELEMENT: Final = (
 _EMOJI_SEQUENCE: Final = re.compile(
     f"[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ELEMENT}(?:\u200d{_EMOJI_ELEMENT})*"
 )
-_HAS_SEQUENCE: Final = re.compile("[\u20e3\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])")  # fmt: skip
+_EMOJI_SELECTOR: Final = "\ufe0f"
+_KEYCAP: Final = "\u20e3"
+# What a sequence has beside its first character; one class of characters, which is found fastest.
+_HAS_SEQUENCE: Final = re.compile(
+    "[\u200d\u20e3\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
 
 # Characters that take the face of their predecessor: spaces, joiners, dandas.
 _JOINING: Final = " \u00a0\u0964\u0965\u200c\u200d\u202f"
@@ -170,7 +175,10 @@ def split_by_fallback(
     find_chain: Callable[[str], FallbackChain], text: str, lang: str
 ) -> list[tuple[Face, str]]:
     """Split `text` into runs of one face by the chain for the region whose ideographs it has."""
-    if not text.isascii() and _HAS_SEQUENCE.search(text):
+    chain = find_chain("zh")
+    if chain.first.covers_all(text) and not (_EMOJI_SELECTOR in text or _KEYCAP in text):
+        return [(chain.first, text)]
+    if _HAS_SEQUENCE.search(text):
         return list(_split_sequences(find_chain, text, lang))
     return _split_text(find_chain, text, lang)
 

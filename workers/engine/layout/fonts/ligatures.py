@@ -8,7 +8,7 @@ as any other. Stand-ins exist between layout and encoding only, never in the tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import uharfbuzz as hb
@@ -24,6 +24,8 @@ _CODES: Final = {_FIRST + at: _FIRST_CODE + at for at in range(_MAX_LIGATURES)}
 _FIRST_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LETTERS: Final = f"{_FIRST_LETTERS}àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßāćčďđēęěğīłńňőœřśşšťůűźżž"
 _MAX_LENGTH: Final = 4  # letters of a ligature
+_MAX_TRIED: Final = 10_000  # texts of each length: a font may ligate all letters with each other
+SOFT_HYPHEN: Final = "\u00ad"
 _MAX_CACHED_TEXTS: Final = 20_000  # per face, some 3 MB
 _MAX_CACHED_LENGTH: Final = 40  # characters: words, not lines
 
@@ -62,7 +64,7 @@ class Ligatures:
         self.letters = {stand_in: letters for letters, stand_in in self._stand_ins.items()}
         self.glyphs = {self._stand_ins[letters]: found[letters] for letters in ordered}
         self.is_contextual = is_contextual
-        self._pattern = re.compile("|".join(map(re.escape, ordered)))  # the longest first
+        self._pattern = re.compile("|".join(_write_patterns(ordered)))
         self._joined: dict[FindUnligated | None, JoinedTexts] = {}
 
     def are_in(self, text: str) -> bool:
@@ -90,6 +92,7 @@ class JoinedTexts(dict[str, str]):
     def __init__(self, ligatures: Ligatures, find_unligated: FindUnligated | None) -> None:
         super().__init__()
         self.ligatures = ligatures
+        self.are_in = _Presence(self)
         self._find_unligated = find_unligated
 
     # A part of the keys of glyph styles, and one object per face and rule: compared by identity.
@@ -118,6 +121,23 @@ class JoinedTexts(dict[str, str]):
         return "".join(parts)
 
 
+class _Presence(dict[str, bool]):
+    """Whether each word has ligatures, possibly across a soft hyphen."""
+
+    def __init__(self, joined: JoinedTexts) -> None:
+        super().__init__()
+        self._joined = joined
+
+    def __missing__(self, word: str) -> bool:
+        bare = word.replace(SOFT_HYPHEN, "")
+        found = self._joined[bare] != bare
+        if len(word) <= _MAX_CACHED_LENGTH:
+            if len(self) >= _MAX_CACHED_TEXTS:
+                self.clear()
+            self[word] = found
+        return found
+
+
 def find_ligatures(face: LigatedFace) -> Ligatures | None:
     """Return the common ligatures of a face, None without any.
 
@@ -135,8 +155,15 @@ def find_ligatures(face: LigatedFace) -> Ligatures | None:
             for text, (glyph, advance) in ligated.items()
             if advance != round(face.units * face.measure(text))
         }
-        longer = [text + letter for text in ligated for letter in letters]
+        longer = [text + letter for text in ligated for letter in letters][:_MAX_TRIED]
     return Ligatures(found, is_contextual="clig" in face.features) if found else None
+
+
+def _write_patterns(ligatures: Sequence[str]) -> Iterator[str]:
+    """Yield a pattern for each first letter, which regular expressions find faster; the longest first."""
+    for first in dict.fromkeys(letters[0] for letters in ligatures):
+        rests = [re.escape(letters[1:]) for letters in ligatures if letters[0] == first]
+        yield f"{re.escape(first)}(?:{'|'.join(rests)})"
 
 
 def expand(text: str, ligatures: Ligatures | None) -> str:

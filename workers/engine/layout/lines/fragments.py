@@ -134,7 +134,7 @@ def find_ligatures(style: TextStyle, face: FontFace, text: str | None) -> Joined
     if not style.ligatures or text is None or not face.shapes:
         return None
     own: Any = face
-    if not has_ligatures(own, text):
+    if not has_ligatures(own, text.replace("\u00ad", "")):  # they may be across a soft hyphen
         return None
     joined: JoinedTexts = own.ligatures.join(find_unligated if style.lang[:2] == "de" else None)
     return joined

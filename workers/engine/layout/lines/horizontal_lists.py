@@ -200,6 +200,8 @@ class HorizontalList:
     def _add_split_words(
         self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int], *, hyphens: bool
     ) -> None:
+        joined = glyph_style.joined
+        plain = glyph_style if joined is None else glyph_style._replace(joined=None)
         for word, last in zip(words, [*boundaries, NO_BREAK], strict=True):
             segments = split_at_opportunities(word)
             if not hyphens:
@@ -209,21 +211,15 @@ class HorizontalList:
             ) and SOFT_HYPHEN not in word:
                 self._add_unkerned_segments(glyph_style, segments, last)
                 continue
-            if (
-                glyph_style.joined is not None
-                and SOFT_HYPHEN in word
-                and glyph_style.joined[bare := word.replace(SOFT_HYPHEN, "")] != bare
-            ):
+            if joined is not None and joined.are_in[word]:
                 self._add_ligated_segments(glyph_style, segments, last)
                 continue
             for number, segment in enumerate(segments[:-1]):
                 boundary = DISCRETIONARY if segment.endswith(SOFT_HYPHEN) else BREAK
-                self._add_segment(
-                    glyph_style, segments[number - 1] if number else "", segment, boundary
-                )
-            self._add_segment(
-                glyph_style, segments[-2] if len(segments) > 1 else "", segments[-1], last
-            )
+                before = segments[number - 1] if number else ""
+                self._add_segment(glyph_style, plain, before, segment, boundary)
+            before = segments[-2] if len(segments) > 1 else ""
+            self._add_segment(glyph_style, plain, before, segments[-1], last)
 
     def _add_unkerned_segments(
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
@@ -257,12 +253,15 @@ class HorizontalList:
         self.rights += ends
 
     def _add_segment(
-        self, glyph_style: GlyphStyle, before: str, segment: str, boundary: int
+        self, glyph_style: GlyphStyle, plain: GlyphStyle, before: str, segment: str, boundary: int
     ) -> None:
-        """Add a part of a word, kerned with the part before it, from which a line rarely separates it."""
+        """Add a part of a word, kerned with the part before it, from which a line rarely separates it.
+
+        `plain` measures it: the glyph style without ligatures, of which the part has none.
+        """
         before = before.removesuffix(SOFT_HYPHEN)
-        self.add_box(glyph_style, segment, glyph_style.measure(segment), boundary)
-        if before and segment and (kern := glyph_style.kern(before[-1], segment[0])):
+        self.add_box(glyph_style, segment, plain.measure(segment), boundary)
+        if before and segment and (kern := plain.kern(before[-1], segment[0])):
             self.lefts[-1] += kern
             self.rights[-1] += kern
 
