@@ -26,6 +26,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from functools import wraps
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -57,9 +58,10 @@ INACCESSIBLE: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 }
 
 _IS_PDF: Final = re.compile(rb"%PDF-\d\.\d[\r\n]")
-_MOST_PAGES: Final = 100  # of a file whose tags are looked at, at some 2 ms a page
+# Pages of a file whose tags are looked at outside of `long` tests: a full page of a table takes 35 ms.
+_MOST_PAGES: Final = 100
 _LARGEST_ARCHIVE: Final = 50_000_000  # bytes of a PDF in an archive
-_seen: set[bytes] = set()
+_seen: set[tuple[bytes, float]] = set()  # digests, and the most pages that were looked at
 WAITING: list[tuple[bytes, str]] = []
 _checked_by_program: set[Path] = set()
 
@@ -71,12 +73,12 @@ def note_pdf(data: bytes, *, password: str = "") -> bytes:
     return data
 
 
-def find_problems(data: bytes, *, password: str = "") -> list[str]:
-    """Return qpdf's findings about a PDF."""
+def find_problems(data: bytes, *, password: str = "", most_pages: float = _MOST_PAGES) -> list[str]:
+    """Return qpdf's findings about a PDF, and those about its tags if it has few enough pages."""
     try:
         with pikepdf.open(io.BytesIO(data), password=password) as pdf:
             found = [*pdf.check_pdf_syntax(), *map(str, pdf.get_warnings())]
-            is_tagged = "/StructTreeRoot" in pdf.Root and len(pdf.pages) <= _MOST_PAGES
+            is_tagged = "/StructTreeRoot" in pdf.Root and len(pdf.pages) <= most_pages
         if found or not is_tagged:
             return found
         return find_violations(data, password=password)
@@ -108,13 +110,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def check_waiting(item: pytest.Item) -> Iterator[list[str]]:
+    most_pages = inf if item.get_closest_marker("long") else _MOST_PAGES
     for data, password in WAITING:
-        digest = sha256(data).digest()
-        if digest in _seen:
+        key = sha256(data).digest(), most_pages
+        if key in _seen:
             continue
-        found = find_problems(data, password=password)
+        found = find_problems(data, password=password, most_pages=most_pages)
         if not found:
-            _seen.add(digest)
+            _seen.add(key)
             found = _ask_program(data, password, item.path)
         yield found
 

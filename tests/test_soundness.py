@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
+from math import inf
 from pathlib import Path
 
+import pikepdf
 import pytest
 
 from tests import soundness
@@ -16,7 +18,7 @@ from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.paint.writer import write_pages
-from workers.engine.ports import Metadata, NullStageObserver, Security
+from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, Security
 
 
 def whole() -> bytes:
@@ -39,6 +41,21 @@ def test_a_damaged_file_is_noticed():
     assert soundness.find_problems(whole()) == []
     assert soundness.find_problems(damaged()) != []
     assert soundness.find_problems(whole()[:-200]) != []
+
+
+def test_tags_of_long_files_are_checked_where_a_test_may_take_long():
+    source = (
+        '<document tagged="true" title="T"><page size="A6"/><flow>'
+        '<p for="n in range(0, 101)" break-before="page">a</p></flow></document>'
+    )
+    payload = Payload(PayloadKind.XML, source.encode())
+    file = io.BytesIO()
+    with pikepdf.open(io.BytesIO(pipeline.render(None, payload, options=OPTIONS).pdf)) as pdf:
+        del pdf.Root.MarkInfo
+        pdf.save(file)
+    noted()
+    assert soundness.find_problems(file.getvalue()) == []
+    assert soundness.find_problems(file.getvalue(), most_pages=inf) != []
 
 
 def test_pdfs_made_in_a_test_are_checked():

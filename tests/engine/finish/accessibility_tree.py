@@ -264,9 +264,11 @@ class Tree:
             if "/StructParents" not in stream:
                 continue
             for number, element in enumerate(held.get(int(stream.StructParents), ())):
-                found.add((stream.objgen, number))
                 above = self.marked.get((stream.objgen, number))
-                if above is None or above.objgen != element.objgen:
+                if element is None and above is None:
+                    continue  # an MCID that the stream leaves out
+                found.add((stream.objgen, number))
+                if above is None or element is None or above.objgen != element.objgen:
                     yield "structure: ParentTree and tree differ"
         if found != self.marked.keys():
             yield "structure: ParentTree lacks content"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.context import LayoutProblem, PageCanvas
@@ -17,7 +17,7 @@ class DryRunCanvas(PageCanvas):
     __slots__ = ()
 
     def __init__(self, page: LaidOutPage, values: PageValues) -> None:
-        super().__init__(page, values=values, outline=[], findings=Findings(), reported=set())
+        super().__init__(page, values=values, outline=[], findings=_UNUSED, reported=set())
         self.items = _DiscardingList()
         self.is_dry_run = True
 
@@ -26,6 +26,9 @@ class DryRunCanvas(PageCanvas):
 
     def report(self, problem: LayoutProblem) -> None:
         """Discard a problem: the final drawing reports it."""
+
+
+_UNUSED: Final = Findings()  # of all dry runs, which report nothing
 
 
 class _DiscardingList(list[Any]):

@@ -39,7 +39,9 @@ class PageLocation(NamedTuple):
 class PageReferences:
     """The page numbers and note numbers known so far to the passes of one document.
 
-    `affects_widths` means that measured widths depend on referenced numbers.
+    `affects_widths` means that measured widths depend on referenced numbers. `shown` collects the
+    texts of references that are laid out, None once contents or an index are: what was laid out
+    since `begin_area` stays as it is for as long as it `still_shows` the same.
     """
 
     cross_references: CrossReferences
@@ -48,6 +50,7 @@ class PageReferences:
     digits: int = MIN_DIGITS
     affects_widths: bool = False
     note_numbers: dict[str, str] = field(default_factory=dict)  # of notes that count per page
+    shown: list[tuple[Reference, str]] | None = None
 
     def __post_init__(self) -> None:
         """Number each note as if it were the first of its page."""
@@ -68,8 +71,29 @@ class PageReferences:
         found = self.pages.get(name)
         return str(ASSUMED_PAGES if found is None else found.number)
 
+    def begin_area(self) -> None:
+        """Collect the texts of references from here on."""
+        self.shown = []
+
+    def list_all(self) -> None:
+        """Record that contents or an index are laid out, which show the pages of many."""
+        self.shown = None
+
+    def still_shows(self, shown: Iterable[tuple[Reference, str]] | None) -> bool:
+        """Return whether an area that showed these texts would show them again."""
+        has_page_numbers = self.footnotes is not None and self.footnotes.page_numbered
+        if shown is None or self.affects_widths or has_page_numbers:
+            return False
+        return all(self._find_text(reference) == text for reference, text in shown)
+
     def text_of(self, reference: Reference) -> str:
         """Return the text of a reference."""
+        text = self._find_text(reference)
+        if self.shown is not None:
+            self.shown.append((reference, text))
+        return text
+
+    def _find_text(self, reference: Reference) -> str:
         if reference.show == "note":
             return self.note_numbers.get(reference.target, "")
         if reference.show == "page":

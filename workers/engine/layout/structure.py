@@ -154,9 +154,10 @@ class LogicalStructure:
 
     def lang_of(self, element: int) -> str:
         """Return the effective language of an element."""
-        while element not in self._effective:
-            element = self.parents[element]
-        return self._effective[element]
+        known = self._effective.get(element)
+        if known is None:  # languages are set before their content is added
+            known = self._effective[element] = self.lang_of(self.parents[element])
+        return known
 
     # --- inline content --------------------------------------------------------------------
 

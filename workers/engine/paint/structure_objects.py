@@ -29,11 +29,14 @@ _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_CELLS: Final = range(-1, -1)
 _OTHERS: Final = frozenset({"Link", "Note", "Form"})
-_LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
+LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
+# The first cell of a row has a multiple as its MCID, so that of a cell ends in one digit in all rows.
+ALIGNED_MCIDS: Final = 10
 # Numbers in columns: seven digits are those of the most objects of a file (PDF 1.7, C.2).
 _REFERENCE: Final = b"\0%7d 0 R     "
 _ROW_START: Final = b"\0<</S/TR/P %7d 0 R/K["
 _ROW_REFERENCE: Final = b"%7d 0 R "
+_NO_ENTRY: Final = b"null        "
 _COLUMNS: Final = 16  # of a reference
 _BRANCH_END: Final = b"\0]>>             "
 _STEP: Final = 10  # lengths of leaves are multiples, so that their offsets change in few digits
@@ -43,12 +46,12 @@ _STEP: Final = 10  # lengths of leaves are multiples, so that their offsets chan
 class MarkedContent:
     """The marked-content sequences of one content stream: the element of each, by MCID.
 
-    `key` is that of the stream in the parent tree; `stream` is a form, None for the page itself.
+    An MCID that is left out has None. `key` is that of the stream in the parent tree; `stream` is a form, None for the page itself.
     """
 
     key: int
     page: int  # from 1
-    owners: list[int] = field(default_factory=list)
+    owners: list[int | None] = field(default_factory=list)
     stream: Any = None
     fields: list[tuple[int, int]] = field(default_factory=list)  # MCID after each, and its element
 
@@ -109,7 +112,7 @@ class StructureWriter:
         self.root = root
         self._collect()
         others, branches, leaves = self._sort_elements()
-        is_long = len(branches) + len(leaves) >= _LEAST_ALIGNED
+        is_long = len(branches) + len(leaves) >= LEAST_ALIGNED
         if not is_long:
             others, branches, leaves = sorted([*others, *branches, *leaves]), [], []
         shapes = sorted(set(self.structure.shapes.values()))
@@ -133,10 +136,14 @@ class StructureWriter:
         if not is_long:
             bodies += map(self._parent_array, self.contents)
             return AppendedObjects(bodies, additions)
-        lines = [self._parent_lines(content) for content in self.contents]
-        lines += [self._branch(element) for element in branches]
-        lengths = [len(each) // (_COLUMNS + 1) * _COLUMNS for each in lines]
-        blocks = [AlignedObjects(_COLUMNS, lengths, b"".join(lines))]
+        lines = [self._branch(element) for element in branches]
+        if any(None in content.owners for content in self.contents):
+            columns = ALIGNED_MCIDS * len(_NO_ENTRY) + 2
+            blocks = [_align(columns, [self._parent_rows(content) for content in self.contents])]
+            blocks += [_align(_COLUMNS, lines)] if lines else []
+        else:
+            lines = [*map(self._parent_lines, self.contents), *lines]
+            blocks = [_align(_COLUMNS, lines)]
         blocks += self._write_alike(alike)
         blocks += self._write_leaves(leaves)
         return AppendedObjects(bodies, additions, blocks)
@@ -167,6 +174,9 @@ class StructureWriter:
             while fields and fields[-1][0] <= at:
                 self._attach_field(fields.pop()[1])
             owner = owners[at]
+            if owner is None:
+                at += 1
+                continue
             row = parents[owner]
             own = cells.get(row, _NO_CELLS)
             if (
@@ -372,7 +382,7 @@ class StructureWriter:
         roles, cells = self.structure.roles, self.structure.cells
         counts = Counter(len(cells[each]) for each in branches if roles[each] == "TR")
         common, count = max(counts.items(), key=itemgetter(1), default=(0, 0))
-        if count < _LEAST_ALIGNED:
+        if count < LEAST_ALIGNED:
             return list(branches), []
         is_alike = [roles[each] == "TR" and len(cells[each]) == common for each in branches]
         alike = list(compress(branches, is_alike))
@@ -430,13 +440,26 @@ class StructureWriter:
 
     def _parent_array(self, content: MarkedContent) -> bytes:
         """Return the elements of the sequences of a content stream, by MCID."""
-        return b"[%b]" % b" ".join([b"%d 0 R" % self.numbers[owner] for owner in content.owners])
+        numbers = self.numbers
+        return b"[%b]" % b" ".join(
+            [b"null" if owner is None else b"%d 0 R" % numbers[owner] for owner in content.owners]
+        )
 
     def _parent_lines(self, content: MarkedContent) -> bytes:
         """Return the same in lines."""
         numbers = self.numbers
-        form = _write_line(b"[") + _REFERENCE * len(content.owners) + _write_line(b"]")
-        return form % tuple([numbers[owner] for owner in content.owners])
+        entries = [numbers[owner] for owner in content.owners if owner is not None]
+        return _write_line(b"[") + _REFERENCE * len(entries) % tuple(entries) + _write_line(b"]")
+
+    def _parent_rows(self, content: MarkedContent) -> bytes:
+        """Return the same with ten entries in each line, so that rows of tables begin with one."""
+        owners, numbers = content.owners, self.numbers
+        form = b"".join([_NO_ENTRY if owner is None else _ROW_REFERENCE for owner in owners])
+        entries = form % tuple([numbers[owner] for owner in owners if owner is not None])
+        width = ALIGNED_MCIDS * len(_NO_ENTRY)
+        starts = range(0, max(len(entries), 1), width)
+        lines = [entries[at : at + width].ljust(width) for at in starts]
+        return b"\0[" + b" \0 ".join(lines) + b"]"
 
     def _parent_tree(self, arrays: int) -> bytes:
         """Return the number tree from content streams, whose arrays start at an object number, and
@@ -475,6 +498,12 @@ class StructureWriter:
         for at, link in enumerate(self.links):
             additions[self.annotations[link]] = b"/StructParent %d" % (count + at)
         return additions
+
+
+def _align(columns: int, objects: Sequence[bytes]) -> AlignedObjects:
+    """Return objects in lines of some columns, each after a zero byte."""
+    lengths = [len(each) // (columns + 1) * columns for each in objects]
+    return AlignedObjects(columns, lengths, b"".join(objects))
 
 
 def _write_line(text: bytes) -> bytes:

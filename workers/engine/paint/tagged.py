@@ -20,7 +20,7 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_objects import MarkedContent
+from workers.engine.paint.structure_objects import ALIGNED_MCIDS, LEAST_ALIGNED, MarkedContent
 from workers.engine.paint.structure_tree import StructureTree
 
 # Items without an owner, or with several.
@@ -86,6 +86,9 @@ class TaggedStreamWriter(ContentStreamWriter):
             super().write_row(item)
             return
         owners, roles = self._content.owners, self._structure.roles
+        is_long = len(roles) >= LEAST_ALIGNED and 2 * len(drawn) >= ALIGNED_MCIDS
+        if is_long and drawn[0] != self._current:
+            owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
         if self._is_inside and drawn[0] != self._current:
             self._out.append(_NEXT_SEQUENCES[roles[drawn[0]]] % len(owners))
             owners.append(drawn[0])

@@ -195,16 +195,8 @@ class BoxFragment:
         if turned or box.opacity < 1:
             centre = (turned, x + used_box.width / 2, y + self.height / 2) if turned else None
             canvas.items.append(Save(rotate=centre, opacity=box.opacity))
-        area = (x, y, used_box.width, self.height)
-        draw_box(
-            canvas.items,
-            box,
-            area,
-            canvas.add_box(self.node, area),
-            is_start=self.is_start,
-            is_end=self.resume is None,
-            backdrop=self.backdrop,
-        )
+        if not canvas.is_dry_run:
+            self._draw_box(canvas, x, y)
         before = canvas.containing_block, canvas.is_rotated
         canvas.is_rotated = canvas.is_rotated or bool(turned)
         if _is_containing_block(self.node):
@@ -213,6 +205,18 @@ class BoxFragment:
         canvas.containing_block, canvas.is_rotated = before
         if turned or box.opacity < 1:
             canvas.items.append(Restore())
+
+    def _draw_box(self, canvas: PageCanvas, x: float, y: float) -> None:
+        area = (x, y, self.used_box.width, self.height)
+        draw_box(
+            canvas.items,
+            self.used_box.box,
+            area,
+            canvas.add_box(self.node, area),
+            is_start=self.is_start,
+            is_end=self.resume is None,
+            backdrop=self.backdrop,
+        )
 
     def _draw_content(self, canvas: PageCanvas, x: float, y: float) -> None:
         used_box, box = self.used_box, self.used_box.box

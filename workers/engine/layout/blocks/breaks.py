@@ -7,7 +7,7 @@ from typing import Final
 
 from workers.engine.layout.blocks.floating import is_out_of_flow
 from workers.engine.layout.context import AnyBlock
-from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem, Note
+from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem, Note, Paragraph
 from workers.engine.tree.styles.computed import BreakTo
 
 _FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
@@ -84,6 +84,8 @@ def breaking_children(block: AnyBlock) -> Sequence[AnyBlock]:
 
 def stacked_children(block: AnyBlock) -> Sequence[AnyBlock]:
     """Return the in-flow children of a block that is a stack."""
+    if type(block) is Paragraph:
+        return ()
     if isinstance(block, Container):
         children = block.children
         if children and (is_out_of_flow(children[0]) or is_out_of_flow(children[-1])):

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import BoxFragment
@@ -72,7 +73,16 @@ class StackResume(NamedTuple):
 
 def foot_height_of(fragment: object) -> float:
     """Return the height of the lower end of its area that a fragment covers, in points."""
-    return fragment.foot_height if isinstance(fragment, FootedFragment) else 0.0
+    kind: Any = type(fragment)
+    if not _is_footed(kind):
+        return 0.0
+    return cast("FootedFragment", fragment).foot_height
+
+
+@cache
+def _is_footed(kind: type) -> bool:
+    # A comparison with the protocol takes ten microseconds, and each area asks for it repeatedly.
+    return hasattr(kind, "foot_height")
 
 
 class PlacedFragment(NamedTuple):
@@ -179,6 +189,8 @@ def top_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.top, width)
+    if type(block) is Paragraph:
+        return own
     if type(block) is Row:
         is_open = collapses_child_margins(block.style.box)
         return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
@@ -234,6 +246,8 @@ def _bottom_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
+    if type(block) is Paragraph:
+        return own
     children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, _bottom_margin(children[-1], width))

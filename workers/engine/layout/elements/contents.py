@@ -63,6 +63,7 @@ def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Para
     state = context.references
     if state is None:
         return ()
+    state.list_all()
     key = ("entries", node)
     known: Sequence[Paragraph] | None = context.cache.get(key)
     if known is None:

@@ -15,6 +15,7 @@ from workers.engine.layout.blocks.labels import (
     draw_page_number,
     find_label_layout,
 )
+from workers.engine.layout.blocks.repetition import lay_out_repeatedly
 from workers.engine.layout.blocks.truncation import add_ellipsis
 from workers.engine.layout.context import (
     EPSILON,
@@ -44,7 +45,14 @@ from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter
 from workers.engine.layout.lines.line_grid import find_shift, fit_line_height, place_on_grid
 from workers.engine.layout.references import PageReferences
-from workers.engine.tree.nodes import Inline, Paragraph, Role, Rule, Source, TextRun
+from workers.engine.tree.nodes import (
+    Inline,
+    Paragraph,
+    Role,
+    Rule,
+    Source,
+    TextRun,
+)
 from workers.engine.units import LengthKind
 
 
@@ -84,12 +92,23 @@ class LinesFragment:
         """Draw the lines."""
         if self.problem is not None:
             canvas.report(self.problem)
+        if canvas.is_dry_run and not self.lines.has_boxes:
+            self._add_anchors(canvas, x, y + self.shift)
+            return
         lines = self.lines.lines[self.first : self.last]
         y += self.shift
         if self.label_layout is None:
             draw_lines(canvas, lines, x, y, self.node)
         else:
             self._draw_with_labels(canvas, self.label_layout, lines, x, y)
+
+    def _add_anchors(self, canvas: PageCanvas, x: float, y: float) -> None:
+        if self.label_layout is not None:
+            x += self.label_layout.shift
+        lines = self.lines.lines
+        for line in lines[self.first : self.last]:
+            for name in line.anchors:
+                canvas.add_anchor(name, x + line.x, y + line.y - lines[self.first].y)
 
     def _draw_with_labels(
         self,
@@ -173,7 +192,7 @@ def lay_out_paragraph(
     context: LayoutContext, node: Paragraph, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out as many lines as fit, with regard to orphans and widows."""
-    return lay_out_box(
+    return lay_out_repeatedly(
         context, node, region, resume, lambda inner, at: _lay_out_lines(context, node, inner, at)
     )
 

@@ -15,7 +15,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
 )
-from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Line
+from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Line, has_atomic_inline
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY, SOFT_HYPHEN, SPACE
 from workers.engine.layout.lines.shaped import place_clusters
 from workers.engine.tree.nodes import SourceNode
@@ -33,9 +33,7 @@ def draw_lines(
     for line in lines:
         for name in line.anchors:
             canvas.add_anchor(name, x + line.x, y + line.y - top)
-        if canvas.is_dry_run and not any(
-            isinstance(fragment.glyph_style, AtomicInline) for fragment in line.fragments
-        ):
+        if canvas.is_dry_run and not has_atomic_inline(line):
             continue
         baseline = y + line.y - top + line.baseline
         if line.initial:

@@ -259,6 +259,15 @@ class Lines:
     start: InlinePosition | None = None
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved
     together: int = 1
+    boxed: bool | None = None  # the answer of `has_boxes`, None until it is asked
+
+    @property
+    def has_boxes(self) -> bool:
+        """Whether an image or another box is among the text, found once."""
+        found = self.boxed
+        if found is None:
+            found = self.boxed = any(map(has_atomic_inline, self.lines))
+        return found
 
     @property
     def height(self) -> float:
@@ -281,6 +290,11 @@ class Lines:
         """Return the number of lines from `first` on that fit into a height of `room` points."""
         limit = self.lines[first].y + room + EPSILON if self.lines else 0.0
         return bisect_right(self.lines, limit, lo=first, key=_bottom) - first
+
+
+def has_atomic_inline(line: Line) -> bool:
+    """Return whether a line contains an image or another box among its text."""
+    return any(isinstance(fragment.glyph_style, AtomicInline) for fragment in line.fragments)
 
 
 def _bottom(line: Line) -> float:

@@ -34,7 +34,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
-from workers.engine.tree.nodes import Note
+from workers.engine.tree.nodes import Note, Reference
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes
 
@@ -129,6 +129,17 @@ class _Trial(NamedTuple):
         return len(self.rest) < 2 and all(note.resume is not None for note in self.rest)
 
 
+class _Filled(NamedTuple):
+    """A filled area: the height of its content, and the texts of references shown in it.
+
+    Those are None where it shows more than references.
+    """
+
+    trial: _Trial
+    height: float
+    shown: Sequence[tuple[Reference, str]] | None
+
+
 class FootnoteFiller:
     """Fills the areas of one flow on one page; `pending` are the notes that continue in the next."""
 
@@ -170,13 +181,7 @@ class FootnoteFiller:
             return lay_out_stack(context, blocks, given, resume, collapses_top=collapses_top)
 
         area = _HeightSearch(self, region, lay_out, is_over=_is_over(blocks, resume))
-        key = (resume, self.pending, region, most)
-        known: tuple[float, tuple[str, ...]] | None = context.flow_cache.get(blocks, *key)
-        trial = None if known is None else area.search_again(*known)
-        if trial is None:
-            trial = area.search()
-            if trial is not None:
-                context.flow_cache.set(blocks, *key, value=(area.height, trial.names))
+        trial = self._fill_again(context, blocks, area, (resume, self.pending, region, most))
         if trial is None:
             return self._notes_only(region, resume)
         if self._has_added and trial.note_stack is not None and not trial.rest:
@@ -196,6 +201,35 @@ class FootnoteFiller:
             resume_position,
             forced,
         )
+
+    def _fill_again(
+        self,
+        context: LayoutContext,
+        blocks: Sequence[AnyBlock],
+        area: _HeightSearch,
+        key: tuple[Resume, tuple[PendingNote, ...], Region, float],
+    ) -> _Trial | None:
+        """Return the content of an area, that of an earlier pass if it would be the same."""
+        known: _Filled | None = context.flow_cache.get(blocks, *key)
+        references = context.references
+        if references is None:
+            return area.search()
+        # Figures that wait to float decide about the end of an area too.
+        is_settled = known is not None and not context.places_floats
+        if known is not None and is_settled and references.still_shows(known.shown):
+            return known.trial
+        references.begin_area()
+        trial, height = None, 0.0
+        if known is not None:
+            height = known.height
+            trial = area.search_again(height, known.trial.names)
+        if trial is None:
+            trial, height = area.search(), area.height
+        if trial is not None:
+            filled = _Filled(trial, height, references.shown)
+            context.flow_cache.set(blocks, *key, value=filled)
+        references.shown = None
+        return trial
 
     def fill_clipped(
         self, fill_to: Callable[[float], Fragment | None], width: float, height: float

@@ -81,11 +81,13 @@ class TableFragment:
         canvas.is_artifact = was_artifact
         entries = list(self._entries(canvas))
         self._draw_rows(canvas, entries, x, y)
-        self._draw_lines(canvas, entries, x, y)
+        if not canvas.is_dry_run:
+            self._draw_lines(canvas, entries, x, y)
 
     def _draw_rows(self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float) -> None:
         was_artifact = canvas.is_artifact
-        canvas.items += _fill_backgrounds(entries, x, y)
+        if not canvas.is_dry_run:
+            canvas.items += _fill_backgrounds(entries, x, y)
         for laid_out, _, _, _, is_repeated, section, role in entries:
             canvas.is_artifact = was_artifact or is_repeated
             tree = canvas.tree

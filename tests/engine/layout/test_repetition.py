@@ -1,0 +1,106 @@
+"""Blocks that passes and trials lay out again: the same fragment, where it would be equal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.engine.layout.builders import (
+    body,
+    context,
+    group,
+    p,
+    styled,
+    table,
+    template,
+    tr,
+    ul,
+)
+from workers.engine.layout.context import Fragment, LayoutContext, Region
+from workers.engine.layout.references import PageReferences
+from workers.engine.tree.nodes import Block, ParagraphExtras, Reference
+from workers.engine.tree.references.cross_references import CrossReferences
+
+SPACE = Region(100.0, 60.0)
+
+
+@pytest.fixture
+def passes() -> LayoutContext:
+    """Return the context of a document with references."""
+    made = context()
+    made.references = PageReferences(CrossReferences({}, (), {"there": ("here",)}, {}, {}))
+    return made
+
+
+def referring() -> Block:
+    reference = Reference("there", "text", styled().text, p("a").source)
+    return replace(p("see ", reference), extra=ParagraphExtras(has_references=True))
+
+
+def laid_out_twice(
+    passes: LayoutContext, block: Block, second: Region = SPACE
+) -> tuple[Fragment, Fragment]:
+    first, again = (passes.lay_out(block, region) for region in (SPACE, second))
+    assert first is not None
+    assert again is not None
+    return first, again
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        p("many words " * 4),
+        ul("one", "two"),
+        table(body(tr(template(2), "a", "b")), heads=[group(tr(template(2), "c", "d"))]),
+    ],
+)
+def test_a_block_that_fits_whole_again_is_the_same(passes, block):
+    first, again = laid_out_twice(passes, block, Region(100.0, 50.0, is_top=False))
+    assert first is again
+
+
+@pytest.mark.parametrize("second", [Region(90.0, 60.0), Region(100.0, 60.0, bottom=60.0)])
+def test_a_block_in_another_space_is_laid_out_again(passes, second):
+    first, again = laid_out_twice(passes, p("many words " * 4), second)
+    assert first is not again
+
+
+def test_a_block_with_less_room_than_it_takes_is_broken(passes):
+    first, again = laid_out_twice(passes, p("many words " * 8), Region(100.0, 25.0))
+    assert first.resume is None
+    assert again.resume is not None
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        referring(),
+        table(body(tr(template(2), "a", (referring(),)))),
+    ],
+)
+def test_a_block_that_may_differ_in_the_next_pass_is_laid_out_again(passes, block):
+    first, again = laid_out_twice(passes, block)
+    assert first is not again
+
+
+def test_documents_of_one_pass_keep_no_fragments():
+    first, again = laid_out_twice(context(), p("a"))
+    assert first is not again
+
+
+def test_an_area_is_filled_again_once_a_reference_in_it_shows_another_text(passes):
+    references = passes.references
+    assert references is not None
+    references.begin_area()
+    passes.lay_out(referring(), SPACE)
+    shown = references.shown
+    assert references.still_shows(shown)
+    assert not references.still_shows([(shown[0][0], "there")])
+
+
+def test_an_area_with_contents_is_filled_again(passes):
+    references = passes.references
+    references.begin_area()
+    references.list_all()
+    assert not references.still_shows(references.shown)
