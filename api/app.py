@@ -17,17 +17,16 @@ from api.auth.guard import authenticate
 from api.auth.scopes import check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.cors import add_cors_headers, make_options_response
-from api.einvoices.routes import InvoiceRoutes
 from api.error_handlers import register_error_handlers
 from api.files.kinds import FONT, IMAGE
 from api.files.routes import FileRoutes
-from api.forms.routes import FormRoutes
 from api.jobs.routes import JobRoutes
 from api.openapi.routes import OpenApiRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, method_label, observe_response, route_label
 from api.ports import Ports
 from api.previews.routes import PREVIEW_PATH, PreviewRoutes
+from api.received.routes import ReceivedRoutes
 from api.render.routes import RenderRoutes
 from api.single_sign_on.routes import SignInRoutes
 from api.studio.routes import StudioRoutes
@@ -50,8 +49,7 @@ class _Routes(Protocol):
 _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     RenderRoutes,
     PreviewRoutes,
-    InvoiceRoutes,
-    FormRoutes,
+    ReceivedRoutes,
     BatchRoutes,
     TemplateRoutes,
     VersionRoutes,

@@ -1,8 +1,9 @@
-"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B), by the optional library pyHanko (decision 368)."""
+"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B and B-T), by the optional library pyHanko (decision 368)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -24,8 +25,10 @@ from pyhanko.sign.fields import (
     enumerate_sig_fields,
 )
 from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
+from pyhanko.sign.timestamps import TimeStamper, TimestampRequestError
 from pyhanko.stamp import StaticStampStyle
 
+from deploy.timestamps import HttpTimeStamper, InvalidTimestampUrlError
 from workers.engine.characters import NOT_XML
 from workers.engine.pipeline import render
 from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
@@ -45,11 +48,15 @@ class SigningFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignatureOptions:
-    """The field to sign, chosen unless given, and what viewers show about the signature."""
+    """The field to sign, chosen unless given, and what viewers show about the signature.
+
+    With `timestamp_url`, a time-stamp authority attests when the file was signed (PAdES B-T).
+    """
 
     field: str | None = None
     reason: str | None = None
     location: str | None = None
+    timestamp_url: str | None = None
 
 
 def load_signer(content: bytes, password: bytes | None, *, now: datetime) -> SimpleSigner:
@@ -85,8 +92,10 @@ def sign_pdf(
     field that no page shows.
 
     Raises:
-        SigningFailedError: the PDF is damaged or encrypted, or has no such empty field.
+        SigningFailedError: the PDF is damaged or encrypted, or has no such empty field, or there is
+            no time stamp.
     """
+    timestamper = _make_timestamper(options.timestamp_url)
     if len(pdf) > MAX_PDF_BYTES:
         raise SigningFailedError(f"the PDF has more than {MAX_PDF_BYTES:,} bytes")
     try:
@@ -101,7 +110,18 @@ def sign_pdf(
             location=options.location,
             subfilter=SigSeedSubFilter.PADES,
         )
-        return _sign(writer, signer, metadata, now)
+        with _drawn_stamp(signer, now) as style:
+            signing = PdfSigner(
+                metadata,
+                signer,
+                timestamper=timestamper,
+                stamp_style=style,
+                new_field_spec=_describe_new_field(str(metadata.field_name)),
+            )
+            content: bytes = signing.sign_pdf(writer).getvalue()
+        return content
+    except TimestampRequestError as error:
+        raise SigningFailedError(f"{error}; the file was not signed") from error
     except (PdfError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise SigningFailedError(f"the PDF cannot be signed: {str(error)[:200]}") from error
 
@@ -146,23 +166,27 @@ def _name_new_field(taken: Sequence[str]) -> str:
     return f"{_NEW_FIELD}{number}"
 
 
-def _sign(
-    writer: IncrementalPdfFileWriter,
-    signer: SimpleSigner,
-    metadata: PdfSignatureMetadata,
-    now: datetime,
-) -> bytes:
+def _make_timestamper(url: str | None) -> TimeStamper | None:
+    if url is None:
+        return None
+    try:
+        return HttpTimeStamper(url)
+    except InvalidTimestampUrlError as error:
+        raise SigningFailedError(str(error)) from error
+
+
+def _describe_new_field(name: str) -> SigFieldSpec:
     # A field beyond the page is printed nowhere, and needs no tag (ISO 14289-1, 7.18.1).
-    field = SigFieldSpec(
-        str(metadata.field_name), invis_sig_settings=InvisSigSettings(box_out_of_bounds=True)
-    )
+    return SigFieldSpec(name, invis_sig_settings=InvisSigSettings(box_out_of_bounds=True))
+
+
+@contextmanager
+def _drawn_stamp(signer: SimpleSigner, now: datetime) -> Iterator[StaticStampStyle]:
+    """Provide the stamp of a visible field; pyHanko reads it from a file."""
     with TemporaryDirectory() as folder:
         stamp = Path(folder, "stamp.pdf")
         stamp.write_bytes(_draw_stamp(signer, now))
-        style = StaticStampStyle.from_pdf_file(str(stamp), border_width=0)
-        signing = PdfSigner(metadata, signer, stamp_style=style, new_field_spec=field)
-        content: bytes = signing.sign_pdf(writer).getvalue()
-    return content
+        yield StaticStampStyle.from_pdf_file(str(stamp), border_width=0)
 
 
 def _name_producer(writer: IncrementalPdfFileWriter) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from api.einvoices.routes import INVOICE_TYPES
 from api.files.kinds import FONT_TYPES, IMAGE_TYPES
-from api.forms.routes import FORM_TYPES
 from api.openapi.access import FILE, KEY_ID
 from api.openapi.json_schema import Schema
 from api.openapi.model import (
@@ -34,6 +32,7 @@ from api.openapi.model import (
     json_content,
 )
 from api.openapi.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLATE_ID
+from api.received.routes import FORM, INVOICE
 from shared.errors import ErrorCode
 
 XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
@@ -154,7 +153,7 @@ OPERATIONS: Final = (
         "PDF, and reports the broken rules of its profile: EN 16931, its code lists, XRechnung and Peppol BIS. Nothing is "
         "stored or metered. A file that is not such an invoice is a 400.",
         {200: OperationResponse("The report.", json_content("InvoiceReport"))},
-        body=RequestBody(binary_content(*INVOICE_TYPES), "The PDF or XML, up to 20 MB."),
+        body=RequestBody(binary_content(*INVOICE.media_types), "The PDF or XML, up to 20 MB."),
         errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
     ),
     Operation(
@@ -162,7 +161,7 @@ OPERATIONS: Final = (
         "Accepts a PDF with form fields and returns their names, types, values and options. Passwords to open the file, "
         "XFA forms, scripts and signatures are not processed. Nothing is stored or metered. A PDF without form fields is a 400.",
         {200: OperationResponse("The fields.", json_content("FormReport"))},
-        body=RequestBody(binary_content(*FORM_TYPES), "The PDF, up to 20 MB."),
+        body=RequestBody(binary_content(*FORM.media_types), "The PDF, up to 20 MB."),
         errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
     ),
     Operation(

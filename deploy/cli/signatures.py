@@ -8,7 +8,7 @@ from pathlib import Path
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
 from shared import clock
 
-_LIBRARIES = ("pyhanko", "pyhanko_certvalidator", "asn1crypto")
+_LIBRARIES = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
 
 
 def add_commands(commands: Commands) -> None:
@@ -29,6 +29,11 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--reason", metavar="TEXT", help="reason that viewers show")
     parser.add_argument("--location", metavar="TEXT", help="place that viewers show")
     parser.add_argument(
+        "--timestamp-url",
+        metavar="URL",
+        help="time-stamp authority (RFC 3161) that attests the time of the signature",
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: FILE-signed.pdf"
     )
     add_json_option(parser)
@@ -39,7 +44,8 @@ def run_sign(arguments: argparse.Namespace) -> int:
     """Write the signed PDF.
 
     Raises:
-        CommandFailed: the extra is not installed, or the PDF or the certificate cannot be used.
+        CommandFailed: the extra is not installed, or the PDF or the certificate cannot be used, or
+            there is no time stamp.
     """
     try:
         from deploy.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
@@ -49,7 +55,9 @@ def run_sign(arguments: argparse.Namespace) -> int:
         raise CommandFailed(
             "pressroom sign needs pyHanko: pip install 'pressroom[sign]'"
         ) from error
-    options = SignatureOptions(arguments.field, arguments.reason, arguments.location)
+    options = SignatureOptions(
+        arguments.field, arguments.reason, arguments.location, arguments.timestamp_url
+    )
     output = arguments.output or arguments.file.with_name(f"{arguments.file.stem}-signed.pdf")
     try:
         now = clock.now()

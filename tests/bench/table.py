@@ -50,6 +50,7 @@ PARTS = {
     "engine": Part("The engine alone"),
     "scripts": Part("Text in other scripts"),
     "einvoices": Part("Electronic invoices"),
+    "parts": Part("Charts, payment parts, forms and signatures"),
     HTTP: Part("The farm over HTTP"),
     "previews": Part("Previews"),
     "front": Part("The front alone"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import einvoices, feeding, table
+from tests.bench import einvoices, feeding, parts, table
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 from tests.bench.results import merge_sections, read_sections
 
@@ -42,7 +42,16 @@ def test_bench_measures_every_script():
 @pytest.mark.long
 def test_bench_measures_what_an_electronic_invoice_adds():
     limits = list(collect_limits("\n".join(einvoices.measure(repeats=1))))
-    assert [must for _, must, _, _ in limits] == ["≤ 25 ms"] * 4
+    assert [must for _, must, _, _ in limits] == ["≤ 25 ms"] * 7
+
+
+@pytest.mark.long
+def test_bench_measures_every_part():
+    names = [name for name, _, _, _ in collect_limits("\n".join(parts.measure(repeats=1)))]
+    assert names[: len(parts.PARTS)] == [part.name for part in parts.PARTS]
+    types = {part.markup.partition('type="')[2].partition('"')[0] for part in parts.PARTS}
+    assert types >= set(CHART_TYPES)
+    assert len(names) == len(parts.PARTS) + 2
 
 
 @pytest.mark.long

@@ -148,10 +148,10 @@ def set_theirs(comparison: Comparison) -> bytes:
 # --- pictures -----------------------------------------------------------------------------------------
 
 
-def draw(file: bytes) -> Image.Image:
-    """Return the first page in grey."""
+def draw(file: bytes, *, is_grey: bool = True) -> Image.Image:
+    """Return the first page, in grey unless asked for colours."""
     document = pypdfium2.PdfDocument(file)
-    return document[0].render(scale=DPI / 72, grayscale=True).to_pil()
+    return document[0].render(scale=DPI / 72, grayscale=is_grey).to_pil()
 
 
 def crop(page: Image.Image) -> Image.Image:

@@ -5,60 +5,31 @@ from __future__ import annotations
 import io
 import shutil
 import subprocess
-from datetime import timedelta
 from pathlib import Path
 
 import pikepdf
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
-    NoEncryption,
-    pkcs12,
-)
-from cryptography.x509.oid import NameOID
-from lxml import etree
+from cryptography.hazmat.primitives.asymmetric import rsa
 from pyhanko.pdf_utils.reader import PdfFileReader
 from pyhanko.sign.validation import validate_pdf_signature
 from pyhanko_certvalidator import ValidationContext
 
 from deploy.cli.main import main
 from shared import clock
+from tests.certificates import make_pkcs12
+from tests.engine.einvoices.test_documents import document, rendered
+from tests.engine.finish.accessibility_rules import find_violations as find_accessibility_violations
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
 from tests.engine.paint.test_form_fields import made
+from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.pdf_pages.form_fields import read_form
 
-RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
-NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Ada Žnidaršič")])
-USAGES = (
-    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
-    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
-)
 ARCHIVE = 'title="T" lang="en" profile="pdf/a-3a pdf/ua-1"'
 TWO = '<signature name="buyer" label="Buyer"/><signature name="seller" label="Seller"/>'
 
 
-def certificate(
-    *,
-    password: bytes | None = None,
-    key=None,
-    days: tuple[int, int] = (-1, 30),
-    usage: str = "digital_signature",
-) -> bytes:
-    key = key or ec.generate_private_key(ec.SECP256R1())
-    now = clock.now()
-    made = (
-        x509.CertificateBuilder(NAME, NAME, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now + timedelta(days=days[0]))
-        .not_valid_after(now + timedelta(days=days[1]))
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.KeyUsage(**{name: name == usage for name in USAGES}), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    encryption = NoEncryption() if password is None else BestAvailableEncryption(password)
-    return pkcs12.serialize_key_and_certificates(b"a", key, made, None, encryption)
+def certificate(**options) -> bytes:
+    return make_pkcs12(clock.now(), **options)
 
 
 @pytest.fixture
@@ -133,42 +104,28 @@ def test_a_change_of_a_signed_file_is_noticed(sign):
     assert not status.bottom_line
 
 
-def test_an_archive_file_stays_one(sign):
-    pdf = made(f"<h1>T</h1>{TWO}", ARCHIVE)
-    signed = sign(pdf, "--field", "buyer")
+@pytest.mark.parametrize(
+    ("flow", "field"), [(f"<h1>T</h1>{TWO}", ("--field", "buyer")), ("<h1>T</h1><p>a</p>", ())]
+)
+def test_an_archive_and_accessible_file_stays_one(sign, flow, field):
+    pdf = made(flow, ARCHIVE)
     assert find_archive_violations(pdf, 3) == []
-    # pyHanko names the extension of PDF that PAdES is.
-    found = find_archive_violations(with_elements(signed), 3)
-    assert found == ["6.5 catalogue {'/Extensions'}"]
+    signed = sign(pdf, *field)
+    assert find_archive_violations(signed, 3, signatures=1) == []
+    assert find_accessibility_violations(signed, promises=True) == []
+    twice = sign(signed)
+    assert find_archive_violations(twice, 3, signatures=2) == []
+    assert find_accessibility_violations(twice, promises=True) == []
     fields = {each.name: each.is_signed for each in read_form(signed).fields}
-    assert fields == {"buyer": True, "seller": False}
+    assert fields == ({"buyer": True, "seller": False} if field else {"Signature1": True})
 
 
-def with_elements(signed: bytes) -> bytes:
-    """Return a file with the same XMP in the syntax that our rules read: elements without Description."""
-    out = io.BytesIO()
-    with pikepdf.open(io.BytesIO(signed)) as pdf:
-        packet = etree.fromstring(pdf.Root.Metadata.read_bytes())
-        for element in packet.iter():
-            for name, text in element.attrib.items():
-                if name == f"{RDF}resource":
-                    element.text = text
-                if not name.startswith((RDF, "{http://www.w3.org/XML")) and "{" in name:
-                    etree.SubElement(element, name).text = text
-                    del element.attrib[name]
-        for item in packet.iter(f"{RDF}li"):
-            for inner in item.findall(f"{RDF}Description"):
-                item.extend(list(inner))
-                item.remove(inner)
-        pdf.Root.Metadata = pdf.make_stream(
-            b'<?xpacket begin="\xef\xbb\xbf" id="W5M0MpCehiHzreSzNTczkc9d"?>'
-            + etree.tostring(packet)
-            + b'<?xpacket end="w"?>',
-            Type=pikepdf.Name.Metadata,
-            Subtype=pikepdf.Name.XML,
-        )
-        pdf.save(out)
-    return out.getvalue()
+def test_a_signed_invoice_is_still_one_inside_an_archive_file(sign):
+    pdf = rendered(document()).pdf
+    signed = sign(pdf)
+    assert find_archive_violations(signed, 3, signatures=1) == []
+    report = check_external_invoice(signed)
+    assert (report.is_valid, report.file_name) == (True, "factur-x.xml")
 
 
 def test_a_second_signature_leaves_the_first_valid(sign):

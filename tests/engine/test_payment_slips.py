@@ -27,9 +27,15 @@ SLIP = {
 }
 
 
-def made(value: Any, attributes: str = "", root: str = 'lang="de-DE"', around: str = "{}") -> bytes:
+def made(
+    value: Any,
+    attributes: str = "",
+    root: str = 'lang="de-DE"',
+    around: str = "{}",
+    head: str = '<page size="A5" margin="8mm"/>',
+) -> bytes:
     slip = around.format(f'<payment-slip value="slip" {attributes}/>')
-    source = f'<document {root}><page size="A5" margin="8mm"/><flow>{slip}</flow></document>'
+    source = f"<document {root}>{head}<flow>{slip}</flow></document>"
     payload = Payload(PayloadKind.JSON, json.dumps({"slip": value}).encode())
     rendered = render(prepare_template(source.encode()), payload, options=OPTIONS)
     assert rendered.warnings == ()
@@ -115,8 +121,65 @@ def test_a_slip_conforms_to_pdf_ua():
     assert find_violations(made(SLIP, root=root, around="<h1>T</h1>{}"), promises=True) == []
 
 
-def test_a_slip_stays_on_one_page():
-    pdf = made(SLIP, around='<div height="150mm"><p>a</p></div>{}')
+LONG = "word " * 60
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "<div>{}</div>",
+        "<div><p>a</p>{}<p>b</p></div>",
+        "<row>{}<p>a</p></row>",
+        f'<row><div width="20mm"><p>{LONG}</p></div>{{}}</row>',
+        '<row align-items="end"><p>a</p><div>{}</div></row>',
+        "<row><div><row><div>{}</div></row></div></row>",
+        '<div columns="1" padding="2mm" border="1pt solid black">{}</div>',
+        "<table><tr><td>a</td></tr><tr><td>{}</td></tr></table>",
+        f'<table><col width="20mm"/><col/><tr><td colspan="2">a</td></tr><tr><td>{LONG}</td><td>{{}}</td></tr></table>',
+        "<table><tr><td>a</td></tr><tr><td><p>b</p>{}</td></tr></table>",
+        "<ul><li><p>a</p></li><li>{}</li></ul>",
+        '<grid grid-template-columns="1fr">{}</grid>',
+        '<p break-after="avoid">a</p>{}',
+        "<blockquote>{}</blockquote>",
+    ],
+)
+@pytest.mark.parametrize("height", [100, 118, 124, 130, 136, 142, 148, 160, 185])
+def test_a_slip_stays_on_one_page(around, height):
+    around = f'<div height="{height}mm"><p>begin</p></div>{around}'
+    pdf = made(SLIP, around=around)
     with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
-        assert len(document) == 2
-        assert "SEPA" not in document[0].get_textpage().get_text_range()
+        pages = [page.get_textpage().get_text_range() for page in document]
+    words = ("SEPA", "Zahlen", "Größe", "IBAN", "Betrag", "Rechnung")
+    shown = [[word for word in words if word in page] for page in pages]
+    assert [found for found in shown if found] == [list(words)]
+
+
+@pytest.mark.parametrize("height", [20, 45, 70, 90])
+def test_a_slip_in_columns_stays_in_one_of_them(height):
+    around = f'<div columns="2" column-gap="4mm"><div height="{height}mm"><p>a</p></div>{{}}<div height="60mm"><p>b</p></div></div>'
+    pdf = made(SLIP, "font-size='6pt'", around=f'<div height="90mm"><p>a</p></div>{around}')
+    with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
+        texts = [page.get_textpage() for page in document]
+        places = [
+            (number, edges_of(text, word)[0] > 200)
+            for word in ("SEPA", "IBAN", "Rechnung")
+            for number, text in enumerate(texts)
+            if word in text.get_text_range()
+        ]
+    assert places == [places[0]] * 3
+
+
+def edges_of(text: pypdfium2.PdfTextPage, word: str) -> tuple[float, ...]:
+    index, _ = text.search(word).get_next()
+    return text.get_charbox(index)
+
+
+def test_a_slip_in_a_row_that_is_higher_than_a_page_is_broken_and_complete():
+    around = '<div height="10mm"><p>a</p></div><row>{}<p width="10mm">b</p></row>'
+    pdf = made(SLIP, around=around, head='<page size="120mm 50mm" margin="4mm"/>')
+    with pypdfium2.PdfDocument(io.BytesIO(pdf)) as document:
+        pages = [page.get_textpage().get_text_range() for page in document]
+    assert "SEPA" in pages[1]
+    assert "Rechnung 7" in pages[-1]
+    assert "IBAN" in "".join(pages)

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pikepdf
 import uharfbuzz as hb
+from asn1crypto import cms
 from fontTools.ttLib import TTFont
 from PIL import ImageCms
 
@@ -25,6 +26,7 @@ SCHEMA = "{http://www.aiim.org/pdfa/ns/schema#}"
 PROPERTY = "{http://www.aiim.org/pdfa/ns/property#}"
 DC = "{http://purl.org/dc/elements/1.1/}"
 PDF = "{http://ns.adobe.com/pdf/1.3/}"
+XML = "{http://www.w3.org/XML/1998/namespace}"
 XMP = "{http://ns.adobe.com/xap/1.0/}"
 PREDEFINED = (DC, PDF, XMP, PDFAID, EXTENSION)
 
@@ -33,8 +35,11 @@ BLEND_MODES = {"/Normal", "/Compatible", "/Multiply", "/Screen", "/Overlay", "/D
 FORBIDDEN_STATE = {"/TR", "/TR2", "/HTP", "/HTO"}
 FORBIDDEN_CATALOG = {
     *("/AA", "/OpenAction", "/Requirements", "/NeedsRendering", "/OCProperties"),
-    *("/Perms", "/Collection", "/Extensions"),
+    *("/Perms", "/Collection"),
 }
+# What signatures are of: ETSI's PAdES, and ISO's elliptic curves. ISO 32000-1 has a place for extensions
+# (7.12), and ISO 19005 no rule against them.
+EXTENSIONS = {"/ESIC", "/ISO_"}
 LEVEL_A = {"/StructTreeRoot", "/MarkInfo", "/Lang"}
 FORBIDDEN_NAMES = {"/JavaScript", "/AlternatePresentations", "/Renditions"}
 RELATIONSHIPS = {"/Source", "/Data", "/Alternative", "/Supplement", "/Unspecified"}
@@ -48,15 +53,19 @@ FORBIDDEN_OPERATORS = {
 SHOWING = {"Tj", "TJ", "'", '"'}
 
 
-def find_violations(data: bytes, part: int) -> list[str]:
-    """Return the rules of ISO 19005 that a file breaks, each with its clause; none when it conforms."""
-    return sorted(set(_Checker(data, part).check()))
+def find_violations(data: bytes, part: int, *, signatures: int = 0) -> list[str]:
+    """Return the rules of ISO 19005 that a file breaks, each with its clause; none when it conforms.
+
+    `signatures` is how many updates were appended to the file, each for one signature.
+    """
+    return sorted(set(_Checker(data, part, signatures).check()))
 
 
 class _Checker:
-    def __init__(self, data: bytes, part: int) -> None:
+    def __init__(self, data: bytes, part: int, signatures: int) -> None:
         self.data = data
         self.part = part
+        self.signatures = signatures
         self.pdf = pikepdf.open(io.BytesIO(data))
         self.codes: dict[Any, set[int]] = {}  # used of each font, by its object number
 
@@ -70,13 +79,15 @@ class _Checker:
         yield from self.fonts()
         yield from self.metadata()
         yield from self.attachments()
+        yield from self.signed()
 
     # --- 6.1 file structure
 
     def file(self) -> Iterator[str]:
         if not re.match(rb"%PDF-1\.[0-7]\n%[\x80-\xff]{4}", self.data):
             yield "6.1.2 header"
-        if not re.search(rb"%%EOF\n?\Z", self.data) or self.data.count(b"%%EOF") != 1:
+        ends = self.data.count(b"%%EOF")  # one, and one for each update (ISO 32000-1, 7.5.6)
+        if not re.search(rb"%%EOF\n?\Z", self.data) or ends != 1 + self.signatures:
             yield "6.1.3 end of file"
         if len(self.pdf.trailer.get("/ID", [])) != 2 or "/Encrypt" in self.pdf.trailer:
             yield "6.1.3 trailer"
@@ -337,6 +348,9 @@ class _Checker:
         """Check a form field (6.3.3, 6.4.1): one appearance, for buttons by state, and no action."""
         field = widget.get("/Parent", widget)
         normal = widget.get("/AP", {}).get("/N")
+        left, bottom, right, top = map(float, widget.Rect)
+        if (left, bottom) == (right, top):  # a field without an area needs no appearance
+            return
         if normal is None or widget.AP.keys() != {"/N"}:
             yield "6.3.3 appearance of a widget"
         elif (field.FT == "/Btn") is isinstance(normal, pikepdf.Stream):
@@ -351,6 +365,9 @@ class _Checker:
         found = FORBIDDEN_CATALOG & set(self.pdf.Root.keys())
         if found:
             yield f"6.5 catalogue {found}"
+        extensions = set(self.pdf.Root.get("/Extensions", pikepdf.Dictionary()).keys())
+        if not extensions <= (EXTENSIONS if self.signatures else set()):
+            yield f"6.5 extensions {extensions}"
         names = set(self.pdf.Root.get("/Names", pikepdf.Dictionary()).keys())
         if names & FORBIDDEN_NAMES or not names <= {"/Dests", "/EmbeddedFiles"}:
             yield f"6.5 names {names}"
@@ -368,7 +385,7 @@ class _Checker:
         header = packet.partition("?>")[0]
         if "bytes=" in header or "encoding=" in header or not packet.startswith("<?xpacket begin="):
             yield "6.6.2.1 packet header"
-        properties = list(_properties(ElementTree.fromstring(packet)))
+        properties = list(_properties(_in_elements(ElementTree.fromstring(packet))))
         values = {element.tag: element for element in properties}
         if len(values) != len(properties):
             yield "6.6.2.1 a property twice"
@@ -439,6 +456,24 @@ class _Checker:
             if "/Params" in file and not re.match(r"D:\d{8}", str(file.Params.get("/ModDate"))):
                 yield "6.8 date"
 
+    # --- 6.4.3 signatures
+
+    def signed(self) -> Iterator[str]:
+        """Check that each signature covers all of its revision but itself, by one signer."""
+        fields = self.pdf.Root.get("/AcroForm", {}).get("/Fields", [])
+        values = [field.V for field in fields if field.get("/FT") == "/Sig" and "/V" in field]
+        if len(values) != self.signatures:
+            yield f"6.4.3 {len(values)} signatures"
+        ends = {found.end() for found in re.finditer(rb"%%EOF\n?", self.data)}
+        for value in values:
+            start, before, after, length = map(int, value.ByteRange)
+            gap = self.data[before:after]
+            if start or after + length not in ends or not re.fullmatch(rb"<[0-9A-Fa-f]+>", gap):
+                yield "6.4.3 range of a signature"
+            content = cms.ContentInfo.load(bytes(value.Contents))["content"]
+            if len(content["signer_infos"]) != 1 or not len(content["certificates"]):
+                yield "6.4.3 signer"
+
 
 def _glyph_map(descendant: Any) -> Any:
     glyphs = descendant.CIDToGIDMap
@@ -459,6 +494,25 @@ def _widths(descendant: Any) -> tuple[dict[int, float], float]:
             width = float(entries.pop(0))
             widths.update(dict.fromkeys(range(int(first), int(second) + 1), width))
     return widths, float(descendant.get("/DW", 1000))
+
+
+def _in_elements(packet: Any) -> Any:
+    """Return XMP in one of the ways RDF has to write it: properties are elements, and structures too.
+
+    They may be attributes also, and structures a Description inside (ISO 16684-1, 7.9.2).
+    """
+    for element in list(packet.iter()):
+        for name, text in list(element.attrib.items()):
+            if name == f"{RDF}resource":
+                element.text = text
+            elif name.startswith("{") and not name.startswith((RDF, XML)):
+                ElementTree.SubElement(element, name).text = text
+                del element.attrib[name]
+    for item in packet.iter(f"{RDF}li"):
+        for inner in item.findall(f"{RDF}Description"):
+            item.extend(list(inner))
+            item.remove(inner)
+    return packet
 
 
 def _properties(root: Any) -> Iterator[Any]:

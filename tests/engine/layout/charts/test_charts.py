@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
+from math import hypot
 
 import pytest
 
@@ -254,3 +255,89 @@ def test_small_charts_stand_in_lines_and_cells():
 def test_the_grid_is_drawn_behind_columns():
     kinds = [type(each) for each in items(column("[1, 2]"))]
     assert kinds.index(Stroke) < kinds.index(Path)
+
+
+@pytest.mark.parametrize("kind", ["column", "bar", "line", "area"])
+@pytest.mark.parametrize(
+    "values", ["[-20, -35, -34]", "[120, -340, 5]", "[7]", "[-7]", "[1000000, 2, -1000000]"]
+)
+@pytest.mark.parametrize("side", ["start", "end"])
+def test_values_are_inside_the_chart_and_touch_no_label(kind, values, side):
+    axis = f'<axis side="{side}"/>'
+    chart = (
+        f'<chart type="{kind}" data="n in {values}" x="n ~ \' name\'" y="n" '
+        f'values="true" height="100pt" width="180pt" alt="">{axis}</chart>'
+    )
+    found = list(boxes(items(chart)))
+    assert all(left >= 19.9 and right <= 200.1 for left, _, right, _ in found)
+    for one, other in combinations(found, 2):
+        assert not _overlap(one, other), (one, other)
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    is_across = one[0] < other[2] - 0.1 and other[0] < one[2] - 0.1
+    return is_across and one[1] < other[3] - 0.1 and other[1] < one[3] - 0.1
+
+
+def test_bars_use_the_width_that_their_values_leave():
+    chart = column("[10, 1000000]", 'values="true"').replace("column", "bar")
+    long = max(rectangles(items(chart)), key=lambda bar: bar[2])
+    (value,) = [each for each in items(chart) if getattr(each, "text", "") == "1,000,000"][:1]
+    assert value.x - long[2] < 10
+    assert value.x + value.width == pytest.approx(20 + WIDTH, abs=3)
+
+
+def test_values_of_a_stack_to_100_percent_are_shares():
+    series = '<series y="n" label="A"/><series y="3 * n" label="B"/>'
+    chart = (
+        '<chart type="{}" stack="share" data="n in [10, 20]" x="n" values="true" height="160pt" '
+        f'alt="">{series}</chart>'
+    )
+    assert {"25%", "75%"} <= set(texts(chart.format("column")))
+    assert {"25%", "75%"} <= set(texts(chart.format("bar")))
+    assert "1,000%" not in texts(chart.format("area"))
+
+
+def test_a_slice_that_is_there_is_not_0_percent():
+    shown = texts(
+        '<chart type="pie" data="n in [1, 999]" x="n" y="n" values="true" height="160pt" alt=""/>'
+    )
+    assert [text for text in shown if "%" in text] == ["999 100%", "1 <1%"]
+
+
+@pytest.mark.parametrize("kind", ["pie", "donut"])
+@pytest.mark.parametrize(
+    "values",
+    ["[42, 91, 8, 6, 2, 1, 0.4]", "[1, 1, 1, 1, 1, 90]", "[90, 1, 1, 1, 1, 1]", "[50, 50]", "[7]"],
+)
+def test_lines_to_labels_do_not_cross_slices(kind, values):
+    found = items(
+        f'<chart type="{kind}" data="n in {values}" x="n" y="n" values="true" height="200pt" alt=""/>'
+    )
+    outlines = [each for each in found if isinstance(each, Path) and not each.width]
+    points = [p[-2:] for each in outlines for path in each.subpaths for p in path]
+    center, radius = (220.0, 120.0), 120 - min(y for _, y in points)
+    leaders = [each for each in found if isinstance(each, Path) and each.width == 0.4]
+    assert leaders
+    for leader in leaders:
+        for start, end in pairwise(leader.subpaths[0]):
+            for at in range(11):
+                x = start[0] + (end[0] - start[0]) * at / 10 - center[0]
+                y = start[1] + (end[1] - start[1]) * at / 10 - center[1]
+                assert hypot(x, y) > radius - 0.5
+
+
+def test_one_value_is_shown_from_zero():
+    chart = column("[7, 7]").replace("column", "line")
+    assert texts(chart)[:1] == ["0"]
+
+
+def test_zeros_have_no_scale():
+    assert set(texts(column("[0, 0]").replace('x="n"', 'x="loop.index"'))) == {"0", "1", "2"}
+
+
+def test_a_long_name_has_a_row_of_the_legend():
+    name = "A name of a series that is longer than half of its chart"
+    inside = f'<series y="n" label="{name}"/><series y="n" label="B"/>'
+    chart = column("[1, 2]", 'width="250pt"', inside).replace('y="n" height', "height")
+    assert name in texts(chart)

@@ -77,6 +77,9 @@ def test_lines_and_points_differ_in_shape_too():
 def test_a_colour_that_comes_again_is_hatched():
     assert [hatch_of(at, 6, is_hatched=False) for at in (0, 5, 6, 12)] == [None, None, 45.0, -45.0]
     assert len({hatch_of(at, 6, is_hatched=True) for at in range(6)}) == 6
+    for is_hatched in (True, False):
+        looks = {(at % 6, hatch_of(at, 6, is_hatched=is_hatched)) for at in range(36)}
+        assert len(looks) == 36
 
 
 def test_an_own_colour_goes_before_the_palette():

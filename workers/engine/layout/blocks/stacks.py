@@ -188,6 +188,13 @@ def top_margin(block: AnyBlock, width: float) -> float:
     return own
 
 
+def is_broken_against_style(block: AnyBlock, fragment: Fragment) -> bool:
+    """Return whether a block with `break-inside="avoid"` continues elsewhere without a forced break."""
+    if fragment.resume is None or fragment.forced or isinstance(block, Break):
+        return False
+    return block.style.breaks.avoid_inside
+
+
 def in_flow_children(row: Row) -> list[Block]:
     """Return the in-flow blocks of a row."""
     return [c for c in row.children if not isinstance(c, Break) and not is_positioned(c)]
@@ -338,7 +345,7 @@ class _StackLayout:
         if fragment is None:
             return None
         if not is_top and (
-            fragment.height > left + EPSILON or self._is_broken_against_style(block, fragment)
+            fragment.height > left + EPSILON or is_broken_against_style(block, fragment)
         ):
             return None
         self.y += gap
@@ -347,11 +354,6 @@ class _StackLayout:
         self.y += fragment.height
         self.last_bottom_margin = bottom_margin_after(block, fragment, self.region.width)
         return fragment
-
-    def _is_broken_against_style(self, block: AnyBlock, fragment: Fragment) -> bool:
-        if fragment.resume is None or fragment.forced or isinstance(block, Break):
-            return False
-        return block.style.breaks.avoid_inside
 
     def _gap(self, index: int, top: float) -> float:
         if self.placed:

@@ -93,6 +93,8 @@ class ValueAxis:
             values, has_zero=has_zero, low=spec.low, high=spec.high
         )
         self._is_nice = is_nice
+        is_free = spec.low is None and spec.high is None
+        self._is_blank = is_free and not any(values)  # nothing but zeros tells no scale
         self.low, self.high = self._least, self._most
 
     def fraction(self, value: float) -> float:
@@ -115,6 +117,8 @@ class ValueAxis:
 
     def _ticks(self, count: int) -> list[Tick]:
         spec = self.spec
+        if self._is_blank:
+            return [Tick(0.0, self._label(Decimal(0), Decimal(1)))]
         if self._is_nice:
             self.low, self.high, step = nice_extent(
                 self._least,

@@ -28,9 +28,10 @@ from workers.engine.tree.nodes import Chart
 from workers.engine.units import BLACK, Color
 
 LINE_WIDTH: Final = 1.4
-THIN_LINE: Final = 1.0  # where many lines cross
+THIN_LINE: Final = 1.0  # where many lines cross, or one goes up and down at every point
 MARKER: Final = 2.1  # points, a marker's radius
 MANY_LINES: Final = 6
+MANY_RECORDS: Final = 150
 EMPTY: Final = "chart-empty"
 DENSE: Final = "chart-too-dense"
 RANGE: Final = "chart-range"
@@ -88,7 +89,8 @@ def make_entries(
     for at, (label, own) in enumerate(zip(labels, given, strict=True)):
         color = color_of(at, own, colors)
         if is_line:
-            width = THIN_LINE if len(labels) > MANY_LINES else LINE_WIDTH
+            is_thin = len(labels) > MANY_LINES or len(chart.xs) > MANY_RECORDS
+            width = THIN_LINE if is_thin else LINE_WIDTH
             dash = DASHES[at % len(DASHES)] if len(labels) > 1 else ()
             entries.append(LegendEntry(label, color, None, width, dash))
         elif is_point:

@@ -16,7 +16,6 @@ LINE_SYMBOL_WIDTH: Final = 1.8  # em, the length of a line's symbol
 _SWATCH: Final = 0.75  # em, the side of an area's symbol
 _GAP: Final = 0.45  # em, between symbol and name
 _PITCH: Final = 1.4  # em, between entries
-_MAX_LABEL_FRACTION: Final = 0.6  # of the width, for one name
 _MAX_HEIGHT_FRACTION: Final = 0.5  # of the chart's height, for a legend
 _LEADING: Final = 1.15
 HATCH_WIDTH: Final = 0.55
@@ -106,8 +105,8 @@ def _rows(
     rows: list[list[tuple[float, str, LegendEntry]]] = [[]]
     x = 0.0
     for entry in entries:
-        text = label_style.truncate(entry.label, width * _MAX_LABEL_FRACTION)
         symbol = symbol_width(entry, label_style.size) + _GAP * label_style.size
+        text = label_style.truncate(entry.label, max(width - symbol, 0.0))
         used = symbol + label_style.width(text)
         if rows[-1] and x + used > width:
             rows.append([])

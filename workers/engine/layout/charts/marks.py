@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import chain
 from math import floor
 from typing import Final, NamedTuple
 
@@ -14,15 +16,17 @@ from workers.engine.layout.charts.palette import tint
 from workers.engine.layout.charts.pen import PlotArea, TextAnchor, circle, marker, rectangle
 from workers.engine.layout.charts.stacking import StackedValue
 from workers.engine.layout.context import format_mm
+from workers.engine.tree.nodes import Chart
 
 MIN_BAND: Final = 0.5  # points per category: narrower ones are invisible
 MAX_POINTS: Final = 10_000  # marks of one chart
 _GROUP: Final = 0.72  # of a band, for its columns
 _MAX_COLUMN: Final = 34.0
 _SEAM: Final = 0.5  # points, between adjacent or stacked columns
-_FEW_POINTS: Final = 24  # a line with at most this many points has dots
+_FEW_POINTS: Final = 12  # a line with at most this many points has dots
 _CELL: Final = 0.5  # points; of markers in one such cell one is drawn
 _MAX_VALUES: Final = 500  # written at points
+_SHARE_STEP: Final = Decimal("0.01")
 _SMALL: Final = 300  # a scatter chart with more points has smaller markers
 
 
@@ -126,7 +130,7 @@ def write_column_values(
             exact = chart.series[at].exact[index]
             if part is None or exact is None:
                 continue
-            text = chart.value_axis.format.write_number(exact, None)
+            text = _write_value(chart, exact, part)
             need = label_style.size if coordinates.is_horizontal else label_style.width(text)
             if need > pitch:
                 continue
@@ -284,7 +288,9 @@ def draw_points(
             )
             return
         radius = entry.radius if len(order) <= _SMALL else entry.radius * 0.55
-        if entry.marker == "circle":  # a line of length 0 with round caps (ISO 32000-1 8.5.3.2)
+        if entry.marker == "circle" and len(order) > _SMALL:
+            # A line of length 0 with round caps (ISO 32000-1 8.5.3.2) is short, and not quite round
+            # in every viewer.
             dots = [(point, point) for point in places.values()]
             drawing.pen.stroke(dots, 2 * radius, entry.color)
         else:
@@ -300,31 +306,49 @@ def write_point_values(
 ) -> None:
     """Write values at the points of lines and areas, where they do not overlap.
 
-    They are above a point, or below one that is lower than its neighbours.
+    They are above a point, or below one that is lower than its neighbours or has another just above.
     """
-    chart, label_style = drawing.chart, drawing.label_style
-    taken: list[tuple[float, float, float, float]] = []
-    for series, parts in zip(chart.series, stacks, strict=True):
-        places = [
-            (series.exact[at], coordinates.point(fraction, part[1]))
+    chart, label_style, area = drawing.chart, drawing.label_style, coordinates.area
+    lines = [
+        [
+            (at, coordinates.point(fraction, part[1]))
             for at, fraction in order
-            if (part := parts[at]) is not None
+            if (part := parts[at])
         ]
-        for index, (exact, (x, y)) in enumerate(places):
-            if exact is None or len(taken) > _MAX_VALUES:
+        for parts in stacks
+    ]
+    heights: dict[int, list[float]] = {}
+    for at, (_, y) in chain.from_iterable(lines):
+        heights.setdefault(at, []).append(y)
+    taken: list[tuple[float, float, float, float]] = []
+    for series, parts, line in zip(chart.series, stacks, lines, strict=True):
+        for index, (at, (x, y)) in enumerate(line):
+            exact, part = series.exact[at], parts[at]
+            if exact is None or part is None or len(taken) > _MAX_VALUES:
                 continue
-            text = chart.value_axis.format.write_number(exact, None)
-            around = [place[1] for _, place in places[max(index - 1, 0) : index + 2]]
-            is_below = len(around) > 1 and y >= max(around) > min(around)
+            text = _write_value(chart, exact, part)
+            around = [point[1] for _, point in line[max(index - 1, 0) : index + 2]]
             below = y + 0.6 * label_style.size + label_style.cap_height
+            is_lowest = len(around) > 1 and y >= max(around) > min(around)
+            is_covered = any(0 < y - other < 1.8 * label_style.size for other in heights[at])
+            is_below = is_lowest or (is_covered and below <= area.bottom)
             baseline = below if is_below else y - 0.6 * label_style.size
             half = label_style.width(text) / 2
-            middle = min(max(x, half), drawing.width - half)
+            # Beside the plot are the labels of its axis.
+            middle = max(min(x, area.right - half - 1), area.left + half + 1)
             left, right = middle - half - 1, middle + half + 1
             box = (left, baseline - label_style.cap_height - 1, right, baseline + 1)
             if not any(_touch(box, other) for other in taken):
                 taken.append(box)
                 drawing.pen.text(middle, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
+
+
+def _write_value(chart: Chart, exact: Decimal, part: tuple[float, float]) -> str:
+    """Return the value of a mark as text, of one in a stack to 100 % its share."""
+    if chart.stack != "share":
+        return chart.value_axis.format.write_number(exact, None)
+    share = Decimal(repr(part[1] - part[0]))
+    return chart.value_axis.format.write_number(share, _SHARE_STEP)
 
 
 def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -36,9 +36,8 @@ def hatch_of(index: int, count: int, *, is_hatched: bool) -> float | None:
 
     Areas that repeat a colour are always hatched.
     """
-    if is_hatched:
-        return HATCHES[index % len(HATCHES)]
-    return HATCHES[index // count % len(HATCHES)]
+    again = index // count  # how often the colours were used before
+    return HATCHES[((index if is_hatched else 0) + again) % len(HATCHES)]
 
 
 def tint(color: Color, fraction: float) -> Color:

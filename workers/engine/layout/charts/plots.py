@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from workers.engine.layout.charts import marks
 from workers.engine.layout.charts.axes import (
@@ -52,6 +52,19 @@ _FROM_ZERO: Final = frozenset({"column", "bar", "area"})
 _BANDED: Final = frozenset({"column", "bar"})
 
 
+class PlotInsets(NamedTuple):
+    """Space in points between the plot and its labels, for values written beyond marks."""
+
+    left: float = 0.0
+    right: float = 0.0
+    top: float = 0.0
+    bottom: float = 0.0
+
+
+_ATTEMPTS: Final = 3  # to allocate space
+_NO_INSETS: Final = PlotInsets()
+
+
 @dataclass(slots=True)
 class _Plot:
     """Parts of a chart with axes."""
@@ -63,6 +76,7 @@ class _Plot:
     stacks: list[list[StackedValue]]
     entries: list[LegendEntry]
     is_direct: bool = False
+    insets: PlotInsets = _NO_INSETS
 
     @property
     def is_horizontal(self) -> bool:
@@ -122,6 +136,7 @@ def _prepare(drawing: ChartDrawing) -> _Plot:
     x_axis, xs = _make_x_axis(chart)
     labels = [series.label for series in chart.series]
     entries = make_entries(chart, labels, [series.color for series in chart.series])
+    has_zero = has_zero or len(set(ends)) == 1  # of one value only zero tells the size
     value_axis = ValueAxis(chart.value_axis, ends, has_zero=has_zero)
     return _Plot(drawing, x_axis, value_axis, xs, stacks, entries)
 
@@ -254,7 +269,6 @@ def _allocate_space(
     drawing, label_style = plot.drawing, plot.drawing.label_style
     gap = _GAP * label_style.size
     top += label_style.cap_height / 2
-    top_margin = 0.0
     room = drawing.width * _MAX_LABELS_FRACTION
     bottom_margin = (
         label_style.line_height + gap
@@ -264,52 +278,84 @@ def _allocate_space(
     labels = AxisLabels([], 0.0)
     left, right = 0.0, drawing.width
     ticks: list[Tick] = []
-    for _ in range(2):  # labels of one axis reduce the space of the other
+    for attempt in range(_ATTEMPTS):  # labels of one axis reduce the space of the other
+        inside = plot.insets.top + plot.insets.bottom
         ticks = plot.vertical_axis.vertical_ticks(
-            max(bottom - bottom_margin - top - top_margin, 1.0), label_style, room
+            max(bottom - bottom_margin - top - inside, 1.0), label_style, room
         )
-        top_margin = _values_above(plot, bottom - bottom_margin - top)
         used = 0.0
         if plot.vertical_axis.spec.has_labels:
             used = label_style.widest(line for tick in ticks for line in tick.lines) + gap
         left, right = _sides(plot, used)
+        room_inside = right - left, bottom - bottom_margin - top
+        left, right = left + plot.insets.left, right - plot.insets.right
         space = HorizontalSpace(left, max(right, left + 1.0), drawing.width, drawing.height)
         labels = plot.horizontal_axis.horizontal_ticks(space, label_style)
         if plot.horizontal_axis.spec.has_labels:
             bottom_margin = labels.height + gap
-    return PlotArea(left, top + top_margin, right, bottom - bottom_margin), ticks, labels
+        if attempt < _ATTEMPTS - 1:
+            # With less space the ticks are others, which may need less again: it only grows.
+            insets = _find_insets(plot, *room_inside)
+            plot.insets = PlotInsets(*map(max, plot.insets, insets))
+    area = PlotArea(left, top + plot.insets.top, right, bottom - bottom_margin - plot.insets.bottom)
+    return area, ticks, labels
 
 
 def _sides(plot: _Plot, used: float) -> tuple[float, float]:
-    label_style = plot.drawing.label_style
     left, right = used, plot.drawing.width
     if _stands_at_end(plot):
         left, right = 0.0, right - used
     if plot.is_direct:
         right -= _names_width(plot)
-    chart = plot.drawing.chart
-    if plot.is_horizontal and chart.shows_values and chart.stack == "none":
-        widest = max(
-            (
-                label_style.width(chart.value_axis.format.write_number(value, None))
-                for series in chart.series
-                for value in series.exact
-                if value is not None
-            ),
-            default=0.0,
-        )
-        right -= widest + 0.5 * label_style.size
     return left, right
 
 
-def _values_above(plot: _Plot, height: float) -> float:
-    """Return the space in points that values above the highest mark need beyond the axis."""
-    chart, axis = plot.drawing.chart, plot.value_axis
-    if not chart.shows_values or plot.is_horizontal or chart.stack != "none":
-        return 0.0
-    known = [value for series in chart.series for value in series.values if value is not None]
-    highest = max(map(axis.fraction, known), default=0.0)
-    return max(1.3 * plot.drawing.label_style.size - (1 - highest) * height, 0.0)
+def _find_insets(plot: _Plot, width: float, height: float) -> PlotInsets:
+    """Return the space that values beyond the marks need where the axis ends too near to them."""
+    chart = plot.drawing.chart
+    if not chart.shows_values or (chart.kind in _BANDED and chart.stack != "none"):
+        return _NO_INSETS
+    needs = list(_find_needs(plot))
+    if plot.is_horizontal:
+        before, after = _fit_values(needs, width)
+        return PlotInsets(left=before, right=after)
+    before, after = _fit_values(needs, height)
+    return PlotInsets(top=after, bottom=before)
+
+
+def _find_needs(plot: _Plot) -> Iterator[tuple[float, float, bool]]:
+    """Yield for each value its place on the axis, the points that its text takes, and whether below."""
+    chart, label_style = plot.drawing.chart, plot.drawing.label_style
+    for series, parts in zip(chart.series, plot.stacks, strict=True):
+        ends = [part[1] for part in parts if part is not None]
+        lowest = min(ends, default=0.0)
+        for exact, part in zip(series.exact, parts, strict=True):
+            if exact is None or part is None:
+                continue
+            need = 1.4 * label_style.size
+            if plot.is_horizontal:
+                text = chart.value_axis.format.write_number(exact, None)
+                need = label_style.width(text) + 0.5 * label_style.size
+            # Below a point of a line is the value that is lower than its neighbours.
+            is_below = exact < 0 if chart.kind in _BANDED else part[1] == lowest
+            yield plot.value_axis.fraction(part[1]), need, is_below
+
+
+def _fit_values(needs: Sequence[tuple[float, float, bool]], length: float) -> tuple[float, float]:
+    """Return the space before and after an axis of a length, both included in it.
+
+    Each need is the place of a value as a fraction of the axis, the points that its text takes there,
+    and whether that is before the value.
+    """
+    before = after = 0.0
+    for _ in range(3):  # the axis gets shorter, and its ends nearer to the values
+        axis = max(length - before - after, 1.0)
+        before = max((need - at * axis for at, need, is_before in needs if is_before), default=0.0)
+        after = max(
+            (need - (1 - at) * axis for at, need, is_before in needs if not is_before), default=0.0
+        )
+        before, after = max(before, 0.0), max(after, 0.0)
+    return before, after
 
 
 # --- axes -----------------------------------------------------------------------------------------------
@@ -324,7 +370,7 @@ def _draw_grid(plot: _Plot, area: PlotArea, ticks: Sequence[Tick], labels: AxisL
     if _has_grid(plot, plot.horizontal_axis):
         for tick in labels.ticks:
             x = area.left + tick.fraction * area.width
-            pen.line((x, area.top), (x, area.bottom), GRID, color)
+            pen.line((x, area.top), (x, area.bottom + plot.insets.bottom), GRID, color)
 
 
 def _has_grid(plot: _Plot, axis: Axis) -> bool:
@@ -361,8 +407,8 @@ def _draw_base(plot: _Plot, coordinates: PlotCoordinates) -> None:
     y = area.bottom - zero * area.height
     pen.line((area.left, y), (area.right, y), RULE, color)
     if zero and not isinstance(plot.x_axis, BandAxis):  # base line of the ticks
-        ends = (area.left, area.bottom), (area.right, area.bottom)
-        pen.line(*ends, RULE, color)
+        y = area.bottom + plot.insets.bottom
+        pen.line((area.left, y), (area.right, y), RULE, color)
 
 
 def _write_vertical_labels(plot: _Plot, area: PlotArea, ticks: Sequence[Tick]) -> None:
@@ -376,21 +422,22 @@ def _write_vertical_labels(plot: _Plot, area: PlotArea, ticks: Sequence[Tick]) -
         for at, line in enumerate(tick.lines):
             baseline = first + at * label_style.line_height + label_style.cap_height / 2
             if is_end:
-                pen.text(area.right + gap, baseline, line, label_style)
+                pen.text(area.right + plot.insets.right + gap, baseline, line, label_style)
             else:
-                pen.text(area.left - gap, baseline, line, label_style, anchor=TextAnchor.END)
+                x = area.left - plot.insets.left - gap
+                pen.text(x, baseline, line, label_style, anchor=TextAnchor.END)
 
 
 def _write_horizontal_labels(plot: _Plot, area: PlotArea, labels: AxisLabels) -> None:
     drawing, label_style = plot.drawing, plot.drawing.label_style
-    top = area.bottom + _GAP * label_style.size
+    top = area.bottom + plot.insets.bottom + _GAP * label_style.size
     space = HorizontalSpace(area.left, area.right, drawing.width, drawing.height)
     has_ticks = not isinstance(plot.horizontal_axis, BandAxis) and not plot.is_horizontal
     for tick in labels.ticks:
         x = area.left + tick.fraction * area.width
         if has_ticks:
-            end = (x, area.bottom + _TICK)
-            drawing.pen.line((x, area.bottom), end, RULE, drawing.rule)
+            y = area.bottom + plot.insets.bottom
+            drawing.pen.line((x, y), (x, y + _TICK), RULE, drawing.rule)
         if labels.rotation:
             down = top + label_style.cap_height * 0.7
             drawing.pen.text(

@@ -28,6 +28,7 @@ from workers.engine.layout.blocks.stacks import (
     bottom_margin_after,
     collapses_child_margins,
     in_flow_children,
+    is_broken_against_style,
     shared_top_margin,
     top_margin,
 )
@@ -137,10 +138,13 @@ class _RowFiller:
         given = Region(
             self.widths[index], region.height - top, region.is_top, bottom, has_fixed_width=True
         )
-        fragment = self.context.lay_out(self.children[index], given, start)
-        if fragment is None or (fragment.height > given.height + EPSILON and not region.is_top):
+        child = self.children[index]
+        fragment = self.context.lay_out(child, given, start)
+        if fragment is None or region.is_top:  # at the top of an area, `avoid` is ignored
+            return fragment
+        if fragment.height > given.height + EPSILON:
             return None
-        return fragment
+        return None if start is None and is_broken_against_style(child, fragment) else fragment
 
     # --- positions of blocks ------------------------------------------------------------------------
 

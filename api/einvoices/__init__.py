@@ -1,1 +1,0 @@
-"""Checks of electronic invoices from elsewhere."""

@@ -1,1 +1,0 @@
-"""Extraction of the fields of filled-in forms."""

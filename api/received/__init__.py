@@ -1,0 +1,1 @@
+"""Received files that are read and not kept: electronic invoices and filled-in forms."""

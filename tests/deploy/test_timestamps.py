@@ -1,0 +1,172 @@
+"""`pressroom sign --timestamp-url` has the time of a signature attested by a time-stamp authority."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from asn1crypto import keys, tsp
+from asn1crypto import x509 as asn1_x509
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign.timestamps import DummyTimeStamper
+from pyhanko.sign.validation import validate_pdf_signature
+from pyhanko_certvalidator import ValidationContext
+
+from deploy.timestamps import MAX_RESPONSE_BYTES
+from shared import clock
+from tests.certificates import USAGES
+from tests.deploy.test_signing import ARCHIVE, TWO, sign
+from tests.engine.finish.archive_rules import find_violations as find_archive_violations
+from tests.engine.paint.test_form_fields import made
+from tests.servers import Answer, Server
+
+__all__ = ["sign"]  # a fixture
+
+NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Time-stamp authority of the tests")])
+HEAD = b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
+REPLY = b"application/timestamp-reply"
+
+
+@pytest.fixture(scope="module")
+def authority() -> DummyTimeStamper:
+    """Return what answers requests as an authority of the library's own tests does."""
+    key = rsa.generate_private_key(65537, 2048)
+    now = clock.now()
+    usage = {name: name == "digital_signature" for name in USAGES}
+    certificate = (
+        x509.CertificateBuilder(NAME, NAME, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.KeyUsage(**usage), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING]), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    return DummyTimeStamper(
+        asn1_x509.Certificate.load(certificate.public_bytes(Encoding.DER)),
+        keys.PrivateKeyInfo.load(private),
+    )
+
+
+def answering(stamp: Callable[[tsp.TimeStampReq], bytes]) -> Answer:
+    def answer(connection: socket.socket, request: bytes) -> None:
+        body = stamp(tsp.TimeStampReq.load(request.partition(b"\r\n\r\n")[2]))
+        connection.sendall(HEAD % (b"200 OK", REPLY, len(body)) + body)
+
+    return answer
+
+
+def stamp(authority: DummyTimeStamper, request: tsp.TimeStampReq) -> bytes:
+    return asyncio.run(authority.async_request_tsa_response(request)).dump()
+
+
+def test_a_time_stamp_is_part_of_the_signature_and_valid(sign, authority):
+    with Server(answering(lambda request: stamp(authority, request))) as server:
+        signed = sign(made("<p>a</p>"), "--timestamp-url", server.url("/tsa"))
+    assert all(one.startswith(b"POST /tsa ") for one in server.requests)
+    assert b"application/timestamp-query" in server.requests[0]
+    (one,) = PdfFileReader(io.BytesIO(signed)).embedded_signatures
+    roots = [one.signer_cert, authority.tsa_cert]
+    status = validate_pdf_signature(one, ValidationContext(trust_roots=roots, allow_fetching=False))
+    assert status.bottom_line
+    assert status.timestamp_validity.valid
+    assert status.timestamp_validity.trusted
+    assert abs(status.timestamp_validity.timestamp - clock.now()) < timedelta(minutes=5)
+
+
+def test_an_archive_file_with_a_time_stamp_stays_one(sign, authority):
+    pdf = made(f"<h1>T</h1>{TWO}", ARCHIVE)
+    with Server(answering(lambda request: stamp(authority, request))) as server:
+        signed = sign(pdf, "--field", "buyer", "--timestamp-url", server.url())
+    assert find_archive_violations(signed, 3, signatures=1) == []
+
+
+def of_another_request(authority: DummyTimeStamper, request: tsp.TimeStampReq) -> bytes:
+    imprint = {"hash_algorithm": {"algorithm": "sha256"}, "hashed_message": b"x" * 32}
+    changed = {"version": 1, "message_imprint": imprint, "cert_req": True}
+    return stamp(authority, tsp.TimeStampReq(changed | {"nonce": request["nonce"]}))
+
+
+def without_nonce(authority: DummyTimeStamper, request: tsp.TimeStampReq) -> bytes:
+    kept = {name: request[name] for name in ("version", "message_imprint", "cert_req")}
+    return stamp(authority, tsp.TimeStampReq(kept))
+
+
+def without_token(status: int) -> bytes:
+    """Return a response of a status alone, in DER: granted is 0, rejection 2."""
+    return bytes([0x30, 5, 0x30, 3, 2, 1, status])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (of_another_request, "the time stamp is for another request"),
+        (without_nonce, "the time stamp is for another request"),
+        (lambda *_: without_token(2), "refused the request (rejection)"),
+        (lambda *_: b"", "the answer of the time-stamp server is damaged"),
+        (lambda *_: b"0" * 500, "the answer of the time-stamp server is damaged"),
+        (lambda *_: b"0" * (MAX_RESPONSE_BYTES + 1), "more than 262,144 bytes"),
+        (lambda *_: without_token(0), "is damaged"),
+    ],
+    ids=["other", "no nonce", "refusal", "empty", "garbage", "large", "no token"],
+)
+def test_a_bad_time_stamp_is_an_error_and_nothing_is_written(
+    sign, authority, tmp_path, answer, message
+):
+    with Server(answering(lambda request: answer(authority, request))) as server:
+        printed = sign(made("<p>a</p>"), "--timestamp-url", server.url())
+    assert message in printed
+    assert "was not signed" in printed
+    assert not (tmp_path / "a-signed.pdf").exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (HEAD % (b"500 Internal Server Error", REPLY, 0), "answered 500"),
+        (HEAD % (b"200 OK", b"text/html", 0), "with text/html, not 200"),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n",
+            "answered 302",
+        ),
+        (b"nothing of HTTP", "cannot be reached"),
+    ],
+    ids=["error", "page", "redirect", "other protocol"],
+)
+def test_a_server_that_gives_no_time_stamp_is_an_error(sign, head, message):
+    with Server(head) as server:
+        printed = sign(made("<p>a</p>"), "--timestamp-url", server.url())
+    assert message in printed
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_is_not_there_is_an_error(sign):
+    with Server(b"") as server:
+        url = server.url()
+    assert "cannot be reached: ClientConnectorError" in sign(
+        made("<p>a</p>"), "--timestamp-url", url
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("ftp://example.org/", "must begin with http:// or https://"),
+        ("file:///etc/passwd", "must begin with http:// or https://"),
+        ("example.org/tsa", "must begin with http:// or https://"),
+        ("http://", "must begin with http:// or https://"),
+        ("http://[::1", "must begin with http:// or https://"),
+        ("https://me:secret@example.org/", "must have no name or password"),
+    ],
+)
+def test_other_urls_are_refused(sign, url, message):
+    assert message in sign(made("<p>a</p>"), "--timestamp-url", url)
