@@ -68,8 +68,8 @@ test-long: $(DEV_READY) ## what takes longer: bounds at full size, kills, restor
 	@$(PYTEST) -m "alone and not services and not (faults and long)"
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
-bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (HUGE=100000 for memory)
-	@$(BIN)/python -m tests.bench.table --write $(if $(HUGE),--huge $(HUGE))
+bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (PARTS=engine,farm for some, HUGE=100000 for memory)
+	@$(BIN)/python -m tests.bench.table --write $(if $(PARTS),--parts $(PARTS)) $(if $(HUGE),--huge $(HUGE))
 simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers; checked against real ones
 	@PYTHONPATH=. $(BIN)/python tests/bench/queueing.py
 

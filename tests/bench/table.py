@@ -1,7 +1,8 @@
 """Measure everything that has a limit, and tell which are kept: `make bench`.
 
-Figures are those of whatever machine this is, side by side in one run; a limit that is not kept
-does not fail. With `--write` they become RESULTS.md. Each part runs alone too, by its own file.
+Figures are those of whatever machine this is; those of a part are side by side in one run. A limit
+that is not kept does not fail. With `--write` they become RESULTS.md; with `--parts`, which measures
+some parts only, the sections of the others stay as they are. Each part runs alone too, by its own file.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.demo.show import DOCUMENTS
@@ -22,7 +24,7 @@ from deploy.embedded.launch import launched_farm
 from shared import clock
 from shared.redis_state.pins import TOMBSTONE_SECONDS
 from tests.bench.demands import collect_limits
-from tests.bench.results import write_results
+from tests.bench.results import merge_sections, read_sections, write_results
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 
@@ -34,6 +36,34 @@ NOTE = b"""<document version="1"><data><json>{"name": ""}</json></data>
 <flow><h1>Hello</h1><p>Dear {{ name }}, this is one page.</p></flow></document>"""
 FAILED: list[str] = []  # files of the bench that ended in an error: the others are measured still
 KINDS = {PayloadKind.JSON: "application/json", PayloadKind.CSV: "text/csv"}
+
+
+class Part(NamedTuple):
+    """A part of the bench: the title of its section, and whether it takes `--huge`."""
+
+    title: str
+    has_huge: bool = False
+
+
+HTTP = "http"  # in this file; the other parts are the files of their names
+PARTS = {
+    "engine": Part("The engine alone"),
+    "scripts": Part("Text in other scripts"),
+    "text_costs": Part("Typography"),
+    "einvoices": Part("Electronic invoices"),
+    "parts": Part("Charts, payment parts, forms and signatures"),
+    HTTP: Part("The farm over HTTP"),
+    "previews": Part("Previews"),
+    "front": Part("The front alone"),
+    "acceptance": Part("Renders accepted for later"),
+    "farm": Part("The farm at work, and after kills"),
+    "backlog": Part("Accepted renders, worked off"),
+    "batches": Part("Batches", has_huge=True),
+    "feeding": Part("The next slice among many batches"),
+    "overhead": Part("The queue beside stock Celery"),
+    "cost": Part("What a document costs"),
+}
+LIMITS = "Every limit"
 
 
 class Case:
@@ -131,33 +161,38 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write tests/bench/RESULTS.md")
     parser.add_argument(
+        "--parts", default=[*PARTS], type=parse_parts, help="names with commas; all by default"
+    )
+    parser.add_argument(
         "--huge", type=int, default=0, help="documents of a batch whose memory is measured: minutes"
     )
     arguments = parser.parse_args()
     begun = time.monotonic()
-    parts = {
-        "The engine alone": run_script("engine.py"),
-        "Text in other scripts": run_script("scripts.py"),
-        "Typography": run_script("text_costs.py"),
-        "Electronic invoices": run_script("einvoices.py"),
-        "Charts, payment parts, forms and signatures": run_script("parts.py"),
-        "The farm over HTTP": show(measure_farm()),
-        "Previews": run_script("previews.py"),
-        "The front alone": run_script("front.py"),
-        "Renders accepted for later": run_script("acceptance.py"),
-        "The farm at work, and after kills": run_script("farm.py"),
-        "Accepted renders, worked off": run_script("backlog.py"),
-        "Batches": run_script("batches.py", "--huge", str(arguments.huge)),
-        "The next slice among many batches": run_script("feeding.py"),
-        "The queue beside stock Celery": run_script("overhead.py"),
-        "What a document costs": run_script("cost.py"),
-    }
-    parts = {"Every limit": show(report_limits(parts)), **parts}
+    measured = {}
+    for name in arguments.parts:
+        part = PARTS[name]
+        printed = (
+            show(measure_farm())
+            if name == HTTP
+            else run_script(f"{name}.py", *(["--huge", str(arguments.huge)] * part.has_huge))
+        )
+        measured[part.title] = f"Measured on {clock.now():%Y-%m-%d}.\n\n{printed.strip()}\n"
+    sections = merge_sections(read_sections(), measured, [part.title for part in PARTS.values()])
+    sections = {LIMITS: show(report_limits(sections)), **sections}
     show(iter([f"{(time.monotonic() - begun) / 60:.0f} minutes in all."]))
     if arguments.write:
-        write_results(parts)
+        write_results(sections)
     if FAILED:
         raise SystemExit(f"failed: {', '.join(FAILED)}")
+
+
+def parse_parts(text: str) -> list[str]:
+    names = text.split(",")
+    if unknown := [name for name in names if name not in PARTS]:
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(unknown)}: no such part; there are {', '.join(PARTS)}"
+        )
+    return names
 
 
 def report_limits(parts: dict[str, str]) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.bench import einvoices, feeding, parts, text_costs
+from tests.bench import einvoices, feeding, parts, table, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
+from tests.bench.results import merge_sections, read_sections
 from workers.engine.syntax.vocabulary.charts import CHART_TYPES
 
 ENGINE = Path(__file__).with_name("engine.py")
@@ -66,6 +68,33 @@ def test_bench_measures_how_the_next_slice_is_found(monkeypatch):
     monkeypatch.setattr(feeding, "REPEATS", 2)
     limits = list(collect_limits("\n".join(feeding.measure())))
     assert [must for _, must, _, _ in limits] == ["≤ 5 ms"] * 2
+
+
+def test_results_of_parts_that_were_not_measured_stay():
+    sections = merge_sections(
+        {"The engine alone": "old", "Batches": "old", "A part that is gone": "old"},
+        {"Batches": "new", "Previews": "new"},
+        [part.title for part in table.PARTS.values()],
+    )
+    assert list(sections.items()) == [
+        ("The engine alone", "old"),
+        ("Previews", "new"),
+        ("Batches", "new"),
+    ]
+
+
+def test_each_section_of_the_results_is_a_part_of_the_bench_and_each_part_a_file():
+    titles = [part.title for part in table.PARTS.values()]
+    found = read_sections()
+    assert next(iter(found)) == table.LIMITS
+    assert set(found) - {table.LIMITS} <= set(titles)
+    files = {path.stem for path in ENGINE.parent.glob("*.py")}
+    assert table.PARTS.keys() - {table.HTTP} <= files
+
+
+def test_a_part_that_does_not_exist_is_refused():
+    with pytest.raises(argparse.ArgumentTypeError, match="nothing: no such part; there are engine"):
+        table.parse_parts("engine,nothing")
 
 
 def test_limits_of_every_table_are_found_and_facts_are_not():

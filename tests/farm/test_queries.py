@@ -18,7 +18,7 @@ from shared.db.templates import store_content
 from shared.jobs import PinnedTemplate
 from shared.outbound import Fetcher
 from workers.engine.pipeline import prepare_template
-from workers.render.resources import Images
+from workers.render.resources import FoundFiles, Images
 from workers.render.templates import Templates
 
 XML = {"Content-Type": "text/xml"}
@@ -113,6 +113,30 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
         assert gather() == data
     assert first != []
     assert statements == []
+
+
+def test_jobs_claimed_together_ask_redis_for_an_image_once(ports, database, redis_url, front):
+    name, found, claims = "no-such-image", FoundFiles(), ports.cells.only.claims
+    images = Images(
+        database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")
+    )
+
+    def look_up(count: int, shared: FoundFiles | None) -> int:
+        """Return how often Redis is asked, when each of some jobs looks the name up twice."""
+        before = asked(redis_url)
+        for _ in range(count):
+            of_job = images.of_job(front.job(workspace="wsp_1"), claims, found=shared)
+            assert [of_job.find_image(name), of_job.find_image(name)] == [None, None]
+        return asked(redis_url) - before
+
+    assert look_up(3, None) == 3
+    assert look_up(3, found) == 1
+
+
+def asked(redis_url) -> int:
+    """Return the number of fields that Redis was asked for."""
+    with Redis.from_url(redis_url) as redis:
+        return redis.info("commandstats").get("cmdstat_hget", {"calls": 0})["calls"]
 
 
 def forget_changes(redis_url):

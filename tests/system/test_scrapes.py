@@ -129,6 +129,24 @@ def test_templates_and_images_count_their_stores_and_caches(account, documents, 
     assert count("store_duration_seconds_count", store="database", operation="read") >= 1
 
 
+def test_accepted_renders_claimed_together_look_an_image_up_once(farm, account, scrapes):
+    account.store_logo()
+    document = b"<document><flow><img src='logo' alt='' width='10mm'/></flow></document>"
+    headers = {"Content-Type": "text/xml", "Prefer": "respond-async"}
+    farm.command("queue", "drain", "batch", "--wait", "30")
+    try:
+        sent = [account.request("POST", "/v2/pdf", document, headers=headers) for _ in range(24)]
+    finally:
+        farm.command("queue", "resume", "batch")
+    before = scrapes()
+    for answer in sent:
+        job = account.request("GET", f"/v2/jobs/{answer.json['id']}?wait=20").json
+        assert job["status"] == "succeeded"
+    wait_until(lambda: grown(before, scrapes(), "pressroom_renders_total") >= len(sent))
+    lookups = grown(before, scrapes(), "pressroom_cache_requests_total", cache="image_pins")
+    assert 1 <= lookups <= len(sent) / 2
+
+
 def test_the_worker_and_the_parts_show_how_they_are(farm, account, scrapes):
     assert account.render(HELLO).status == 200
     # The answer is sent a moment before the worker has put its message away.

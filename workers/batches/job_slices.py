@@ -7,6 +7,7 @@ next jobs.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
@@ -36,6 +37,7 @@ from workers.batches.slices import SLICE_SECONDS
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error, run_within
 from workers.render.recorded import record
+from workers.render.resources import FoundFiles
 from workers.render.run import RenderContext, log_end, log_fields, make_pdf, skip_job
 
 # The duration of the jobs claimed at once; other slots claim further jobs of the account in order.
@@ -77,6 +79,8 @@ class _JobSliceRun:
         self._stop_at = ticks() + SLICE_SECONDS
         self._begun: RenderJob | None = None
         self._begin_at = 0.0
+        # By workspace, of the jobs that were claimed together.
+        self._found: defaultdict[str | None, FoundFiles] = defaultdict(FoundFiles)
 
     def run(self) -> None:
         """Render and end jobs until the time is over or none are left."""
@@ -115,6 +119,7 @@ class _JobSliceRun:
     ) -> list[RenderJob]:
         """Render and end claimed jobs; with `is_last`, claim the next ones and return them."""
         begun_at = ticks()
+        self._found.clear()
         with self._traced(jobs[0]):
             with self._limits.active():
                 ends = list(self._render_all(jobs, is_careful=is_careful))
@@ -158,10 +163,9 @@ class _JobSliceRun:
         return _End(job, replace(outcome, started_at=started_at), storing)
 
     def _make_pdf(self, job: RenderJob) -> tuple[JobOutcome, bytes]:
-        with self._context.stopper.watch(job.id):
-            return make_pdf(
-                job, self._context, self._context.images.of_job(job, self._context.claims)
-            )
+        context, found = self._context, self._found[job.workspace_id]
+        with context.stopper.watch(job.id):
+            return make_pdf(job, context, context.images.of_job(job, context.claims, found=found))
 
     def _store(self, end: _End) -> _End:
         """Wait for the PDF to be stored."""

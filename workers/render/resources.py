@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -51,12 +52,16 @@ class Images:
         """Return the images of an account's job; without a workspace only remote ones."""
         return WorkspaceImages(self, workspace_id, RemoteImages(self._fetcher, account_id))
 
-    def of_job(self, job: RenderJob, claims: Claims) -> WorkspaceImages:
-        """Return the images of a job."""
-        if not job.is_fetched_for:
-            return self.of_account(job.meter.account_id, job.workspace_id)
-        remote = AwaitedImages(self._fetcher, job, claims)
-        return WorkspaceImages(self, job.workspace_id, remote)
+    def of_job(
+        self, job: RenderJob, claims: Claims, *, found: FoundFiles | None = None
+    ) -> WorkspaceImages:
+        """Return the images of a job; stored ones that are in `found` are not looked up again."""
+        remote = (
+            AwaitedImages(self._fetcher, job, claims)
+            if job.is_fetched_for
+            else RemoteImages(self._fetcher, job.meter.account_id)
+        )
+        return WorkspaceImages(self, job.workspace_id, remote, found)
 
     def find(self, workspace_id: str, name: str) -> bytes | None:
         """Return the current bytes of a name, None if the workspace has no such image.
@@ -96,15 +101,31 @@ class Images:
         return data, len(data)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """The stored images and fonts of a workspace that were looked up, by name; None is missing.
+
+    Jobs that were claimed together may share them: each then uses files at least as new as its acceptance.
+    """
+
+    images: dict[str, bytes | None] = field(default_factory=dict)
+    fonts: dict[str, FontFile | None] = field(default_factory=dict)
+
+
 class WorkspaceImages:
     """The engine's `Resources` of one job; each name is resolved once, so its image does not change."""
 
-    def __init__(self, images: Images, workspace_id: str | None, remote: RemoteImages) -> None:
+    def __init__(
+        self,
+        images: Images,
+        workspace_id: str | None,
+        remote: RemoteImages,
+        found: FoundFiles | None = None,
+    ) -> None:
         self._images = images
         self._remote = remote
         self._workspace_id = workspace_id
-        self._found: dict[str, bytes | None] = {}
-        self._fonts: dict[str, FontFile | None] = {}
+        self._found = FoundFiles() if found is None else found
 
     @property
     def wanted(self) -> Sequence[str]:
@@ -115,17 +136,19 @@ class WorkspaceImages:
         """Return the bytes of a stored image, None if the workspace has no such image."""
         if self._workspace_id is None:
             return None
-        if name not in self._found:
-            self._found[name] = self._images.find(self._workspace_id, name)
-        return self._found[name]
+        found = self._found.images
+        if name not in found:
+            found[name] = self._images.find(self._workspace_id, name)
+        return found[name]
 
     def find_font(self, name: str) -> FontFile | None:
         """Return a stored font, None if the workspace has no such font."""
         if self._workspace_id is None or self._images.fonts is None:
             return None
-        if name not in self._fonts:
-            self._fonts[name] = self._images.fonts.find(self._workspace_id, name)
-        return self._fonts[name]
+        found = self._found.fonts
+        if name not in found:
+            found[name] = self._images.fonts.find(self._workspace_id, name)
+        return found[name]
 
     def list_fonts(self) -> Sequence[str]:
         """Return the names of stored fonts."""
