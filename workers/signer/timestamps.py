@@ -1,4 +1,4 @@
-"""Time stamps of signatures by a time-stamp authority (RFC 3161), by the optional library pyHanko (decision 368)."""
+"""Time stamps of signatures by a time-stamp authority (RFC 3161), by the optional library pyHanko (decision 395)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HttpTimeStamper(TimeStamper):
     """Requests time stamps over HTTP (RFC 3161, 3.4), without redirects, up to a size and a time."""
 
     def __init__(self, url: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # of pyHanko
         self._url = check_timestamp_url(url)
 
     async def async_request_tsa_response(self, req: tsp.TimeStampReq) -> tsp.TimeStampResp:
@@ -63,10 +63,9 @@ def check_timestamp_url(url: str) -> str:
     """
     try:
         parts = urlsplit(url)
-        is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        is_http = False
-    if not is_http:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidTimestampUrlError(
             f"the URL of the time-stamp server must begin with http:// or https://: {url[:200]!r}"
         )
