@@ -42,7 +42,7 @@ class SignatureRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignatureCall:
-    """What to sign with: an account's certificate by name, and a signature field, chosen unless given."""
+    """The certificate of an account, by name, and the signature field, chosen unless given."""
 
     account: str
     certificate: str

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "workers", "shared", "deploy")
 TOP_LEVEL = {
     *("pyproject.toml", "README.md", "Makefile", "api", "workers", "shared", "deploy", "tests"),
-    *("requirements.lock", "requirements-dev.lock"),
+    *("requirements.lock", "requirements-dev.lock", "requirements-sign.lock"),
 }
 LONGEST_FILE = 750
 

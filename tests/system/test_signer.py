@@ -108,8 +108,8 @@ def test_an_account_signs_with_its_own_certificates_only(farm, account):
     unknown = account.render(CONTRACT.replace('"contract"', '"contrat"'))
     assert unknown.status == 400
     assert 'no certificate "contrat"; it has: contract' in unknown.json["message"]
-    [source] = [each["source"] for each in unknown.json["stackTrace"]]
-    assert source["location"]["line"] == 3
+    [place] = unknown.json["stackTrace"]
+    assert place["lineStart"] == 3
 
 
 def test_a_draft_is_not_signed_and_a_merged_batch_is_refused(account):
