@@ -27,17 +27,11 @@ _LOOPBACK: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1
 _QUEUE: Final = "interactive|preview|validate|batch"
 
 
-class FetcherSettings(BaseSettings):
-    """Settings of the fetcher, which connects to servers on the internet and gets no secrets."""
+class ProcessSettings(BaseSettings):
+    """Settings of every process."""
 
     model_config = SettingsConfigDict(env_prefix="PRESSROOM_", frozen=True, extra="ignore")
 
-    outbound_allow_private: bool = False
-    fetcher_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
-        default="127.0.0.1:9106", description="address and port that the fetcher listens on"
-    )
-    fetcher_cache_mb: Annotated[int, Field(ge=0, le=65536)] = 256
-    fetcher_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     metrics_address: str = Field(
         default="", description="address that the metrics ports listen on; empty means all"
     )
@@ -45,7 +39,36 @@ class FetcherSettings(BaseSettings):
     log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
 
 
-class Settings(FetcherSettings):
+class FetcherSettings(ProcessSettings):
+    """Settings of the fetcher, which connects to servers on the internet and gets no secrets."""
+
+    outbound_allow_private: bool = False
+    fetcher_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
+        default="127.0.0.1:9106", description="address and port that the fetcher listens on"
+    )
+    fetcher_cache_mb: Annotated[int, Field(ge=0, le=65536)] = 256
+    fetcher_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+
+
+class SignerSettings(ProcessSettings):
+    """Settings of the signer, which has the keys of accounts and runs no document."""
+
+    signer_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
+        default="127.0.0.1:9108", description="address and port that the signer listens on"
+    )
+    signer_certificates: str = Field(
+        default="",
+        description="folder with the certificates of accounts, ACCOUNT_ID.NAME.p12, and their passwords, "
+        "ACCOUNT_ID.NAME.password; `pressroom up` starts a signer if it is set",
+    )
+    signer_timestamp_url: str = Field(
+        default="",
+        description="time-stamp authority (RFC 3161) that attests when files were signed; empty is none",
+    )
+    signer_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+
+
+class Settings(FetcherSettings, SignerSettings):
     """The settings; the variable of a field is `PRESSROOM_` and its name in capitals."""
 
     database_url: str = Field(
@@ -157,6 +180,9 @@ class Settings(FetcherSettings):
     oidc_roles: str = DEFAULT_ROLES
     fetcher_url: Annotated[str, Field(pattern="^http://[^/@]+$")] = Field(
         default="http://127.0.0.1:9106", description="URL of the fetcher for fronts and workers"
+    )
+    signer_url: Annotated[str, Field(pattern="^(http://[^/@]+)?$")] = Field(
+        default="", description="URL of the signer for workers; empty is a farm that signs no files"
     )
     metrics_dir: str | None = Field(
         default=None, description="folder of the metric files of the front's processes"
@@ -302,7 +328,7 @@ def _read_keys(text: str) -> SecretCipher:
         ) from None
 
 
-_S = TypeVar("_S", bound=FetcherSettings)
+_S = TypeVar("_S", bound=ProcessSettings)
 
 
 class WrongSetting(Exception):
@@ -337,12 +363,19 @@ def get_fetcher_settings() -> FetcherSettings:
     return _check(FetcherSettings, {})
 
 
+def get_signer_settings() -> SignerSettings:
+    """Read the signer's settings from the environment, which need not name any store.
+
+    Raises:
+        WrongSetting: one line for each variable that is invalid.
+    """
+    return _check(SignerSettings, {})
+
+
 def _check(kind: type[_S], given: Mapping[str, str]) -> _S:
     named = {field: f"PRESSROOM_{field.upper()}" for field in kind.model_fields}
     try:
-        return kind(
-            **{field: given[name] for field, name in named.items() if name in given}  # type: ignore[arg-type]
-        )
+        return kind(**{field: given[name] for field, name in named.items() if name in given})
     except ValidationError as error:
         lines = [
             f"PRESSROOM_{'_'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}"

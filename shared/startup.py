@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from shared.errors import MisconfiguredPartError, Unavailable
-from shared.settings import FetcherSettings, WrongSetting
+from shared.settings import ProcessSettings, WrongSetting
 from shared.telemetry.log import set_up_logging
 
-S = TypeVar("S", bound=FetcherSettings)
+S = TypeVar("S", bound=ProcessSettings)
 T = TypeVar("T")
 
 # A port in use raises OSError, a malformed URL of a store ValueError.

@@ -48,7 +48,12 @@ def run_sign(arguments: argparse.Namespace) -> int:
             there is no time stamp.
     """
     try:
-        from deploy.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
+        from workers.signer.signing import (
+            SignatureOptions,
+            SigningFailedError,
+            load_signer,
+            sign_pdf,
+        )
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
 SECRET_KEYS: Final = f"{PREFIX}SECRET_KEYS"
+SIGNER_CERTIFICATES: Final = f"{PREFIX}SIGNER_CERTIFICATES"
 MARGIN_SECONDS: Final = 5.0
 # Every render is refused while Redis is down: shorter than the 2 s within which service must recover.
 REDIS_DELAY_SECONDS: Final = 0.5
@@ -74,7 +75,7 @@ def plan_farm(
     Raises:
         WrongSetting: a setting of the operator is invalid; the message names it.
     """
-    fetcher_port = free_port()
+    fetcher_port, signer_port = free_port(), free_port()
     chosen = {
         "DATABASE_URL": folder.database_url,
         "BLOB_URL": folder.blob_url,
@@ -87,10 +88,14 @@ def plan_farm(
         "FETCHER_METRICS_PORT": str(free_port()),
         "FETCHER_BIND": f"{LOOPBACK}:{fetcher_port}",
         "FETCHER_URL": f"http://{LOOPBACK}:{fetcher_port}",
+        "SIGNER_METRICS_PORT": str(free_port()),
+        "SIGNER_BIND": f"{LOOPBACK}:{signer_port}",
         "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: off by default in `pressroom up`
         "STUDIO_LOCAL_HTTP": "true",  # the front listens on loopback without TLS
         "LOG_FORMAT": "json",
     }
+    if given.get(SIGNER_CERTIFICATES):
+        chosen["SIGNER_URL"] = f"http://{LOOPBACK}:{signer_port}"
     environment = {PREFIX + name: value for name, value in chosen.items()} | dict(given)
     if not environment.get(SECRET_KEYS):
         environment[SECRET_KEYS] = folder.read_secret_key()
@@ -157,12 +162,13 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
             plan, folder, "front", front, stop=budget + MARGIN_SECONDS, descriptors=(listener,)
         ),
         *_in_stage(1, *_pools(plan, folder)),
-        # Stopped after the workers, which use the fetcher and write usage events until their end.
+        # Stopped after the workers, which use the fetcher and the signer and write usage events until their end.
         *_in_stage(
             2,
             _python(plan, folder, "maintenance", ["workers.maintenance.main"], stop=15.0),
             _python(plan, folder, "webhooks", ["workers.webhooks.main"], stop=15.0),
             _python(plan, folder, "fetcher", ["workers.fetcher.main"], stop=30.0),
+            *_signers(plan, folder),
         ),
         *_in_stage(3, _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0)),
     ]
@@ -188,12 +194,19 @@ def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
     return [describe(pool) for pool in plan.pools]
 
 
+def _signers(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
+    if not plan.settings.signer_certificates:
+        return []
+    return [_python(plan, folder, "signer", ["workers.signer.main"], stop=30.0)]
+
+
 def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
     # Processes that handle untrusted documents get no key.
+    users = {SECRET_KEYS: ("front", "webhooks"), SIGNER_CERTIFICATES: ("signer",)}
     return {
         variable: value
         for variable, value in plan.environment.items()
-        if variable != SECRET_KEYS or name in ("front", "webhooks")
+        if name in users.get(variable, (name,))
     }
 
 

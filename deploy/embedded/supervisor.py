@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
 from deploy.embedded.data_folder import DataFolder, FarmRecord, FolderLock
@@ -28,6 +28,9 @@ from deploy.embedded.tail import LogTail, last_lines
 from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
 from shared.errors import is_disk_full
+
+if TYPE_CHECKING:
+    from shared.settings import Settings
 
 TICK_SECONDS: Final = 0.1
 START_SECONDS: Final = 60.0
@@ -141,7 +144,7 @@ class EmbeddedFarm:
             self._tick()
 
     def stop(self) -> None:
-        """Stop in stages: the front; workers; maintenance, webhooks and fetcher; the counter; Redis.
+        """Stop in stages: the front; workers; maintenance, webhooks, fetcher and signer; the counter; Redis.
 
         No process remains, also after a failed start.
         """
@@ -266,6 +269,7 @@ class EmbeddedFarm:
                 "webhooks_metrics": settings.webhooks_metrics_port,
                 "fetcher": int(settings.fetcher_bind.rpartition(":")[2]),
                 "fetcher_metrics": settings.fetcher_metrics_port,
+                **_signer_ports(settings),
             },
         )
 
@@ -341,6 +345,15 @@ def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
         # Keys and accounts may have been changed while the farm was down.
         AdmissionCache(redis).drop_all()
         redis.close()
+
+
+def _signer_ports(settings: Settings) -> dict[str, int]:
+    if not settings.signer_certificates:
+        return {}
+    return {
+        "signer": int(settings.signer_bind.rpartition(":")[2]),
+        "signer_metrics": settings.signer_metrics_port,
+    }
 
 
 def _ending(code: int) -> str:

@@ -291,12 +291,33 @@ OVERVIEW: Final = make_dashboard(
             ),
         ),
         PanelRow(
+            "Signer",
+            (
+                timeseries_panel(
+                    "Signatures by outcome",
+                    Query(_rate("signatures", "outcome"), "{{outcome}}"),
+                    unit="ops",
+                    is_stacked=True,
+                    about="Only farms that sign files have them.",
+                ),
+                timeseries_panel(
+                    "Duration of signatures",
+                    Query(
+                        "histogram_quantile(0.95, sum by (le) "
+                        "(rate(pressroom_signature_duration_seconds_bucket[$__rate_interval])))",
+                        "95 %",
+                    ),
+                    unit=_SECONDS,
+                ),
+            ),
+        ),
+        PanelRow(
             "Processes",
             (
                 stat_panel(
                     "Processes up",
                     Query(
-                        "sum by (job) (up{job=~'front|worker|batch|counter|maintenance|webhooks|fetcher'})",
+                        "sum by (job) (up{job=~'front|worker|batch|counter|maintenance|webhooks|fetcher|signer'})",
                         "{{job}}",
                     ),
                     width=12,

@@ -117,6 +117,8 @@ _SPECIAL: Final = (
     Mistake("unknown-page", "flow", '<document><flow page="wide"><p>a</p></flow></document>'),
     Mistake("max-pages", "flow", '<document><flow max-pages="1"><p>a</p><break/><p>b</p></flow></document>'),
     Mistake("empty-password", "security", '<document><security user-password="{{ \'\' }}"/><flow/></document>'),
+    Mistake("signed-security", "security", '<document><security sign="contract" print="none"/><flow/></document>'),
+    Mistake("signature", "security", '<document><security sign="contract" sign-field="seller"/><flow><signature name="buyer" label="Buyer"/></flow></document>'),
     Mistake("profile-security", "security", '<document profile="pdf/a-2b"><security/><flow/></document>'),
     Mistake("profile-attachment", "attachment", '<document profile="pdf/a-2b"><attachment name="a.txt">a</attachment><flow/></document>'),
     Mistake("empty-attachment", "attachment", '<document><attachment name="a.txt"/><flow/></document>'),

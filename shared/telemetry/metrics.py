@@ -1,7 +1,7 @@
 """Declarations of all metrics; their prefix is `pressroom_`. A new metric is a new constant here.
 
 The front exports its requests, a worker its slots and child processes, the maintenance process its
-repairs, a webhook process its attempts, a fetcher its fetches, and the usage counter, of which there is
+repairs, a webhook process its attempts, a fetcher its fetches, a signer its signatures, and the usage counter, of which there is
 one, the metrics of the whole farm (queueing.md 6). Label values come from closed sets, except `account`,
 whose number a setting limits.
 """
@@ -40,6 +40,7 @@ class Exporter(StrEnum):
     MAINTENANCE = "maintenance"
     WEBHOOKS = "webhooks"
     FETCHER = "fetcher"
+    SIGNER = "signer"
     ALL = "all"
 
 
@@ -347,6 +348,23 @@ FETCHER_CACHE_REQUESTS: Final = _counter(
 )
 FETCHER_CACHE_BYTES: Final = _gauge(
     "fetcher_cache_bytes", Exporter.FETCHER, "Bytes in the fetcher's cache."
+)
+
+# --- the signer -----------------------------------------------------------------------------------
+SIGNATURES: Final = _counter(
+    "signatures",
+    Exporter.SIGNER,
+    "Requests to sign a file by outcome: signed, refused (no such certificate, or the file cannot be signed),"
+    " unstamped (no time stamp), busy (no free slot in time), failed.",
+    "outcome",
+)
+SIGNATURE_SECONDS: Final = Spec(
+    "signature_duration_seconds",
+    Kind.HISTOGRAM,
+    Exporter.SIGNER,
+    "Duration of requests to sign a file, including the wait for a slot and for a time stamp.",
+    (),
+    _REQUEST_SECONDS,
 )
 
 CLOCK_AHEAD: Final = _gauge(

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
-from deploy.signing import SignatureOptions, load_signer, sign_pdf
 from tests.bench.demands import HEAD, at_most
 from tests.certificates import make_pkcs12
 from workers.engine.pdf_pages.form_fields import read_form
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.signer.signing import SignatureOptions, load_signer, sign_pdf
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 OPTIONS = RenderOptions(NOW)

@@ -88,6 +88,7 @@ def test_every_metric_of_a_process_is_scraped_on_the_port_it_is_given():
         "maintenance",
         "webhooks",
         "fetcher",
+        "signer",
     }
     for job in config["scrape_configs"]:
         assert job["dns_sd_configs"][0]["names"] == [job["job_name"]]

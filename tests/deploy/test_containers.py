@@ -105,6 +105,51 @@ def test_rabbitmq_is_added_by_a_file_of_its_schema_for_every_process_with_tasks(
     assert "ports" not in server
 
 
+def test_a_signer_is_added_by_a_file_of_its_schema_for_the_workers():
+    path = DOCKER / "compose.signer.yaml"
+    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
+    command += ["--builtin-schema", "vendor.compose-spec", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    added = yaml.safe_load(path.read_text())["services"]
+    signer = added.pop("signer")
+    port = image_settings()["PRESSROOM_SIGNER_BIND"].rpartition(":")[2]
+    asked = {"environment": {"PRESSROOM_SIGNER_URL": f"http://signer:{port}"}}
+    assert added == dict.fromkeys(WORKERS, asked)
+    # It has the keys, and neither the secrets of the stores nor a way out.
+    assert signer["networks"] == ["inside"]
+    assert set(signer["environment"]) == {"PRESSROOM_SIGNER_CERTIFICATES"}
+    assert signer["command"] == ["python", "-m", "workers.signer.main"]
+    assert signer["volumes"][0].endswith(":/certificates:ro")
+    fetcher = OURS["fetcher"]
+    for name in ("read_only", "user", "cap_drop", "security_opt", "tmpfs", "stop_grace_period"):
+        assert signer[name] == fetcher[name]
+    assert "ports" not in signer
+    scraped = image_settings()["PRESSROOM_SIGNER_METRICS_PORT"]
+    assert f":{scraped}/healthz" in signer["healthcheck"]["test"][-1]
+
+
+def test_the_image_has_the_library_of_signatures_as_it_is_tested_if_asked():
+    assert 'if [ "$SIGNING" = yes ]' in dockerfile()
+    assert "--require-hashes -r signing.lock" in dockerfile()
+    tested = read_lock("requirements-dev.lock")
+    added = read_lock("deploy/docker/signing.lock")
+    assert any(package.startswith("pyhanko==") for package in added)
+    assert added.items() <= tested.items()
+    names, others = (
+        {package.partition("==")[0] for package in lock}
+        for lock in (added, read_lock("requirements.lock"))
+    )
+    assert not names & others
+
+
+def read_lock(name):
+    """Return the hashes of each package of a lock file, by its name and version."""
+    lines = (ROOT / name).read_text().replace("\\\n", " ").splitlines()
+    pinned = [line.split() for line in lines if line and not line.lstrip().startswith("#")]
+    return {package: tuple(hashes) for package, *hashes in pinned}
+
+
 def test_the_schema_finds_a_wrong_condition(tmp_path):
     text = (DOCKER / "compose.yaml").read_text()
     wrong = tmp_path / "compose.yaml"
@@ -193,6 +238,7 @@ def test_the_ports_of_image_health_checks_and_prometheus_agree():
         "maintenance": image["PRESSROOM_MAINTENANCE_METRICS_PORT"],
         "webhooks": image["PRESSROOM_WEBHOOKS_METRICS_PORT"],
         "fetcher": image["PRESSROOM_FETCHER_METRICS_PORT"],
+        "signer": image["PRESSROOM_SIGNER_METRICS_PORT"],
     }
     config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
     scraped = {
@@ -200,7 +246,9 @@ def test_the_ports_of_image_health_checks_and_prometheus_agree():
     }
     exposed = set(re.search(r"^EXPOSE (.*)$", dockerfile(), re.MULTILINE)[1].split())
     assert scraped == ports
-    assert exposed == {*ports.values(), port_asked()}
+    signing = image["PRESSROOM_SIGNER_BIND"].rpartition(":")[2]
+    assert exposed == {*ports.values(), port_asked(), signing}
+    del ports["signer"]  # in a file of its own
     for name, port in ports.items():
         assert f":{port}/healthz" in OURS[name]["healthcheck"]["test"][-1]
 

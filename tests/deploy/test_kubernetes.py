@@ -412,6 +412,55 @@ def test_fronts_reach_a_provider_of_sign_in_where_the_component_is_listed_and_no
     assert set(named) <= {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
 
 
+SIGNER = {name_of(each): each for each in documents("signer")}
+
+
+@pytest.mark.parametrize("name", SIGNER)
+def test_a_document_of_the_signer_is_of_its_schema(name):
+    kubernetes_validate.validate(SIGNER[name], VERSION, strict=True)
+
+
+def test_the_signer_is_reached_by_workers_and_alone_has_the_keys_and_reaches_no_store():
+    component = yaml.safe_load((KUBERNETES / "signer/kustomization.yaml").read_text())
+    base = {name_of(each): each for each in documents("base")}
+    for patch in component["patches"]:
+        patched = base[f"{patch['target']['kind']}-{patch['target']['name']}"]
+        apply_steps(patched, yaml.safe_load(patch["patch"]))
+        kubernetes_validate.validate(patched, VERSION, strict=True)
+    deployment = SIGNER["Deployment-signer"]
+    container = container_of(deployment)
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    image = image_settings()
+    assert image["PRESSROOM_SIGNER_BIND"] == f"0.0.0.0:{ports['signatures']}"
+    assert image["PRESSROOM_SIGNER_METRICS_PORT"] == str(ports["metrics"])
+    given = base["ConfigMap-pressroom"]["data"]["PRESSROOM_SIGNER_URL"]
+    assert given == f"http://signer:{ports['signatures']}"
+    [stores] = base["NetworkPolicy-stores"]["spec"]["podSelector"]["matchExpressions"]
+    assert stores["values"] == ["fetcher", "signer"]
+    scraped = base["NetworkPolicy-scrapes"]["spec"]["ingress"][0]["ports"]
+    assert ports["metrics"] in {each["port"] for each in scraped}
+    [rule] = SIGNER["NetworkPolicy-signatures"]["spec"]["ingress"]
+    [rule_out] = SIGNER["NetworkPolicy-signatures-out"]["spec"]["egress"]
+    [askers] = rule["from"][0]["podSelector"]["matchExpressions"]
+    assert askers["values"] == ["worker", "batch"]
+    assert rule["ports"] == rule_out["ports"] == [{"protocol": "TCP", "port": ports["signatures"]}]
+    assert "secretRef" not in str(container)
+    assert "configMapRef" not in str(container)
+    holders = [name for name, each in PODS.items() if "pressroom-certificates" in str(each)]
+    assert holders == []
+    [volume] = [each for each in pod_of(deployment)["volumes"] if "secret" in each]
+    assert volume["secret"]["secretName"] == "pressroom-certificates"
+
+
+def test_the_signer_runs_as_the_fetcher_does():
+    ours, fetcher = SIGNER["Deployment-signer"], DEPLOYMENTS["fetcher"]
+    assert pod_of(ours)["securityContext"] == pod_of(fetcher)["securityContext"]
+    for name in ("securityContext", "startupProbe", "livenessProbe", "readinessProbe"):
+        assert container_of(ours)[name] == container_of(fetcher)[name]
+    assert pod_of(ours)["automountServiceAccountToken"] is False
+    assert importlib.util.find_spec(container_of(ours)["command"][-1])
+
+
 def test_rabbitmqs_ports_are_opened_for_the_processes_that_reach_the_stores():
     component = yaml.safe_load((KUBERNETES / "rabbitmq/kustomization.yaml").read_text())
     [patch] = component["patches"]

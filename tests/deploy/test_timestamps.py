@@ -21,13 +21,13 @@ from pyhanko.sign.timestamps import DummyTimeStamper
 from pyhanko.sign.validation import validate_pdf_signature
 from pyhanko_certvalidator import ValidationContext
 
-from deploy.timestamps import MAX_RESPONSE_BYTES
 from shared import clock
 from tests.certificates import USAGES
 from tests.deploy.test_signing import ARCHIVE, TWO, sign
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
 from tests.engine.paint.test_form_fields import made
 from tests.servers import Answer, Server
+from workers.signer.timestamps import MAX_RESPONSE_BYTES
 
 __all__ = ["sign"]  # a fixture
 

@@ -34,6 +34,7 @@ from shared.telemetry.fetcher import FetcherMetrics
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.maintenance import MaintenanceMetrics
 from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
+from shared.telemetry.signer import SignerMetrics
 from shared.telemetry.store_observer import Cache, Store
 from shared.telemetry.totals import Tally, count_outcome
 from shared.telemetry.value_files import value_file_name, write_key, write_values
@@ -272,6 +273,7 @@ def test_every_metric_that_is_exported_is_declared_and_every_declared_one_is_exp
         generate_latest(MaintenanceMetrics(["jobs"], count_unfinished=int).registry).decode(),
         generate_latest(WebhookMetrics(count_pending=int).registry).decode(),
         generate_latest(fetcher.registry).decode(),
+        generate_latest(SignerMetrics().registry).decode(),
         farm_text({}, FarmDepth({})),
     ]
     families = {f.name for text in exported for f in text_string_to_metric_families(text)}

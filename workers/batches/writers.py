@@ -6,6 +6,7 @@ import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
@@ -65,7 +66,8 @@ class FileWriter:
     def __init__(self, batch: Batch, context: RenderContext, template: PreparedTemplate) -> None:
         self._context = context
         self._template = template
-        self._options = make_options(batch)
+        signer = context.signers.of_account(batch.account_id)
+        self._options = replace(make_options(batch), signer=signer)
         self._resources = _PartResources(context, batch)
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed after it is stored
         self.size = 0

@@ -149,6 +149,8 @@ def _check_mergeable(document: Document, *, is_draft: bool) -> None:
 
 def _find_unmergeable(document: Document) -> str:
     """Return the feature of a document that only a separate file can have, empty for none."""
+    if document.signature is not None:
+        return "with `sign`"
     if document.profile is not None:
         return f'of profile="{document.profile}"'
     if document.is_accessible:

@@ -33,6 +33,9 @@ from workers.engine.ports import (
     RenderOptions,
     RenderOutput,
     Resources,
+    SignatureRequest,
+    Signer,
+    SigningRefusedError,
     Stage,
     StageObserver,
 )
@@ -136,6 +139,8 @@ def _render(
     observer.enter(Stage.LAYOUT)
     laid_out = lay_out(document, resources=resources, findings=findings)
     finished = write_pdf(laid_out, finish_options, findings=findings, observer=observer)
+    if document.signature is not None and options.output is RenderOutput.PDF:
+        finished = _sign(finished, document.signature, options.signer, findings)
     if options.output is RenderOutput.INVOICE:
         assert document.einvoice is not None, "checked before layout"
         finished = document.einvoice.write_alone(finished, document.info.filename)
@@ -146,6 +151,23 @@ def _render(
         findings.warnings,
         findings.left_out(Severity.WARNING),
     )
+
+
+def _sign(
+    pdf: bytes, request: SignatureRequest, signer: Signer | None, findings: Findings
+) -> bytes:
+    if signer is None:
+        text = (
+            "The file is not signed, as there is no signer here; sign the finished file by "
+            "`pressroom sign`"
+        )
+        findings.warn("unsigned", text, request.location)
+        return pdf
+    try:
+        return signer.sign(pdf, request)
+    except SigningRefusedError as error:
+        findings.error("signature", str(error), request.location)
+        raise findings.to_error() from error
 
 
 def _check_output(document: Document, options: RenderOptions) -> None:

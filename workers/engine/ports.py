@@ -8,7 +8,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
-from workers.engine.diagnostics import Diagnostic
+from workers.engine.diagnostics import Diagnostic, SourceLocation
 
 
 class PayloadKind(StrEnum):
@@ -42,10 +42,38 @@ class RenderOutput(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class SignatureRequest:
+    """The signature of a file by `security`: the name of a certificate, and the field to sign.
+
+    Without a `field`, it is the only signature field of the file, or a new one that no page shows.
+    """
+
+    certificate: str
+    field: str | None
+    location: SourceLocation
+
+
+class SigningRefusedError(Exception):
+    """A file cannot be signed; the message has the reason, for the author."""
+
+
+class Signer(Protocol):
+    """Signs finished files with the certificates of one account."""
+
+    def sign(self, pdf: bytes, request: SignatureRequest) -> bytes:
+        """Return the signed file.
+
+        Raises:
+            SigningRefusedError: the certificate or the field cannot be used.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class RenderOptions:
     """Options of one render: its time, whether it is a draft, its output, and the template's identity.
 
     `built_on` has the SHA-256 of each template that it extends or imports, by the reference as written.
+    Without a `signer`, a file that is to be signed is written without a signature, with a warning.
     """
 
     now: datetime
@@ -55,6 +83,7 @@ class RenderOptions:
     template_sha256: str | None = None
     built_on: Mapping[str, str] = field(default_factory=dict)
     output: RenderOutput = RenderOutput.PDF
+    signer: Signer | None = None
 
     @property
     def embeds_invoice(self) -> bool:

@@ -50,6 +50,7 @@ from shared.redis_state.admission import AdmissionCache
 from shared.redis_state.pins import font_pins, image_pins
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.shards import slots_of
+from shared.signer import SignerClient
 from shared.telemetry.log import get_logger, set_up_logging
 from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
@@ -67,6 +68,7 @@ from workers.render.fonts import StoredFonts
 from workers.render.previews import Previewer
 from workers.render.resources import Images
 from workers.render.run import Engine, RenderContext
+from workers.render.signing import Signers
 from workers.render.stopping import Stopper
 from workers.render.templates import Templates
 from workers.render.watchdog import Watchdog
@@ -223,7 +225,14 @@ def assemble(settings: Settings, *, engine: Engine) -> RenderContext:
         previewer=Previewer(engine.prepare, engine.preview, watch=tally),
         traces=open_tracer("worker", is_on=settings.traces),
         clock=FarmClock({settings.own_shard.name: redis}),
+        signers=Signers(_find_signer(settings)),
     )
+
+
+def _find_signer(settings: Settings) -> SignerClient | None:
+    if not settings.signer_url:
+        return None
+    return SignerClient(settings.signer_url, budget_seconds=settings.render_budget)
 
 
 def assemble_batch_context(settings: Settings, *, tally: Tally) -> BatchContext:

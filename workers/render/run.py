@@ -36,6 +36,7 @@ from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_insp
 from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
 from workers.render.recorded import complete, record
 from workers.render.resources import Images, WorkspaceImages
+from workers.render.signing import Signers
 from workers.render.stopping import Stopper
 from workers.render.templates import PrepareFunction, Templates
 from workers.render.timing import StageTimer
@@ -115,6 +116,7 @@ class RenderContext:
     traces: Traces = NULL_TRACER
     clock: FarmClock | None = None
     inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
+    signers: Signers = field(default_factory=Signers)
 
 
 def run_job(job: RenderJob, context: RenderContext, *, published_at: float | None = None) -> None:
@@ -240,7 +242,7 @@ def make_pdf(
     rendered = context.render(
         template,
         _payload(job, context.claims),
-        options=_options(job),
+        options=_options(job, context),
         resources=images,
         observer=timer,
     )
@@ -260,7 +262,7 @@ def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -
     found = context.validate(
         template,
         _payload(job, context.claims),
-        options=_options(job),
+        options=_options(job, context),
         resources=images,
     )
     return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=found.to_report())
@@ -314,11 +316,14 @@ def _payload(job: RenderJob, claims: Claims) -> Payload:
     return Payload(kind, claims.load(job.body), charset=job.charset, flow=job.flow)
 
 
-def _options(job: RenderJob) -> RenderOptions:
+def _options(job: RenderJob, context: RenderContext) -> RenderOptions:
     # The time of admission, so that a retry renders the same document.
     now = datetime.fromtimestamp(job.admitted_at, UTC)
+    signer = context.signers.of_account(job.meter.account_id)
     if job.template is None:
-        return RenderOptions(now, is_draft=job.is_draft, output=RenderOutput(job.output.value))
+        return RenderOptions(
+            now, is_draft=job.is_draft, output=RenderOutput(job.output.value), signer=signer
+        )
     return RenderOptions(
         now,
         is_draft=job.is_draft,
@@ -327,6 +332,7 @@ def _options(job: RenderJob) -> RenderOptions:
         template_sha256=job.template.sha256,
         built_on=job.template.links,
         output=RenderOutput(job.output.value),
+        signer=signer,
     )
 
 

@@ -484,6 +484,8 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "annotate": Probe("false"),
         "fill-forms": Probe("false", base='annotate="false"'),
         "assemble": Probe("false", base='modify="false"'),
+        "sign": Probe("contract"),
+        "sign-field": Probe("nowhere", base='sign="contract"', reported="signature"),
         "final": Probe("true", reported="final", payload=_overlay('<security copy="false"/>')),
     },
     "attachment": {

@@ -20,6 +20,7 @@ from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
 from workers.engine.syntax.part_expansion import expand_parts
 from workers.engine.syntax.profile_checks import check_profile, is_strict
+from workers.engine.syntax.security_checks import check_security
 from workers.engine.syntax.suggestions import suggest_element, suggest_name
 from workers.engine.syntax.values import BorderValue, ColorName
 from workers.engine.syntax.vocabulary import (
@@ -101,6 +102,7 @@ class _DocumentChecker:
         self._check_style_chains()
         check_pages(self._root, self._findings)
         check_profile(self._root, self._findings)
+        check_security(self._root, self._findings)
         check_numbers(self._root, self._findings)
         check_charts(self._root, self._findings)
         check_forms(self._root, self._findings)

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
-from workers.engine.ports import ConformanceProfiles, RenderOptions, Security
+from workers.engine.ports import ConformanceProfiles, RenderOptions, Security, SignatureRequest
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.security_checks import SIGNING
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator
 from workers.engine.tree.compiler.attributes import CompiledAttribute
@@ -36,6 +37,7 @@ from workers.engine.tree.elements.flows import compile_flow, compile_unused
 from workers.engine.tree.elements.fonts import compile_fonts
 from workers.engine.tree.elements.pages.masters import compile_pages
 from workers.engine.tree.elements.pages.watermarks import compile_watermark
+from workers.engine.tree.elements.signing import compile_signature
 from workers.engine.tree.elements.tables.totals import declares_totals
 from workers.engine.tree.expressions.formats import (
     DEFAULT_LANGUAGE,
@@ -122,7 +124,11 @@ class CompiledTemplate:
             if name in flows
         ]
         self._pages = compile_pages(root.elements("page"), context)
-        self._security = _compile_security(root.find("security"), context)
+        self._signature: Callable[[Scope], SignatureRequest | None] | None = None
+        security = root.find("security")
+        if security is not None and "sign" in security.attributes:
+            self._signature, security = compile_signature(security, context), None
+        self._security = _compile_security(security, context)
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
         self._profiles: ConformanceProfiles = (
             context.read_constant(root, "profile") or ConformanceProfiles()
@@ -199,6 +205,7 @@ class CompiledTemplate:
         masters = self._pages(scope, root)
         marks = [mark for make in self._watermarks if (mark := make(scope, root)) is not None]
         security = self._security(scope) if self._security else None
+        signature = self._signature(scope) if self._signature else None
         state.check_links()
         footnotes = state.footnotes.close()
         cross_references = None
@@ -240,6 +247,7 @@ class CompiledTemplate:
             has_form_fields=state.form_fields.has_interactive,
             has_floats=self._features.has_floats,
             einvoice=stated,
+            signature=None if options.is_draft else signature,
         )
 
     def _set_lets(self, scope: Scope) -> None:
@@ -402,7 +410,7 @@ def _compile_security(
     read = {
         name: context.compile_attribute(element, name)
         for name in ELEMENTS["security"].attributes
-        if name != "final"
+        if name not in (*SIGNING, "final")
     }
     given = element.attributes
 

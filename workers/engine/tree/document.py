@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from workers.engine.diagnostics import Diagnostic
-from workers.engine.ports import ArchiveProfile, Attachment, Security, StandaloneInvoice
+from workers.engine.ports import (
+    ArchiveProfile,
+    Attachment,
+    Security,
+    SignatureRequest,
+    StandaloneInvoice,
+)
 from workers.engine.tree.image_sources import ImageSource
 from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
 from workers.engine.tree.page_values import PageValues
@@ -163,6 +169,7 @@ class Document:
     has_form_fields: bool = False  # that are interactive
     has_floats: bool = False
     einvoice: StandaloneInvoice | None = None
+    signature: SignatureRequest | None = None  # None in a draft too
 
     @property
     def is_strict(self) -> bool:

@@ -27,18 +27,21 @@ class _Group:
 class FormFieldRegistry:
     """Names in use. Boxes for filling by hand have no name in the file, but are checked alike."""
 
-    __slots__ = ("_groups", "_names", "count", "has_interactive")
+    __slots__ = ("_groups", "_names", "count", "has_interactive", "signatures")
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._groups: dict[str, _Group] = {}
         self.count = 0
         self.has_interactive = False
+        self.signatures: list[str] = []  # the names of fields that can be signed
 
     def add(self, node: FormField, findings: Findings) -> None:
         """Register a field; one whose name is taken is reported."""
         self.count += 1
         self.has_interactive = self.has_interactive or node.is_interactive
+        if node.kind is FieldKind.SIGNATURE and node.is_interactive:
+            self.signatures.append(node.name)
         if node.kind is FieldKind.RADIO:
             self._add_radio(node, findings)
         elif node.name in self._names or node.name in self._groups:

@@ -9,6 +9,7 @@ from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 from workers.engine.syntax import files
 from workers.engine.syntax import values as v
+from workers.engine.syntax.field_names import FIELD_NAME
 from workers.engine.syntax.parameters import MESSAGE_KEY, PARAMETERS
 from workers.engine.syntax.vocabulary.attribute_sets import (
     CELL_PADDING,
@@ -237,7 +238,7 @@ STRUCTURE: Final = (
         children=("qr-bill",),
     ),
     element(
-        "security", "Encrypts the file and sets its permissions.", ContentModel.EMPTY,
+        "security", "Encrypts the file and sets its permissions, or signs it.", ContentModel.EMPTY,
         attribute("user-password", v.TEXT, "Password to open the file."),
         attribute("owner-password", v.TEXT, "Password to remove the restrictions; random unless given."),
         attribute("encryption", v.choice("aes-256", "aes-128"), "Encryption method.", "aes-256"),
@@ -247,6 +248,8 @@ STRUCTURE: Final = (
         attribute("annotate", v.BOOLEAN, "Adding annotations.", "true"),
         attribute("fill-forms", v.BOOLEAN, "Filling in forms.", "true"),
         attribute("assemble", v.BOOLEAN, "Inserting, deleting and rotating pages.", "true"),
+        attribute("sign", v.NAME, "Certificate of the account that signs the file, which is not encrypted then."),
+        attribute("sign-field", FIELD_NAME, "Signature field to sign; the only one of the document unless given."),
         FINAL,
     ),
     element(

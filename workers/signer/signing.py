@@ -1,4 +1,4 @@
-"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B and B-T), by the optional library pyHanko (decision 368)."""
+"""Signatures of PDFs by a PKCS#12 certificate (PAdES B-B and B-T), by the optional library pyHanko (decision 395)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -29,10 +30,10 @@ from pyhanko.sign.signers import PdfSignatureMetadata, PdfSigner, SimpleSigner
 from pyhanko.sign.timestamps import TimeStamper, TimestampRequestError
 from pyhanko.stamp import StaticStampStyle
 
-from deploy.timestamps import HttpTimeStamper, InvalidTimestampUrlError
 from workers.engine.characters import NOT_XML
 from workers.engine.pipeline import render
 from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+from workers.signer.timestamps import HttpTimeStamper, InvalidTimestampUrlError
 
 MAX_PDF_BYTES: Final = 256 * 1024 * 1024
 _NEW_FIELD: Final = "Signature"
@@ -46,10 +47,31 @@ _UNREADABLE: Final = (
     *(RecursionError, NotImplementedError, AssertionError, zlib.error),
 )
 _LONGEST_NAME: Final = 60  # characters of the stamp
+_DRAWING: Final = Lock()  # the engine renders one document of a process at a time
 
 
 class SigningFailedError(Exception):
     """The PDF or the certificate cannot be used; the message has the reason and the advice."""
+
+
+class StampingFailedError(SigningFailedError):
+    """The time-stamp server has no time stamp for the signature; a later attempt may have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCertificate:
+    """A certificate with its key, ready to sign."""
+
+    signer: SimpleSigner
+    certificate: x509.Certificate
+
+    def check(self, now: datetime) -> None:
+        """Check whether it may be used.
+
+        Raises:
+            SigningFailedError: it is not valid now, or not meant for signatures.
+        """
+        _check_certificate(self.certificate, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +94,31 @@ def load_signer(content: bytes, password: bytes | None, *, now: datetime) -> Sim
         SigningFailedError: the file is no PKCS#12, the password is wrong, or its certificate is not
             valid now or not meant for signatures.
     """
+    opened = open_certificate(content, password)
+    opened.check(now)
+    return opened.signer
+
+
+def open_certificate(content: bytes, password: bytes | None) -> OpenedCertificate:
+    """Return the certificate and key of a PKCS#12 file.
+
+    Raises:
+        SigningFailedError: the file is no PKCS#12, or the password is wrong.
+    """
     try:
         key, certificate, _ = pkcs12.load_key_and_certificates(content, password)
-    except ValueError:
+    except (ValueError, TypeError):  # of a password that is missing, or not needed
         raise SigningFailedError(
             "the certificate cannot be opened: the password is wrong, or it is not a PKCS#12 file"
         ) from None
     if key is None or certificate is None:
         raise SigningFailedError("the certificate file has no private key or no certificate for it")
-    _check_certificate(certificate, now)
     signer: SimpleSigner | None = SimpleSigner.load_pkcs12_data(
         content, other_certs=(), passphrase=password
     )
     if signer is None:
         raise SigningFailedError("the key of the certificate is of a kind that cannot sign PDFs")
-    return signer
+    return OpenedCertificate(signer, certificate)
 
 
 def sign_pdf(
@@ -127,7 +159,7 @@ def sign_pdf(
             content: bytes = signing.sign_pdf(writer).getvalue()
         return content
     except TimestampRequestError as error:
-        raise SigningFailedError(f"{error}; the file was not signed") from error
+        raise StampingFailedError(f"{error}; the file was not signed") from error
     except _UNREADABLE as error:
         raise SigningFailedError(f"the PDF cannot be signed: {str(error)[:200]}") from error
 
@@ -207,4 +239,5 @@ def _draw_stamp(signer: SimpleSigner, now: datetime) -> bytes:
     name = NOT_XML.sub("", signer.subject_name or "")[:_LONGEST_NAME].translate(_NO_EXPRESSION)
     source = _STAMP.format(name=escape(name), time=now.strftime("%Y-%m-%d %H:%M UTC"))
     payload = Payload(PayloadKind.XML, source.encode())
-    return render(None, payload, options=RenderOptions(now), resources=NoResources()).pdf
+    with _DRAWING:
+        return render(None, payload, options=RenderOptions(now), resources=NoResources()).pdf

@@ -1,4 +1,4 @@
-"""Time stamps of signatures by a time-stamp authority (RFC 3161), by the optional library pyHanko (decision 368)."""
+"""Time stamps of signatures by a time-stamp authority (RFC 3161), by the optional library pyHanko (decision 395)."""
 
 from __future__ import annotations
 

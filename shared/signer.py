@@ -1,0 +1,124 @@
+"""Client of the signer, the only process that has the keys of accounts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+from shared.errors import Unavailable
+from shared.limits import MAX_SIGNED_BYTES, MB
+from shared.telemetry.log import get_log_fields
+
+SIGN_PATH: Final = "/sign"
+MEDIA_TYPE: Final = "application/pdf"
+# Log fields of the caller that the signer's log lines repeat.
+LOG_FIELDS: Final = ("request", "job", "batch")
+# What a signature adds to a file at most: its certificates, its time stamp and its stamp with fonts.
+MAX_ADDED_BYTES: Final = 2 * MB
+_CONNECT_SECONDS: Final = 2.0
+_MAX_SECONDS: Final = 25.0  # the signer's wait for a slot, that for a time stamp, and the transfer
+_MAX_REFUSAL_BYTES: Final = 64 * 1024
+_AWAY: Final = (OSError, HTTPException, ValueError)
+
+
+class Refusal(StrEnum):
+    """The reason why the signer returns no file."""
+
+    REFUSED = "refused"
+    BUSY = "busy"
+    UNSTAMPED = "unstamped"
+
+
+class SignatureRefusedError(Exception):
+    """The certificate or the file cannot be used; the message has the reason, for the author."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureCall:
+    """The certificate of an account, by name, and the signature field, chosen unless given."""
+
+    account: str
+    certificate: str
+    field: str | None = None
+
+
+class SignerClient:
+    """Has files signed by the signer. Thread-safe; keeps no connection.
+
+    `url` is the signer's address from the settings; clients cannot influence it.
+    """
+
+    def __init__(self, url: str, *, budget_seconds: float) -> None:
+        """Read the signer's address; `budget_seconds` is that of a render, of which signing takes half.
+
+        Raises:
+            ValueError: it is not an http URL with a host.
+        """
+        parts = urlsplit(url)
+        if parts.scheme != "http" or not parts.hostname:
+            raise ValueError("PRESSROOM_SIGNER_URL must be http://host:port")
+        self._host: Final = parts.hostname
+        self._port: Final = parts.port or 80
+        self._seconds: Final = min(_MAX_SECONDS, budget_seconds / 2)
+
+    def sign(self, pdf: bytes, call: SignatureCall) -> bytes:
+        """Return the signed file, which begins with the given one.
+
+        Raises:
+            SignatureRefusedError: the account has no such certificate, or the file cannot be signed.
+            Unavailable: the signer does not answer, has no free slot, or got no time stamp.
+        """
+        if len(pdf) > MAX_SIGNED_BYTES:
+            raise SignatureRefusedError(
+                f"the file has {len(pdf):,} bytes, accepted are {MAX_SIGNED_BYTES:,}"
+            )
+        with self._post(pdf, call) as answer:
+            if answer.status != HTTPStatus.OK:
+                raise _read_refusal(answer)
+            signed = answer.read(len(pdf) + MAX_ADDED_BYTES + 1)
+            if len(signed) != int(answer.headers.get("Content-Length", "")):
+                raise HTTPException("the signer closed the connection, or sends too much")
+            if not signed.startswith(pdf):
+                raise ValueError("the signer returned another file")
+            return signed
+
+    @contextmanager
+    def _post(self, pdf: bytes, call: SignatureCall) -> Iterator[HTTPResponse]:
+        fields = {
+            "account": call.account,
+            "certificate": call.certificate,
+            **({"field": call.field} if call.field is not None else {}),
+            **get_log_fields(LOG_FIELDS),
+        }
+        connection = HTTPConnection(self._host, self._port, timeout=_CONNECT_SECONDS)
+        try:
+            connection.connect()
+            connection.sock.settimeout(self._seconds)
+            path = f"{SIGN_PATH}?{urlencode(fields)}"
+            connection.request("POST", path, pdf, {"Content-Type": MEDIA_TYPE})
+            yield connection.getresponse()
+        except _AWAY as error:
+            raise Unavailable("signer") from error
+        finally:
+            connection.close()
+
+
+def _read_refusal(answer: HTTPResponse) -> Exception:
+    """Return the error that the signer reports; raise ValueError if the response is malformed."""
+    said = json.loads(answer.read(_MAX_REFUSAL_BYTES))
+    if not isinstance(said, dict):
+        raise ValueError("not a JSON object")
+    match said.get("refusal"):
+        case Refusal.REFUSED:
+            return SignatureRefusedError(str(said.get("text")))
+        case Refusal.BUSY | Refusal.UNSTAMPED:
+            return Unavailable("signer", retry_after_seconds=5)
+        case other:
+            raise ValueError(f"unknown refusal {other!r}")

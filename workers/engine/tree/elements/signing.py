@@ -1,0 +1,42 @@
+"""The signature of the whole file, by the attributes `sign` and `sign-field` of `security`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from workers.engine.ports import SignatureRequest
+from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.security_checks import SIGNING
+from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.expressions.scope import STATE, Scope
+
+_MAX_NAMES: Final = 20  # in a message
+
+
+def compile_signature(
+    element: Element, context: CompileContext
+) -> Callable[[Scope], SignatureRequest | None]:
+    """Compile a signature; it is built after all form fields, and is None if an error is reported."""
+    read_certificate, read_field = (context.compile_attribute(element, name) for name in SIGNING)
+
+    def build(scope: Scope) -> SignatureRequest | None:
+        state: BuildState = scope[STATE]
+        certificate, field = read_certificate.read(scope), read_field.read(scope)
+        if error := _find_error(field, state.form_fields.signatures):
+            state.findings.error("signature", error, element.location)
+        return SignatureRequest(certificate, field, element.location) if certificate else None
+
+    return build
+
+
+def _find_error(field: str | None, signatures: list[str]) -> str:
+    """Return why the field cannot be signed, empty if it can."""
+    names = ", ".join(signatures[:_MAX_NAMES])
+    if field is None and len(signatures) > 1:
+        return f"The document has several signature fields; choose one by `sign-field`: {names}"
+    if field is not None and field not in signatures:
+        shown = f"accepted are: {names}" if names else "it has none"
+        return f'The document has no signature field "{field}" to sign; {shown}'
+    return ""

@@ -1,0 +1,103 @@
+"""The signer: `python -m workers.signer.main` starts one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final
+
+from shared.settings import SignerSettings, WrongSetting, get_signer_settings
+from shared.startup import start, stop_on_signals
+from shared.telemetry.probe import start_probe
+from shared.telemetry.signer import SignerMetrics
+
+if TYPE_CHECKING:
+    from workers.signer.server import SignerServer
+
+_POLL_SECONDS: Final = 0.1  # until a stop is noticed
+# Longer than a request may take, including its wait.
+_STOP_SECONDS: Final = 25.0
+_LIBRARIES: Final = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
+
+
+def main() -> None:
+    """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
+    signer = start("signer", get_signer_settings, _make)
+    stop = Event()
+    stop_on_signals(stop.set)
+    signer.start()
+    stop.wait()
+    signer.stop(patience_seconds=_STOP_SECONDS)
+
+
+def _make(settings: SignerSettings) -> RunningSigner:
+    signer = RunningSigner(settings)
+    start_probe(
+        settings.signer_metrics_port, signer.metrics.registry, address=settings.metrics_address
+    )
+    return signer
+
+
+class RunningSigner:
+    """A signer with its server thread."""
+
+    def __init__(self, settings: SignerSettings) -> None:
+        """Listen without serving requests yet.
+
+        Raises:
+            WrongSetting: there is no folder of certificates, the URL of time stamps is not one, or the
+                extra `sign` is not installed.
+            OSError: the address of `signer_bind` cannot be listened on.
+        """
+        self.metrics: Final = SignerMetrics()
+        self._server = _make_server(settings, self.metrics)
+        self._thread = Thread(
+            target=self._server.serve_forever, args=(_POLL_SECONDS,), name="requests", daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """The URL that it listens on."""
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def start(self) -> None:
+        """Serve requests in threads."""
+        self._thread.start()
+
+    def stop(self, *, patience_seconds: float = 0.0) -> None:
+        """Stop accepting requests, and finish those in progress within `patience_seconds`."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._server.finish(patience_seconds)
+
+
+def _make_server(settings: SignerSettings, metrics: SignerMetrics) -> SignerServer:
+    folder = Path(settings.signer_certificates)
+    if not settings.signer_certificates or not folder.is_dir():
+        raise WrongSetting(
+            "PRESSROOM_SIGNER_CERTIFICATES: the signer needs a folder with the certificates of "
+            "accounts, ACCOUNT_ID.NAME.p12"
+        )
+    try:
+        from workers.signer.certificates import Certificates
+        from workers.signer.server import SignerServer
+        from workers.signer.service import SigningService
+        from workers.signer.timestamps import InvalidTimestampUrlError, check_timestamp_url
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
+            raise
+        raise WrongSetting("the signer needs pyHanko: pip install 'pressroom[sign]'") from error
+    url = settings.signer_timestamp_url or None
+    if url is not None:
+        try:
+            check_timestamp_url(url)
+        except InvalidTimestampUrlError as error:
+            raise WrongSetting(f"PRESSROOM_SIGNER_TIMESTAMP_URL: {error}") from error
+    signing = SigningService(Certificates(folder), metrics, timestamp_url=url)
+    host, _, port = settings.signer_bind.rpartition(":")
+    return SignerServer((host, int(port)), signing)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Signing for accounts, within limits of concurrent signatures, in total and by account."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Condition
+from typing import Final, Protocol
+
+from shared.clock import now, ticks
+from shared.signer import SignatureCall
+from shared.telemetry.log import get_logger
+from shared.telemetry.signer import SignatureOutcome
+from workers.signer.certificates import Certificates
+from workers.signer.signing import (
+    SignatureOptions,
+    SigningFailedError,
+    StampingFailedError,
+    sign_pdf,
+)
+
+MAX_SIGNATURES: Final = 4  # each holds its file in memory a few times
+MAX_PER_ACCOUNT: Final = 3  # a slow time stamp of one account must not stop the others
+PATIENCE_SECONDS: Final = 5.0
+_OUTCOMES: Final = {
+    StampingFailedError: SignatureOutcome.UNSTAMPED,
+    SigningFailedError: SignatureOutcome.REFUSED,
+}
+
+log: Final = get_logger(__name__)
+
+
+class NoSlotError(Exception):
+    """No slot was free in time."""
+
+
+class SigningObserver(Protocol):
+    """Receives reports of signatures."""
+
+    def count_signature(self, outcome: SignatureOutcome, seconds: float) -> None:
+        """Count a request by its outcome, and its duration."""
+
+
+class Slots:
+    """Grants slots to threads."""
+
+    def __init__(
+        self, *, at_once: int = MAX_SIGNATURES, per_account: int = MAX_PER_ACCOUNT
+    ) -> None:
+        self._at_once = at_once
+        self._per_account = per_account
+        self._held: Counter[str] = Counter()
+        self._changed = Condition()
+
+    @contextmanager
+    def acquire(self, account: str, *, patience_seconds: float) -> Iterator[None]:
+        """Acquire a slot for the block.
+
+        Raises:
+            NoSlotError: no slot was free in time.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._has_room(account), patience_seconds):
+                raise NoSlotError
+            self._held[account] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held[account] -= 1
+                self._held += Counter()  # drops zero counts
+                self._changed.notify_all()
+
+    def _has_room(self, account: str) -> bool:
+        return self._held.total() < self._at_once and self._held[account] < self._per_account
+
+
+class SigningService:
+    """Signs files with the certificates of accounts; thread-safe."""
+
+    def __init__(
+        self,
+        certificates: Certificates,
+        observer: SigningObserver,
+        *,
+        timestamp_url: str | None = None,
+        slots: Slots | None = None,
+    ) -> None:
+        self._certificates = certificates
+        self._observer = observer
+        self._timestamp_url = timestamp_url
+        self._slots = slots or Slots()
+
+    def sign(self, call: SignatureCall, read_pdf: Callable[[], bytes]) -> bytes:
+        """Return a signed file; the given one is read when a slot is free.
+
+        Raises:
+            SigningFailedError: the account has no such certificate, or the file cannot be signed.
+            NoSlotError: no slot was free in time.
+        """
+        begun, outcome = ticks(), SignatureOutcome.FAILED
+        reason = ""
+        try:
+            with self._slots.acquire(call.account, patience_seconds=PATIENCE_SECONDS):
+                signed = self._sign(call, read_pdf(), now())
+            outcome = SignatureOutcome.SIGNED
+        except NoSlotError:
+            outcome = SignatureOutcome.BUSY
+            raise
+        except SigningFailedError as error:
+            outcome, reason = _OUTCOMES[type(error)], str(error)
+            raise
+        finally:
+            seconds = ticks() - begun
+            self._observer.count_signature(outcome, seconds)
+            log.info(
+                "signing ended",
+                account=call.account,
+                certificate=call.certificate,
+                outcome=outcome.value,
+                reason=reason,
+                milliseconds=round(seconds * 1000),
+            )
+        return signed
+
+    def _sign(self, call: SignatureCall, pdf: bytes, at: datetime) -> bytes:
+        opened = self._certificates.get(call.account, call.certificate, now=at)
+        options = SignatureOptions(call.field, timestamp_url=self._timestamp_url)
+        return sign_pdf(pdf, opened.signer, options, now=at)
