@@ -28,7 +28,7 @@ _MAX_REFUSAL_BYTES: Final = 64 * 1024
 _AWAY: Final = (OSError, HTTPException, ValueError)
 
 
-class Refusal(StrEnum):
+class SigningRefusal(StrEnum):
     """The reason why the signer returns no file."""
 
     REFUSED = "refused"
@@ -116,9 +116,9 @@ def _read_refusal(answer: HTTPResponse) -> Exception:
     if not isinstance(said, dict):
         raise ValueError("not a JSON object")
     match said.get("refusal"):
-        case Refusal.REFUSED:
+        case SigningRefusal.REFUSED:
             return SignatureRefusedError(str(said.get("text")))
-        case Refusal.BUSY | Refusal.UNSTAMPED:
+        case SigningRefusal.BUSY | SigningRefusal.UNSTAMPED:
             return Unavailable("signer", retry_after_seconds=5)
         case other:
             raise ValueError(f"unknown refusal {other!r}")

@@ -17,7 +17,6 @@ from pyhanko.sign.validation import validate_pdf_signature
 from pyhanko_certvalidator import ValidationContext
 
 from deploy.cli.main import main
-from deploy.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
 from shared import clock
 from tests.certificates import make_pkcs12
 from tests.engine.einvoices.test_documents import document, rendered
@@ -26,6 +25,7 @@ from tests.engine.finish.archive_rules import find_violations as find_archive_vi
 from tests.engine.paint.test_form_fields import made
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.pdf_pages.form_fields import read_form
+from workers.signer.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
 
 ARCHIVE = 'title="T" lang="en" profile="pdf/a-3a pdf/ua-1"'
 TWO = '<signature name="buyer" label="Buyer"/><signature name="seller" label="Seller"/>'

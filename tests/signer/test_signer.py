@@ -34,7 +34,7 @@ from tests.engine.paint.test_form_fields import made
 from tests.servers import Server
 from tests.waiting import wait_until
 from workers.signer.main import RunningSigner
-from workers.signer.service import NoSlotError, Slots
+from workers.signer.service import SignerBusyError, SigningSlots
 
 PDF = made("<p>a</p>")
 TWO = made('<signature name="buyer" label="B"/><signature name="seller" label="S"/>')
@@ -240,13 +240,13 @@ def test_a_caller_that_leaves_its_request_ends_nothing(client, signer):
 
 
 def test_an_account_takes_only_so_many_slots_and_leaves_some_to_others():
-    slots = Slots(at_once=3, per_account=2)
+    slots = SigningSlots(at_once=3, per_account=2)
     with slots.acquire("a", patience_seconds=0), slots.acquire("a", patience_seconds=0):
-        with pytest.raises(NoSlotError), slots.acquire("a", patience_seconds=0):
+        with pytest.raises(SignerBusyError), slots.acquire("a", patience_seconds=0):
             pass
         with (
             slots.acquire("b", patience_seconds=0),
-            pytest.raises(NoSlotError),
+            pytest.raises(SignerBusyError),
             slots.acquire("c", patience_seconds=0),
         ):
             pass
@@ -257,7 +257,7 @@ def test_an_account_takes_only_so_many_slots_and_leaves_some_to_others():
 
 
 def test_a_slot_is_waited_for():
-    slots = Slots(at_once=1, per_account=1)
+    slots = SigningSlots(at_once=1, per_account=1)
     got = threading.Event()
 
     def wait() -> None:

@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from shared.clock import ticks
 from shared.limits import MAX_SIGNED_BYTES
-from shared.signer import LOG_FIELDS, MEDIA_TYPE, SIGN_PATH, Refusal, SignatureCall
+from shared.signer import LOG_FIELDS, MEDIA_TYPE, SIGN_PATH, SignatureCall, SigningRefusal
 from shared.telemetry.log import get_logger, log_context
-from workers.signer.service import NoSlotError, SigningService
+from workers.signer.service import SignerBusyError, SigningService
 from workers.signer.signing import SigningFailedError, StampingFailedError
 
 _MAX_REQUESTS: Final = 256
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         if not self.server.room.acquire(blocking=False):
-            self._refuse(Refusal.BUSY)
+            self._refuse(SigningRefusal.BUSY)
             return
         try:
             self._handle()
@@ -89,12 +89,12 @@ class _Handler(BaseHTTPRequestHandler):
         with log_context(**{name: fields[name] for name in LOG_FIELDS if name in fields}):
             try:
                 signed = self.server.signing.sign(call, lambda: self.rfile.read(size))
-            except NoSlotError:
-                self._refuse(Refusal.BUSY)
+            except SignerBusyError:
+                self._refuse(SigningRefusal.BUSY)
             except StampingFailedError as error:
-                self._refuse(Refusal.UNSTAMPED, str(error))
+                self._refuse(SigningRefusal.UNSTAMPED, str(error))
             except SigningFailedError as error:
-                self._refuse(Refusal.REFUSED, str(error))
+                self._refuse(SigningRefusal.REFUSED, str(error))
             else:
                 self._send(HTTPStatus.OK, MEDIA_TYPE, signed)
 
@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _BadRequest(f"The file has more than {MAX_SIGNED_BYTES:,} bytes.")
         return int(length)
 
-    def _refuse(self, refusal: Refusal, text: str = "") -> None:
+    def _refuse(self, refusal: SigningRefusal, text: str = "") -> None:
         content = {"refusal": refusal.value, "text": text}
         self._send_json(HTTPStatus.UNPROCESSABLE_ENTITY, content)
 

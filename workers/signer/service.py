@@ -32,7 +32,7 @@ _OUTCOMES: Final = {
 log: Final = get_logger(__name__)
 
 
-class NoSlotError(Exception):
+class SignerBusyError(Exception):
     """No slot was free in time."""
 
 
@@ -43,7 +43,7 @@ class SigningObserver(Protocol):
         """Count a request by its outcome, and its duration."""
 
 
-class Slots:
+class SigningSlots:
     """Grants slots to threads."""
 
     def __init__(
@@ -59,11 +59,11 @@ class Slots:
         """Acquire a slot for the block.
 
         Raises:
-            NoSlotError: no slot was free in time.
+            SignerBusyError: no slot was free in time.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._has_room(account), patience_seconds):
-                raise NoSlotError
+                raise SignerBusyError
             self._held[account] += 1
         try:
             yield
@@ -86,19 +86,19 @@ class SigningService:
         observer: SigningObserver,
         *,
         timestamp_url: str | None = None,
-        slots: Slots | None = None,
+        slots: SigningSlots | None = None,
     ) -> None:
         self._certificates = certificates
         self._observer = observer
         self._timestamp_url = timestamp_url
-        self._slots = slots or Slots()
+        self._slots = slots or SigningSlots()
 
     def sign(self, call: SignatureCall, read_pdf: Callable[[], bytes]) -> bytes:
         """Return a signed file; the given one is read when a slot is free.
 
         Raises:
             SigningFailedError: the account has no such certificate, or the file cannot be signed.
-            NoSlotError: no slot was free in time.
+            SignerBusyError: no slot was free in time.
         """
         begun, outcome = ticks(), SignatureOutcome.FAILED
         reason = ""
@@ -106,7 +106,7 @@ class SigningService:
             with self._slots.acquire(call.account, patience_seconds=PATIENCE_SECONDS):
                 signed = self._sign(call, read_pdf(), now())
             outcome = SignatureOutcome.SIGNED
-        except NoSlotError:
+        except SignerBusyError:
             outcome = SignatureOutcome.BUSY
             raise
         except SigningFailedError as error:

@@ -34,7 +34,7 @@ FindUnligated = Callable[[str], Sequence[int]]
 
 
 class LigatedFace(Protocol):
-    """What is asked of a face to find its ligatures; lengths in units of the font."""
+    """The members of a face that its ligatures are found by."""
 
     hb_font: Any  # of HarfBuzz
     units: int  # per em
