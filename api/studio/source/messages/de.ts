@@ -13,7 +13,7 @@ export const de: Record<keyof typeof en, string> = {
   "error.unknown": "Auf dieser Seite ist ein Fehler aufgetreten. Laden Sie sie neu und versuchen Sie es erneut.",
   "error.part": "Ein Teil der Seite konnte nicht geladen werden. Laden Sie die Seite neu.",
   "nothing.title": "Seite nicht gefunden",
-  "nothing.back": "Zu den Vorlagen",
+  "nothing.back": "Zum Anfang",
   "signed.out": "Sie sind abgemeldet.",
   "lacks.templates": "Sie können Vorlagen, Bilder und Schriften ansehen, aber nicht ändern: Dieser Sitzung fehlt das Recht „Vorlagen“.",
   "lacks.render": "Sie können Aufträge und Stapel ansehen und PDFs herunterladen, aber nicht rendern: Dieser Sitzung fehlt das Recht „Rendern“.",

@@ -11,7 +11,7 @@ export const en = {
   "error.unknown": "Something went wrong on this page. Reload it and try again.",
   "error.part": "A part of the page could not be loaded. Reload the page.",
   "nothing.title": "Page not found",
-  "nothing.back": "Go to the templates",
+  "nothing.back": "Go to the start",
   "signed.out": "You are signed out.",
   "lacks.templates": "You can look at templates, images and fonts, but not change them: this session lacks the scope “Templates”.",
   "lacks.render": "You can look at jobs and batches and download PDFs, but not render: this session lacks the scope “Rendering”.",

@@ -134,6 +134,7 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
       <p class="crumb">
         <a href={linkTo("batches")}>{t("batches.title")}</a>
       </p>
+      {batch.data === null && <h1 class="visually-hidden">{t("batches.batch")}</h1>}
       <Result of={batch}>
         {(record) => (
           <>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { t } from "../lib/messages";
 import { linkTo } from "../lib/router";
 import type { PageProps } from "../lib/types";
-import { Empty, Loading, Notice } from "../ui/parts";
+import { Loading, Notice } from "../ui/parts";
 import { homeOf } from "../ui/shell";
 import { TemplatePage } from "./template";
 import { Templates } from "./templates";
@@ -39,11 +39,12 @@ export function Page(props: PageProps) {
       return <ACCOUNT {...props} />;
     default:
       return (
-        <Empty title={t("nothing.title")}>
+        <>
+          <h1>{t("nothing.title")}</h1>
           <p>
-            <a href={linkTo("templates")}>{t("nothing.back")}</a>
+            <a href={linkTo(homeOf(props.account))}>{t("nothing.back")}</a>
           </p>
-        </Empty>
+        </>
       );
   }
 }

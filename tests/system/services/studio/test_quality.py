@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -56,6 +58,16 @@ def test_axe_finds_nothing(open_page, sign_in, account, address, scheme, find_vi
         assert find_violations(page) == [], place
     page.get_by_role("button", name="New key").click()
     assert find_violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_where_nothing_is_found(sign_in, account, scheme, find_violations):
+    page = sign_in(account, color_scheme=scheme)
+    for place in ("nowhere", "templates/unknown", "templates/unknown/edit", "templates/unknown/batch",
+                  "templates/unknown/compare/1/2", "batches/unknown"):  # fmt: skip
+        page.goto(page.url.partition("#")[0] + f"#/{place}")
+        expect(page.get_by_text(re.compile("Page not found|unknown"))).not_to_have_count(0)
+        assert find_violations(page) == [], place
 
 
 @pytest.mark.parametrize("width", [NARROW, 390, 600])

@@ -29,7 +29,10 @@ export function EditorPage({ account, route }: PageProps) {
     read.reload();
   };
   return (
-    <Result of={read}>{(found) => <Editor key={`${found.etag} ${turn}`} account={account} read={found} onDiscard={restart} />}</Result>
+    <>
+      {read.data === null && <h1 class="visually-hidden">{t("editor.template")}</h1>}
+      <Result of={read}>{(found) => <Editor key={`${found.etag} ${turn}`} account={account} read={found} onDiscard={restart} />}</Result>
+    </>
   );
 }
 

@@ -32,6 +32,7 @@ export function TemplatePage({ account, route }: PageProps) {
       <p class="crumb">
         <a href={linkTo("templates")}>{t("templates.title")}</a>
       </p>
+      {read.data === null && <h1 class="visually-hidden">{t("editor.template")}</h1>}
       <Result of={read}>
         {({ template, etag }) => {
           const isPublic = template.id.startsWith(PUBLIC);

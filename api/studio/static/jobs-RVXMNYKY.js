@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-EEG3Q6ES.js";import"./chunk-MB3TFANF.js";import"./chunk-ZWNM4EX7.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
