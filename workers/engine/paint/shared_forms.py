@@ -6,7 +6,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from workers.engine.layout.display import Item, LaidOutPage, Restore, Save
+from workers.engine.layout.display import (
+    Item,
+    LaidOutPage,
+    Restore,
+    Save,
+    SingleItem,
+    single_items,
+)
 from workers.engine.paint.content_stream import ContentStreamWriter, FormCall, PdfResources
 
 # A form costs some 200 bytes once, and a call of it 8 bytes in each document.
@@ -47,20 +54,22 @@ class SharedForms:
         """Return the items of a page with recurring runs replaced by calls; `ordinal` counts from
         0.
         """
-        if len(page.items) > _MAX_ITEMS:
-            return list(page.items)
+        items = list(single_items(page.items))  # of a row, some cells may recur
+        if len(items) > _MAX_ITEMS:
+            return [*page.items]
         size = (page.width, page.height, page.bleed, page.slug)
         history = self._histories.setdefault(size, _PageHistory({}, {}))
-        keys = list(_keys(page.items))
+        keys = list(_keys(items))
         replaced: list[Item | FormCall] = []
         before = history.before.get(min(ordinal, _ORDINALS - 1), {})
         at = 0
         while at < len(keys):
             run = _find(history, keys, at)
             if run is None:
-                run = self._add_form(history, page, keys, at, _common(before, keys, at))
+                length = _common(before, keys, at)
+                run = self._add_form(history, page, keys[at : at + length], items[at : at + length])
             if run is None:
-                replaced.append(page.items[at])
+                replaced.append(items[at])
                 at += 1
             else:
                 replaced.append(FormCall(run.name))
@@ -75,20 +84,19 @@ class SharedForms:
         history: _PageHistory,
         page: LaidOutPage,
         keys: Sequence[Hashable],
-        at: int,
-        length: int,
+        items: Sequence[SingleItem],
     ) -> _SharedForm | None:
-        """Add a form of `length` items from `at` on, if that saves space."""
-        if length == 0 or self._form_count >= _MAX_FORMS:
+        """Add a form of items with their keys, if that saves space."""
+        if not items or self._form_count >= _MAX_FORMS:
             return None
         painter = ContentStreamWriter(self._resources, width=page.width, height=page.height)
-        content = painter.paint(page.items[at : at + length])
+        content = painter.paint(items)
         if sum(len(part) for part in content if isinstance(part, str)) < _MIN_FORM_BYTES:
             return None
         self._form_count += 1
         outside = page.bleed + page.slug
         corners = (-outside, -outside, page.width + outside, page.height + outside)
-        run = _SharedForm(tuple(keys[at : at + length]), self._resources.add_form(corners, content))
+        run = _SharedForm(tuple(keys), self._resources.add_form(corners, content))
         known = history.runs.setdefault(run.keys[0], [])
         known.append(run)
         known.sort(key=lambda known_run: -len(known_run.keys))
@@ -114,7 +122,7 @@ def _common(before: dict[Hashable, int], keys: Sequence[Hashable], at: int) -> i
     return length
 
 
-def _keys(items: Sequence[Item]) -> Iterator[Hashable]:
+def _keys(items: Sequence[SingleItem]) -> Iterator[Hashable]:
     """Yield the drawn content of each item, None for one that cannot be part of a run.
 
     The owner does not matter, only whether the item is an artifact.
@@ -129,7 +137,7 @@ def _keys(items: Sequence[Item]) -> Iterator[Hashable]:
         depth -= isinstance(item, Restore)
 
 
-def _drawn(item: Item) -> Iterator[object]:
+def _drawn(item: SingleItem) -> Iterator[Hashable]:
     for name, value in zip(item._fields, item, strict=True):
         if name != "node":
             yield (value is None) if name == "owner" else value
