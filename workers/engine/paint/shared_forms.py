@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.display import (
     Item,
@@ -137,7 +137,7 @@ def _keys(items: Sequence[SingleItem]) -> Iterator[Hashable]:
         depth -= isinstance(item, Restore)
 
 
-def _drawn(item: SingleItem) -> Iterator[Hashable]:
+def _drawn(item: SingleItem) -> Iterator[Any]:
     for name, value in zip(item._fields, item, strict=True):
         if name != "node":
             yield (value is None) if name == "owner" else value
