@@ -239,10 +239,11 @@ def make_pdf(
     # Readings of Redis's clock differ between processes (`shared.clock`).
     queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
     template = context.templates.get(job.template) if job.template else None
+    signer = context.signers.of_account(job.meter.account_id, is_discarded=lambda: images.wanted)
     rendered = context.render(
         template,
         _payload(job, context.claims),
-        options=_options(job, context),
+        options=replace(_options(job), signer=signer),
         resources=images,
         observer=timer,
     )
@@ -262,7 +263,7 @@ def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -
     found = context.validate(
         template,
         _payload(job, context.claims),
-        options=_options(job, context),
+        options=_options(job),
         resources=images,
     )
     return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=found.to_report())
@@ -316,14 +317,11 @@ def _payload(job: RenderJob, claims: Claims) -> Payload:
     return Payload(kind, claims.load(job.body), charset=job.charset, flow=job.flow)
 
 
-def _options(job: RenderJob, context: RenderContext) -> RenderOptions:
+def _options(job: RenderJob) -> RenderOptions:
     # The time of admission, so that a retry renders the same document.
     now = datetime.fromtimestamp(job.admitted_at, UTC)
-    signer = context.signers.of_account(job.meter.account_id)
     if job.template is None:
-        return RenderOptions(
-            now, is_draft=job.is_draft, output=RenderOutput(job.output.value), signer=signer
-        )
+        return RenderOptions(now, is_draft=job.is_draft, output=RenderOutput(job.output.value))
     return RenderOptions(
         now,
         is_draft=job.is_draft,
@@ -332,7 +330,6 @@ def _options(job: RenderJob, context: RenderContext) -> RenderOptions:
         template_sha256=job.template.sha256,
         built_on=job.template.links,
         output=RenderOutput(job.output.value),
-        signer=signer,
     )
 
 

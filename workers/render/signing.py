@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from shared.signer import SignatureCall, SignatureRefusedError, SignerClient
@@ -14,9 +15,14 @@ class Signers:
 
     client: SignerClient | None = None
 
-    def of_account(self, account_id: str) -> AccountSigner:
-        """Return the signer of an account; the id comes from the job, never from its document."""
-        return AccountSigner(self.client, account_id)
+    def of_account(
+        self, account_id: str, *, is_discarded: Callable[[], object] = lambda: False
+    ) -> AccountSigner:
+        """Return the signer of an account; the id comes from the job, never from its document.
+
+        A file that `is_discarded`, as some of its images are missing yet, is refused.
+        """
+        return AccountSigner(self.client, account_id, is_discarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,7 @@ class AccountSigner:
 
     client: SignerClient | None
     account_id: str
+    is_discarded: Callable[[], object]
 
     def sign(self, pdf: bytes, request: SignatureRequest) -> bytes:
         """Return the signed file.
@@ -37,6 +44,8 @@ class AccountSigner:
             raise SigningRefusedError(
                 "This service signs no files, as its operator runs no signer; leave `sign` out"
             )
+        if self.is_discarded():
+            raise SigningRefusedError("The file has images that are missing yet")
         call = SignatureCall(self.account_id, request.certificate, request.field)
         try:
             return self.client.sign(pdf, call)

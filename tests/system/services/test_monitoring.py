@@ -17,12 +17,15 @@ from deploy.embedded.launch import launched_farm
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.grafana.boards import BOARDS
+from shared import clock
+from tests.certificates import make_pkcs12
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "deploy/prometheus"
+SIGNED = '<document><security sign="contract"/><flow><p>Hello</p></flow></document>'
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 LOAD_SECONDS = 25
 QUERIES = sorted(
@@ -107,6 +110,7 @@ def load(account, seconds):
             account.render(invoice, "application/json", f"?template={template}")
             account.render(HELLO)
             account.render(HELLO, query="?draft=true")
+            account.render(SIGNED)
             account.render("<document><p/></document>")
             account.render(f'<document><flow><img src="{server.url()}" alt=""/></flow></document>')
             account.request(
@@ -120,14 +124,22 @@ def load(account, seconds):
 
 
 @pytest.fixture(scope="module")
-def farm(tmp_path_factory):
-    environment = {"PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true"}
+def certificates(tmp_path_factory):
+    return tmp_path_factory.mktemp("certificates")
+
+
+@pytest.fixture(scope="module")
+def farm(tmp_path_factory, certificates):
+    environment = {
+        "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
+        "PRESSROOM_SIGNER_CERTIFICATES": str(certificates),
+    }
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
         yield farm
 
 
 @pytest.fixture(scope="module")
-def watched(farm, tmp_path_factory):
+def watched(farm, certificates, tmp_path_factory):
     """Yield Prometheus after it has scraped the farm under load, and the account of the load."""
     folder = tmp_path_factory.mktemp("prometheus")
     port = free_port()
@@ -143,6 +155,7 @@ def watched(farm, tmp_path_factory):
     try:
         wait_until(prometheus.is_ready, pause=0.1, explain=(folder / "log").read_text)
         account = open_account(farm, max_pages=100000, max_draft_pages=20)
+        (certificates / f"{account.id}.contract.p12").write_bytes(make_pkcs12(clock.now()))
         load(account, LOAD_SECONDS)
         wait_for_account(prometheus, account)
         yield prometheus, account
@@ -161,7 +174,8 @@ def test_every_process_is_scraped_and_every_rule_is_healthy(watched):
     prometheus, _ = watched
     targets = prometheus.get("/api/v1/targets")["activeTargets"]
     assert {target["labels"]["job"]: target["health"] for target in targets} == dict.fromkeys(
-        ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher"), "up"
+        ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher", "signer"),
+        "up",
     )
     assert all(target["lastScrapeDuration"] < 0.5 for target in targets)
     rules = [rule for group in prometheus.get("/api/v1/rules")["groups"] for rule in group["rules"]]
