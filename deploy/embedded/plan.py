@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -112,10 +113,27 @@ def plan_farm(
     # Late: most commands need only the environment of this module.
     from shared.settings import load_settings
 
-    # The operator may set the port of the first pool.
     settings = load_settings(environment)
+    _check_signer(settings)
+    # The operator may set the port of the first pool.
     first = replace(pools[0], metrics_port=settings.worker_metrics_port)
     return FarmPlan(settings, environment, (first, *pools[1:]))
+
+
+def _check_signer(settings: Settings) -> None:
+    from shared.settings import WrongSetting
+
+    if not settings.signer_certificates:
+        return
+    if not Path(settings.signer_certificates).is_dir():
+        raise WrongSetting(
+            "PRESSROOM_SIGNER_CERTIFICATES: there is no folder "
+            f"{settings.signer_certificates[:200]!r}"
+        )
+    if find_spec("pyhanko") is None:
+        raise WrongSetting(
+            "PRESSROOM_SIGNER_CERTIFICATES: signing needs pyHanko: pip install 'pressroom[sign]'"
+        )
 
 
 def operator_environment() -> dict[str, str]:

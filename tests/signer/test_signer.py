@@ -103,6 +103,14 @@ def test_the_named_field_is_signed(client):
     assert one.field_name == "seller"
 
 
+def test_the_log_has_no_text_of_a_document_that_is_refused(client):
+    with capture_logs() as logs, pytest.raises(SignatureRefusedError):
+        client.sign(PDF, SignatureCall("acc_1", "private-name", "private-field"))
+    [ended] = [line for line in logs if line["event"] == "signing ended"]
+    assert ended["outcome"] == "refused"
+    assert "private" not in str(logs)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -24,10 +24,6 @@ from workers.signer.signing import (
 MAX_SIGNATURES: Final = 4  # each holds its file in memory a few times
 MAX_PER_ACCOUNT: Final = 3  # a slow time stamp of one account must not stop the others
 PATIENCE_SECONDS: Final = 5.0
-_OUTCOMES: Final = {
-    StampingFailedError: SignatureOutcome.UNSTAMPED,
-    SigningFailedError: SignatureOutcome.REFUSED,
-}
 
 log: Final = get_logger(__name__)
 
@@ -101,16 +97,21 @@ class SigningService:
             SignerBusyError: no slot was free in time.
         """
         begun, outcome = ticks(), SignatureOutcome.FAILED
-        reason = ""
+        # Names and reasons of refused requests may have text of their document, which no log has.
+        known: dict[str, str] = {}
         try:
             with self._slots.acquire(call.account, patience_seconds=PATIENCE_SECONDS):
                 signed = self._sign(call, read_pdf(), now())
-            outcome = SignatureOutcome.SIGNED
+            outcome, known = SignatureOutcome.SIGNED, {"certificate": call.certificate}
         except SignerBusyError:
             outcome = SignatureOutcome.BUSY
             raise
-        except SigningFailedError as error:
-            outcome, reason = _OUTCOMES[type(error)], str(error)
+        except StampingFailedError as error:
+            outcome = SignatureOutcome.UNSTAMPED
+            known = {"certificate": call.certificate, "reason": str(error)}
+            raise
+        except SigningFailedError:
+            outcome = SignatureOutcome.REFUSED
             raise
         finally:
             seconds = ticks() - begun
@@ -118,10 +119,9 @@ class SigningService:
             log.info(
                 "signing ended",
                 account=call.account,
-                certificate=call.certificate,
                 outcome=outcome.value,
-                reason=reason,
                 milliseconds=round(seconds * 1000),
+                **known,
             )
         return signed
 
