@@ -1,4 +1,4 @@
-"""Received files are read in a worker and not kept: /v2/einvoices/check and /v2/forms/extract (decisions 0367, 0372)."""
+"""Received files are read in a worker and not kept: /v2/einvoices/check and /v2/forms/extract (decision 0396)."""
 
 from __future__ import annotations
 

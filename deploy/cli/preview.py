@@ -12,6 +12,7 @@ from deploy.cli.output import CommandFailed, Commands
 
 if TYPE_CHECKING:
     from deploy.preview.server import PreviewServer
+    from workers.engine.cli import Inputs
 
 
 def add_commands(commands: Commands) -> None:
@@ -43,7 +44,7 @@ def run_preview(arguments: argparse.Namespace) -> int:
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
     """Return the server of the files that the arguments name."""
-    from deploy.preview.drawing import LocalPages
+    from deploy.preview.drawing import LocalPages, UnreadableInputsError
     from deploy.preview.server import PreviewServer
     from deploy.preview.watching import FileWatcher
 
@@ -58,7 +59,14 @@ def make_server(arguments: argparse.Namespace) -> PreviewServer:
         watcher.start()
     except OSError as error:
         raise CommandFailed(f"the files cannot be watched: {error}") from error
-    pages = LocalPages(lambda: read_inputs(arguments), watcher)
+
+    def load() -> Inputs:
+        try:
+            return read_inputs(arguments)
+        except CommandFailed as error:
+            raise UnreadableInputsError(str(error)) from error
+
+    pages = LocalPages(load, watcher)
     try:
         return PreviewServer(pages, title=files[0].name, port=arguments.port)
     except (OSError, OverflowError) as error:

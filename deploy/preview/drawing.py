@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 
-from deploy.cli.output import CommandFailed
 from deploy.preview.watching import FileWatcher
 from shared import clock
 from workers.engine.cli import Inputs
@@ -16,6 +15,10 @@ from workers.engine.ports import RenderOptions
 from workers.engine.preview import PageFormat, Preview, PreviewOptions, preview
 
 MAX_KEPT: Final = 200  # drawn pages of one state of the files
+
+
+class UnreadableInputsError(Exception):
+    """The files cannot be read or combined; the message has the reason."""
 
 
 @dataclass(slots=True)
@@ -29,7 +32,10 @@ class _State:
 
 
 class LocalPages:
-    """The pages of local files, read by `load`. Thread-safe; one page is drawn at a time."""
+    """The pages of local files. Thread-safe; one page is drawn at a time.
+
+    `load` reads the files; it raises `UnreadableInputsError`, which the page shows.
+    """
 
     def __init__(self, load: Callable[[], Inputs], watcher: FileWatcher) -> None:
         self.watcher = watcher
@@ -66,7 +72,7 @@ class LocalPages:
         if self._state is None or self._state.revision != revision:
             try:
                 self._state = _State(revision, self._load(), None)
-            except CommandFailed as error:
+            except UnreadableInputsError as error:
                 self._state = _State(revision, None, str(error))
         return self._state
 
