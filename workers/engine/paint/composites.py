@@ -88,7 +88,10 @@ def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[byt
 def _measure(face: Face, part: Component) -> tuple[int, int, int, int] | None:
     """Return the bounding box of a component, None without an outline."""
     glyph, x, y = part
-    left, top, width, height = face.hb_font.get_glyph_extents(glyph)
+    extents = face.hb_font.get_glyph_extents(glyph)
+    if extents is None:  # the outline is damaged
+        return None
+    left, top, width, height = extents
     if not width and not height:
         return None
     return left + x, top + height + y, left + width + x, top + y

@@ -100,4 +100,5 @@ def place_clusters(settings: ShapingSettings, text: str, word_spacing: float) ->
 
 
 def _space(face: Any, extra: int) -> Cluster:
-    return Cluster(((face.glyphs[" "], 0, 0),), face.advances[" "] + extra, " ")
+    glyph = face.glyphs.get(" ", 0)  # a font of an account may have no space
+    return Cluster(((glyph, 0, 0),), face.advances[" "] + extra, " ")
