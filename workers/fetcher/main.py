@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Event, Thread
+from threading import Event
 from typing import Final
 
 from shared.limits import MB
@@ -16,7 +16,6 @@ from workers.fetcher.response_cache import ResponseCache
 from workers.fetcher.server import FetcherServer, Parts
 from workers.fetcher.slots import Slots
 
-_POLL_SECONDS: Final = 0.1  # until a stop is noticed
 _EVICT_SECONDS: Final = 30.0
 # Longer than a fetch request may take, including its wait.
 _STOP_SECONDS: Final = 25.0
@@ -61,19 +60,15 @@ class RunningFetcher:
         fetching = FetchService(outbound, slots=slots, cache=self._cache, observer=self.metrics)
         host, _, port = settings.fetcher_bind.rpartition(":")
         self._server = FetcherServer((host, int(port)), Parts(fetching, outbound))
-        self._thread = Thread(
-            target=self._server.serve_forever, args=(_POLL_SECONDS,), name="requests", daemon=True
-        )
 
     @property
     def url(self) -> str:
         """The URL that it listens on."""
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
+        return self._server.url
 
     def start(self) -> None:
         """Serve requests in threads."""
-        self._thread.start()
+        self._server.start()
 
     def evict_unused(self) -> None:
         """Evict cache entries that were not used for a while."""
@@ -81,9 +76,7 @@ class RunningFetcher:
 
     def stop(self, *, patience_seconds: float = 0.0) -> None:
         """Stop accepting requests, and finish those in progress within `patience_seconds`."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._server.finish(patience_seconds)
+        self._server.stop(patience_seconds=patience_seconds)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import BoundedSemaphore
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 
-from shared.clock import ticks
+from shared.internal_server import InternalServer
 from shared.limits import KB, MAX_IMAGE_BYTES
 from shared.outbound import (
     FetchRequest,
@@ -27,15 +25,13 @@ from shared.outbound.fetcher import (
     STATUS_HEADER,
     Refusal,
 )
-from shared.telemetry.log import get_logger, log_context
+from shared.telemetry.log import log_context
 from workers.fetcher.fetching import FetchService
 from workers.fetcher.slots import NoSlotError
 
 _MAX_REQUESTS: Final = 512
 _MAX_REQUEST_BYTES: Final = 256 * KB  # an address of 8,192 characters, each escaped
 _MAX_SECONDS: Final = 60.0
-
-log: Final = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,8 @@ class Parts:
     outbound: Outbound
 
 
-class FetcherServer(ThreadingHTTPServer):
+class FetcherServer(InternalServer):
     """Serves requests in threads, up to a limit."""
-
-    daemon_threads = True
-    request_queue_size = 256
 
     def __init__(self, address: tuple[str, int], parts: Parts) -> None:
         """Listen.
@@ -58,22 +51,10 @@ class FetcherServer(ThreadingHTTPServer):
         Raises:
             OSError: the address cannot be listened on.
         """
-        super().__init__(address, _Handler)
+        super().__init__(
+            address, _Handler, failure="fetch request failed", max_requests=_MAX_REQUESTS
+        )
         self.parts = parts
-        self.room = BoundedSemaphore(_MAX_REQUESTS)
-
-    def finish(self, patience_seconds: float) -> None:
-        """Wait until every accepted request has been answered, up to `patience_seconds`."""
-        give_up_at = ticks() + patience_seconds
-        for _ in range(_MAX_REQUESTS):
-            if not self.room.acquire(timeout=max(give_up_at - ticks(), 0)):
-                return
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log an error, unless the caller has disconnected, as a render does at its deadline."""
-        error = sys.exception()
-        if not isinstance(error, OSError):
-            log.error("fetch request failed", exc_info=error)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from shared.settings import SignerSettings, WrongSetting, get_signer_settings
@@ -14,7 +14,6 @@ from shared.telemetry.signer import SignerMetrics
 if TYPE_CHECKING:
     from workers.signer.server import SignerServer
 
-_POLL_SECONDS: Final = 0.1  # until a stop is noticed
 # Longer than a request may take, including its wait.
 _STOP_SECONDS: Final = 25.0
 _LIBRARIES: Final = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
@@ -51,25 +50,19 @@ class RunningSigner:
         """
         self.metrics: Final = SignerMetrics()
         self._server = _make_server(settings, self.metrics)
-        self._thread = Thread(
-            target=self._server.serve_forever, args=(_POLL_SECONDS,), name="requests", daemon=True
-        )
 
     @property
     def url(self) -> str:
         """The URL that it listens on."""
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
+        return self._server.url
 
     def start(self) -> None:
         """Serve requests in threads."""
-        self._thread.start()
+        self._server.start()
 
     def stop(self, *, patience_seconds: float = 0.0) -> None:
         """Stop accepting requests, and finish those in progress within `patience_seconds`."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._server.finish(patience_seconds)
+        self._server.stop(patience_seconds=patience_seconds)
 
 
 def _make_server(settings: SignerSettings, metrics: SignerMetrics) -> SignerServer:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import BoundedSemaphore
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from shared.clock import ticks
+from shared.internal_server import InternalServer
 from shared.limits import MAX_SIGNED_BYTES
 from shared.signer import LOG_FIELDS, MEDIA_TYPE, SIGN_PATH, SignatureCall, SigningRefusal
-from shared.telemetry.log import get_logger, log_context
+from shared.telemetry.log import log_context
 from workers.signer.service import SignerBusyError, SigningService
 from workers.signer.signing import SigningFailedError, StampingFailedError
 
 _MAX_REQUESTS: Final = 256
 _MAX_FIELDS: Final = 20
 
-log: Final = get_logger(__name__)
 
-
-class SignerServer(ThreadingHTTPServer):
+class SignerServer(InternalServer):
     """Serves requests in threads, up to a limit."""
-
-    daemon_threads = True
-    request_queue_size = 256
 
     def __init__(self, address: tuple[str, int], signing: SigningService) -> None:
         """Listen.
@@ -35,22 +28,10 @@ class SignerServer(ThreadingHTTPServer):
         Raises:
             OSError: the address cannot be listened on.
         """
-        super().__init__(address, _Handler)
+        super().__init__(
+            address, _Handler, failure="signing request failed", max_requests=_MAX_REQUESTS
+        )
         self.signing = signing
-        self.room = BoundedSemaphore(_MAX_REQUESTS)
-
-    def finish(self, patience_seconds: float) -> None:
-        """Wait until every accepted request has been answered, up to `patience_seconds`."""
-        give_up_at = ticks() + patience_seconds
-        for _ in range(_MAX_REQUESTS):
-            if not self.room.acquire(timeout=max(give_up_at - ticks(), 0)):
-                return
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log an error, unless the caller has disconnected, as a render does at its deadline."""
-        error = sys.exception()
-        if not isinstance(error, OSError):
-            log.error("signing request failed", exc_info=error)
 
 
 class _BadRequest(Exception):
