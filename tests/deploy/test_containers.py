@@ -45,17 +45,20 @@ def seconds(text):
     return int(re.fullmatch(r"(\d+)s", text)[1])
 
 
-def test_the_compose_file_is_of_its_schema():
+def check_schema(path):
+    """Run the check of a compose file against the schema of the Compose specification."""
     command = [str(Path(sys.executable).with_name("check-jsonschema"))]
-    command += ["--builtin-schema", "vendor.compose-spec", str(DOCKER / "compose.yaml")]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    command += ["--builtin-schema", "vendor.compose-spec", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_compose_file_is_of_its_schema():
+    ended = check_schema(DOCKER / "compose.yaml")
     assert ended.returncode == 0, ended.stdout
 
 
 def test_a_second_shard_is_added_by_a_file_of_its_schema():
-    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
-    command += ["--builtin-schema", "vendor.compose-spec", str(DOCKER / "compose.shards.yaml")]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = check_schema(DOCKER / "compose.shards.yaml")
     assert ended.returncode == 0, ended.stdout
     added = yaml.safe_load((DOCKER / "compose.shards.yaml").read_text())["services"]
     told = {name for name, each in OURS.items() if "PRESSROOM_REDIS_URL" in each["environment"]}
@@ -84,9 +87,7 @@ def test_a_second_shard_is_added_by_a_file_of_its_schema():
 
 def test_rabbitmq_is_added_by_a_file_of_its_schema_for_every_process_with_tasks():
     path = DOCKER / "compose.rabbitmq.yaml"
-    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
-    command += ["--builtin-schema", "vendor.compose-spec", str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = check_schema(path)
     assert ended.returncode == 0, ended.stdout
     added = yaml.safe_load(path.read_text())["services"]
     server = added.pop("rabbitmq")
@@ -107,9 +108,7 @@ def test_rabbitmq_is_added_by_a_file_of_its_schema_for_every_process_with_tasks(
 
 def test_a_signer_is_added_by_a_file_of_its_schema_for_the_workers():
     path = DOCKER / "compose.signer.yaml"
-    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
-    command += ["--builtin-schema", "vendor.compose-spec", str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = check_schema(path)
     assert ended.returncode == 0, ended.stdout
     added = yaml.safe_load(path.read_text())["services"]
     signer = added.pop("signer")
@@ -136,11 +135,7 @@ def test_the_image_has_the_library_of_signatures_as_it_is_tested_if_asked():
     added = read_lock("deploy/docker/signing.lock")
     assert any(package.startswith("pyhanko==") for package in added)
     assert added.items() <= tested.items()
-    names, others = (
-        {package.partition("==")[0] for package in lock}
-        for lock in (added, read_lock("requirements.lock"))
-    )
-    assert not names & others
+    assert not names_in(added) & names_in(read_lock("requirements.lock"))
 
 
 def read_lock(name):
@@ -150,13 +145,16 @@ def read_lock(name):
     return {package: tuple(hashes) for package, *hashes in pinned}
 
 
+def names_in(lock):
+    """Return the names of the packages of a lock file that was read, without extras."""
+    return {package.partition("==")[0].partition("[")[0] for package in lock}
+
+
 def test_the_schema_finds_a_wrong_condition(tmp_path):
     text = (DOCKER / "compose.yaml").read_text()
     wrong = tmp_path / "compose.yaml"
     wrong.write_text(text.replace("service_healthy", "service_happy"))
-    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
-    command += ["--builtin-schema", "vendor.compose-spec", str(wrong)]
-    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+    assert check_schema(wrong).returncode != 0
 
 
 def test_every_process_of_a_farm_is_a_service():
@@ -336,8 +334,8 @@ def test_the_image_is_built_in_one_stage_and_runs_unprivileged_in_another():
 
 def test_an_image_with_single_sign_on_has_the_pinned_packages_of_its_extra():
     assert "--require-hashes -r single-sign-on.lock" in dockerfile()
-    pinned = blocks_of("deploy/docker/single-sign-on.lock")
-    assert pinned.items() <= blocks_of("requirements-dev.lock").items()
+    pinned = read_lock("deploy/docker/single-sign-on.lock")
+    assert pinned.items() <= read_lock("requirements-dev.lock").items()
     wanted, seen = ["authlib", "requests"], set()
     while wanted:
         name = wanted.pop()
@@ -346,17 +344,7 @@ def test_an_image_with_single_sign_on_has_the_pinned_packages_of_its_extra():
             found = Requirement(text)
             if found.marker is None or found.marker.evaluate({"extra": ""}):
                 wanted += {canonicalize_name(found.name)} - seen
-    assert set(pinned) == seen
-
-
-def blocks_of(lock):
-    """Return the version and digests of each package of a lock file."""
-    lines = (ROOT / lock).read_text().splitlines()
-    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-    found = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)
-    return {
-        each.partition("==")[0].partition("[")[0]: each.strip() for each in found if each.strip()
-    }
+    assert names_in(pinned) == seen
 
 
 def test_every_copied_file_is_in_the_build_context():
