@@ -52,5 +52,7 @@ def _row(what: str, must: str, measured: str, *, is_kept: bool) -> str:
 def _show(figure: float, unit: str) -> str:
     if unit == "%":
         return f"{figure:.0%}".replace("%", " %")
+    if unit == "×":
+        return f"{figure:.3g} ×"
     digits = 0 if figure >= 100 or figure == int(figure) else 1
     return f"{figure:,.{digits}f} {unit}".strip()

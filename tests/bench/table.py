@@ -50,6 +50,7 @@ PARTS = {
     "engine": Part("The engine alone"),
     "scripts": Part("Text in other scripts"),
     "text_costs": Part("Typography"),
+    "tag_costs": Part("Tags"),
     "einvoices": Part("Electronic invoices"),
     "parts": Part("Charts, payment parts, forms and signatures"),
     HTTP: Part("The farm over HTTP"),

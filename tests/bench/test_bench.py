@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import einvoices, feeding, parts, table, text_costs
+from tests.bench import einvoices, feeding, parts, table, tag_costs, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 from tests.bench.results import merge_sections, read_sections
 from workers.engine.syntax.vocabulary.charts import CHART_TYPES
@@ -60,6 +60,12 @@ def test_bench_measures_what_typography_costs(monkeypatch):
     monkeypatch.setattr(text_costs, "PARAGRAPHS", 2)
     limits = list(collect_limits("\n".join(text_costs.measure(repeats=1))))
     assert [must for _, must, _, _ in limits] == ["≤ 1.5 ×", "≤ 5 %", "≤ 5 %"]
+
+
+@pytest.mark.long
+def test_bench_measures_what_tags_cost():
+    limits = list(collect_limits("\n".join(tag_costs.measure((1, 1, 1)))))
+    assert [must for _, must, _, _ in limits] == ["≤ 1.15 ×", "≤ 1.15 ×", "≤ 1.25 ×"]
 
 
 @pytest.mark.long

@@ -194,7 +194,7 @@ INVOICE = Work(
     invoice_data,
     {"ours": 200, "typst": 40, "weasyprint": 5},
     running_content=r"Page \d+ of \d+",
-    must=Must(5, 2),
+    must=Must(5, 5),
 )
 LETTERHEAD_INVOICE = Work(
     "letterhead",
@@ -210,7 +210,7 @@ BOOK = Work(
     book_data,
     {"ours": 7, "typst": 5, "weasyprint": 1},
     running_content=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
-    must=Must(250, 1),
+    must=Must(250, 4),
 )
 REFERENCES = Work(
     "references",
@@ -258,7 +258,7 @@ STATEMENT = Work(
     partial(statement_data, rows=5_000),
     {"ours": 5, "typst": 3, "weasyprint": 1},
     running_content=STATEMENT_RUNNING_CONTENT,
-    must=Must(600, 4, 150),
+    must=Must(600, 15, 150),
 )
 LONG_STATEMENT = Work(
     "statement",
