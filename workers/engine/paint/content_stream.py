@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -215,17 +214,17 @@ class ContentStreamWriter:
         self._state = GraphicsState()
         self.widgets: list[Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[Item | FormCall]) -> list[str | XObjectCall]:
+    def paint(self, items: Iterable[Item | FormCall]) -> list[bytes | XObjectCall]:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
         self._resources.end_page()
-        content: list[str | XObjectCall] = []
+        content: list[bytes | XObjectCall] = []
         start = 0
         for at, name in self._calls:
-            content += [_write_literal(self._out[start:at]), XObjectCall(name)]
+            content += [b"".join(self._out[start:at]), XObjectCall(name)]
             start = at + 1
-        return [*content, _write_literal(self._out[start:])]
+        return [*content, b"".join(self._out[start:])]
 
     def _write_items(self, items: Iterable[Item | FormCall]) -> None:
         for item in items:
@@ -630,7 +629,7 @@ _MAX_CELLS: Final = 10_000  # two megabytes
 _CELLS: Final = _RectangleCache()
 
 # A form starts with the state of its caller, its writer with that of a page.
-_INITIAL_STATE: Final = "0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
+_INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
@@ -661,14 +660,3 @@ def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes
     if components[0] == components[1] == components[2]:
         return write_number(components[0]) + b" " + gray
     return b" ".join(map(write_number, components)) + b" " + rgb
-
-
-def _write_literal(marks: list[bytes]) -> str:
-    """Return operators as ASCII for ReportLab; other bytes become octal escapes of strings."""
-    written = b"".join(marks)
-    if not written.isascii():
-        written = _NOT_ASCII.sub(lambda match: b"\\%03o" % match[0][0], written)
-    return written.decode("ascii")
-
-
-_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")
