@@ -8,7 +8,7 @@ it. Codes count from 1 in document order, so equal documents have equal bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from struct import pack
@@ -101,11 +101,11 @@ class ShapedFont:
             written += b">%d<" % round(beyond)
         return written
 
-    def embed(self) -> WrittenObject:
-        """Return the font with the clusters that were written in it."""
+    def embed(self, write_shared: Callable[[bytes, bytes], WrittenObject]) -> WrittenObject:
+        """Return the font with the clusters that were written in it; see `write_font`."""
         code_entry = tuple(code_entry for _, code_entry in self._codes.values())
         subset = self.face.with_cache(_make_subset, max_entries=_MAX_SUBSETS)(code_entry)
-        return write_font(self.face, subset)
+        return write_font(self.face, subset, write_shared)
 
 
 def _make_code(face: Face, parts: tuple[Component, ...], text: str) -> _ClusterCode:
