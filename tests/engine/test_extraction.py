@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.engine.finish.cmaps import Encoding, read_encoding
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind
@@ -102,6 +103,7 @@ def said_by_codes(pdf: bytes) -> str:
 
 def _said_on(page: pikepdf.Page) -> str:
     maps: dict[str, dict[int, str]] = {}
+    encodings: dict[str, Encoding] = {}
     font = ""
     said = []
     for operands, operator in pikepdf.parse_content_stream(page):
@@ -110,13 +112,11 @@ def _said_on(page: pikepdf.Page) -> str:
                 font = str(operands[0])
                 if font not in maps:
                     maps[font] = _read_cmap(page.resources.Font[font].ToUnicode.read_bytes())
+                    encodings[font] = read_encoding(page.resources.Font[font])
             case "Tj" | "TJ":
                 strings = operands[0] if str(operator) == "TJ" else [operands[0]]
                 codes = b"".join(bytes(one) for one in strings if isinstance(one, pikepdf.String))
-                said += [
-                    maps[font][int.from_bytes(codes[at : at + 2], "big")]
-                    for at in range(0, len(codes), 2)
-                ]
+                said += [maps[font][int.from_bytes(code)] for code in encodings[font].split(codes)]
     return "".join(said)
 
 
@@ -125,6 +125,7 @@ def _read_cmap(cmap: bytes) -> dict[int, str]:
         return bytes.fromhex(code).decode("utf-16-be")
 
     found: dict[int, str] = {}
+    cmap = cmap.partition(b"endcodespacerange")[2]
     for low, high, first in re.findall(r"<(\w+)> <(\w+)> <(\w+)>", cmap.decode()):
         for number in range(int(low, 16), int(high, 16) + 1):
             found[number] = chr(int(first, 16) + number - int(low, 16))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
+from workers.engine.compression import compress
 from workers.engine.paint.objects import write_text
 from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, repack
 
@@ -165,3 +166,15 @@ def test_entries_are_added_to_dictionaries_and_to_those_of_streams():
 def test_a_stream_whose_length_is_elsewhere_is_refused(damaged):
     with pytest.raises(ValueError, match="no direct length"):
         packed(damaged)
+
+
+def test_a_stream_that_ends_in_a_mark_gets_its_content():
+    marked = stream(b"1 0 0 1 0 0 cm\n%content 1\n ")
+    inside = stream(b"%content 0\nq Q")
+    filtered = b"<< /Filter /Crypt /Length 11 >>\nstream\n%content 0\n\nendstream"
+    contents = [compress(b"0 g"), compress(b"1 g\xff")]
+    with opened(packed(marked, inside, filtered, contents=contents)) as pdf:
+        streams = [pdf.get_object(len(BEFORE) + at, 0) for at in (1, 2, 3)]
+        assert streams[0].read_bytes() == b"1 g\xff"
+        assert streams[1].read_raw_bytes() == b"%content 0\nq Q"
+        assert streams[2].read_raw_bytes() == b"%content 0\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -14,11 +13,12 @@ from sys import byteorder
 from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
+from workers.engine.compression import compress
+
 # The second line marks the file as binary (PDF 1.7, 7.5.2).
 _HEADER: Final = b"%PDF-1.7\n%\xbf\xf7\xa2\xfe\n"
 _OBJECTS_PER_STREAM: Final = 100  # a reader decompresses a whole stream for one object
 _ALIGNED_PER_STREAM: Final = 2_000  # 120 KB decompressed; a fifth larger compressed at 1,000
-_LEVEL: Final = 6  # 2 ms slower than level 4 for a thousand pages, 6 % smaller
 # Deflate writes at most 258 bytes at once, so that what it makes of thousands of equal rows repeats
 # itself; filters follow each other (PDF 1.7, 7.4.1). Not worth the time where rows differ.
 _WORTHWHILE: Final = 0.8
@@ -30,6 +30,10 @@ _END_LENGTH: Final = len(b"endobj\n")
 _STREAM: Final = b"\nstream\n"
 _LENGTH: Final = re.compile(rb"/Length (\d+)\b(?! \d+ R)")
 _ANNOTATIONS: Final = b"/Annots"
+CONTENT_MARK: Final = "%%content %d"  # a comment
+_LONGEST_MARK: Final = 40
+_FILTER: Final = b"/Filter"
+_CONTENT: Final = re.compile(rb"%content (\d+)\s*\Z")
 _ROOT: Final = re.compile(rb"/Root (\d+ \d+ R)")
 
 
@@ -67,13 +71,15 @@ def repack(
     file: bytes,
     *,
     information: bytes,
+    contents: Sequence[bytes] = (),
     append: Callable[[int], AppendedObjects] = _append_nothing,
 ) -> bytes:
     """Rewrite a PDF with its non-stream objects in object streams. Deterministic.
 
     `file` has one cross-reference table (PDF 1.7, 7.5.4) without free objects, and direct stream
-    lengths. `information` replaces its document information dictionary. `append` is called with the
-    number of the first object that it returns.
+    lengths. `information` replaces its document information dictionary. A stream without filters that
+    ends in a `CONTENT_MARK` gets the element of `contents` that the mark counts, which is compressed.
+    `append` is called with the number of the first object that it returns.
     """
     bounds, root = _read_table(file)
     appended = append(len(bounds) + 1)  # the information dictionary comes first
@@ -86,7 +92,9 @@ def repack(
         body = file[file.index(b"\n", start) + 1 : end - _END_LENGTH].rstrip(b"\n")
         # Only streams end with this keyword.
         if body.endswith(b"endstream"):
-            writer.write_raw_object(number, _add_entries(_end_stream(body), additions.get(number)))
+            writer.write_raw_object(
+                number, _add_entries(_end_stream(body, contents), additions.get(number))
+            )
         else:
             body = _add_entries(body, additions.get(number))
             small.append((number, _add_annotations(body, appended.annotations.get(number))))
@@ -113,14 +121,32 @@ def _read_table(file: bytes) -> tuple[list[int], bytes]:
     return [*(int(entry[:10]) for entry in entries), table], root[1]
 
 
-def _end_stream(body: bytes) -> bytes:
-    """Return a stream with a line end between data and keyword (ISO 19005-2, 6.1.7.1)."""
+def _end_stream(body: bytes, contents: Sequence[bytes]) -> bytes:
+    """Return a stream with its content if that is apart, and a line end between data and keyword
+    (ISO 19005-2, 6.1.7.1).
+    """
     start = body.index(_STREAM)
     # The last one is its own: names and values of resources come before it.
-    lengths = _LENGTH.findall(body, 0, start)
+    lengths = [*_LENGTH.finditer(body, 0, start)]
     if not lengths:
         raise ValueError("a stream has no direct length")
-    return b"%b\nendstream" % body[: start + len(_STREAM) + int(lengths[-1])]
+    end = start + len(_STREAM) + int(lengths[-1].group(1))
+    if _FILTER not in body[:start]:
+        mark = _CONTENT.search(body, max(end - _LONGEST_MARK, start), end)
+        if mark is not None:
+            return _fill(body[:start], lengths[-1], contents[int(mark[1])])
+    return b"%b\nendstream" % body[:end]
+
+
+def _fill(dictionary: bytes, length: re.Match[bytes], data: bytes) -> bytes:
+    """Return a stream with compressed data in place of its own."""
+    return b"%b/Filter /FlateDecode /Length %d%b%b%b\nendstream" % (
+        dictionary[: length.start()],
+        len(data),
+        dictionary[length.end() :],
+        _STREAM,
+        data,
+    )
 
 
 def _add_entries(body: bytes, entries: bytes | None) -> bytes:
@@ -204,7 +230,7 @@ class ObjectWriter:
         first_at = len(head) // (columns + 1) * columns
         packed = _compress_rows(head + data, columns)
         filters = b"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns %d >>"
-        again = zlib.compress(packed, _LEVEL)
+        again = compress(packed)
         if len(again) < len(packed) * _WORTHWHILE:
             packed = again
             filters = (
@@ -282,7 +308,7 @@ class ObjectWriter:
         self.write_stream(
             number,
             b"/Type /ObjStm /N %d /First %d /Filter /FlateDecode" % (len(self._pack), len(head)),
-            zlib.compress(head + bodies, _LEVEL),
+            compress(head + bodies),
         )
         self._pack.clear()
 
@@ -323,7 +349,7 @@ def _compress_rows(rows: bytes, columns: int) -> bytes:
         change = ((now | upper) - above) ^ turned
     else:
         change = ((now | upper) - (above & ~upper)) ^ ((now ^ above) & upper) ^ turned
-    return zlib.compress(change.to_bytes(len(rows), "big"), _LEVEL)
+    return compress(change.to_bytes(len(rows), "big"))
 
 
 @lru_cache(maxsize=4)

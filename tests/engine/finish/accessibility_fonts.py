@@ -1,6 +1,6 @@
 """Fonts of accessible files: checkpoints 10 and 31 of the Matterhorn Protocol (ISO 14289-1, 7.21).
 
-The engine writes composite TrueType fonts with Identity-H, and simple TrueType fonts for what is typed
+The engine writes composite TrueType fonts, with Identity-H or its own CMap, and simple TrueType fonts for what is typed
 into fields. Other kinds of fonts are checked as far as their conditions go, and refused by their kind.
 """
 
@@ -18,11 +18,12 @@ from fontTools.agl import AGL2UV
 from fontTools.cffLib import CFFFontSet
 from fontTools.ttLib import TTFont
 
+from tests.engine.finish.cmaps import Encoding, read_encoding
 from tests.engine.finish.matterhorn import name
 
 _SYMBOLIC = 4
 _IDENTITY = ("/Identity-H", "/Identity-V")
-# A code range of a CMap is expanded to find single values; the engine's codes have two bytes.
+# A code range of a CMap is expanded to find single values.
 _MOST_CODES = 65_536
 
 
@@ -44,7 +45,7 @@ def check_font(used: UsedFont, *, promises: bool) -> Iterator[str]:
     font = used.font
     kind = str(font.get("/Subtype"))
     inner = font.DescendantFonts[0] if kind == "/Type0" else font
-    yield from _check_unicode(used, is_wide=kind == "/Type0", promises=promises)
+    yield from _check_unicode(used, promises=promises)
     if kind == "/Type3":
         yield "7.21 a Type 3 font: its glyphs are not looked at"
         return
@@ -68,28 +69,26 @@ def _find_program(font: Any) -> Any | None:
 _PROGRAMS = ("/FontFile", "/FontFile2", "/FontFile3")
 
 
-def _codes(strings: set[bytes], *, is_wide: bool) -> set[int]:
-    if not is_wide:
-        return {code for string in strings for code in string}
-    return {
-        int.from_bytes(string[at : at + 2]) for string in strings for at in range(0, len(string), 2)
-    }
+def _codes(strings: set[bytes], encoding: Encoding) -> set[bytes]:
+    return {code for string in strings for code in encoding.split(string)}
 
 
 # --- Unicode ----------------------------------------------------------------------------------
 
 
-def _check_unicode(used: UsedFont, *, is_wide: bool, promises: bool) -> Iterator[str]:
+def _check_unicode(used: UsedFont, *, promises: bool) -> Iterator[str]:
     font = used.font
     if "/ToUnicode" not in font:
-        if is_wide or not _has_named_characters(font):
+        if "/DescendantFonts" in font or not _has_named_characters(font):
             yield name("31-027", font.get("/BaseFont"))
         return
     values = read_unicode(font.ToUnicode.read_bytes())
-    boxes = set() if promises else {0}  # drawn for what no font has
-    for code in _codes(used.shown | used.hidden, is_wide=is_wide) - values.keys() - boxes:
-        yield name("10-001", f"{code:04X} in {font.get('/BaseFont')}")
-    if _codes(used.in_formulas, is_wide=is_wide) - values.keys():
+    encoding = read_encoding(font)
+    boxes = set() if promises else {b"\0\0"}  # drawn for what no font has
+    for code in _codes(used.shown | used.hidden, encoding) - boxes:
+        if int.from_bytes(code) not in values:
+            yield name("10-001", f"{code.hex().upper()} in {font.get('/BaseFont')}")
+    if any(int.from_bytes(code) not in values for code in _codes(used.in_formulas, encoding)):
         yield name("17-003", font.get("/BaseFont"))
     said = {ord(char) for text in values.values() for char in text}
     if 0 in said:
@@ -148,7 +147,6 @@ def _check_composite(
     encoding = used.font.get("/Encoding")
     if isinstance(encoding, pikepdf.Stream):
         yield from _check_cmap(encoding, inner)
-        yield "7.21.3.3 an embedded CMap: its codes are not looked up"
     elif encoding not in _IDENTITY:
         yield name("31-006", encoding)
     if inner.get("/Subtype") != "/CIDFontType2":
@@ -196,17 +194,22 @@ def _check_glyphs(
 ) -> Iterator[str]:
     widths, default = _widths(inner)
     font = hb.Font(face)
-    rendered = _codes(used.shown, is_wide=True)
-    for code in rendered | _codes(used.hidden, is_wide=True):
-        glyph = glyph_of(code)
-        if glyph == 0:
-            yield name("31-030", f"{code:04X} in {inner.get('/BaseFont')}")
+    encoding = read_encoding(used.font)
+    rendered = _codes(used.shown, encoding)
+    for code in rendered | _codes(used.hidden, encoding):
+        cid = encoding.cid_of(code)
+        glyph = glyph_of(cid)
+        place = f"{code.hex().upper()} in {inner.get('/BaseFont')}"
+        if not encoding.has(code):
+            yield f"7.21.3.3 not a code of its CMap: {place}"
+        elif glyph == 0:
+            yield name("31-030", place)
         elif code in rendered and glyph >= face.glyph_count:
-            yield name("31-011", f"{code:04X} in {inner.get('/BaseFont')}")
+            yield name("31-011", place)
         elif code in rendered:
             actual = font.get_glyph_h_advance(glyph) * 1000 / face.upem
-            if abs(widths.get(code, default) - actual) > 1:
-                yield name("31-016", f"{code:04X} in {inner.get('/BaseFont')}")
+            if abs(widths.get(cid, default) - actual) > 1:
+                yield name("31-016", place)
 
 
 def _check_cid_set(inner: Any, count: int, glyph_of: Callable[[int], int]) -> Iterator[str]:
@@ -295,7 +298,7 @@ def _check_characters(used: UsedFont, data: bytes, cmap: dict[int, str]) -> Iter
     first = int(font.get("/FirstChar", 0))
     widths = [float(width) for width in font.get("/Widths", ())]
     codec = "mac-roman" if font.get("/Encoding") == "/MacRomanEncoding" else "cp1252"
-    for code in _codes(used.shown, is_wide=False):
+    for code in {code for string in used.shown for code in string}:
         char = {160: " ", 173: "-"}.get(code) or bytes([code]).decode(codec, "replace")
         if ord(char) not in cmap:
             yield name("31-018", f"{code:02X} in {font.get('/BaseFont')}")

@@ -19,6 +19,8 @@ from asn1crypto import cms
 from fontTools.ttLib import TTFont
 from PIL import ImageCms
 
+from tests.engine.finish.cmaps import Encoding, read_encoding
+
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 PDFAID = "{http://www.aiim.org/pdfa/ns/id/}"
 EXTENSION = "{http://www.aiim.org/pdfa/ns/extension/}"
@@ -67,7 +69,8 @@ class _Checker:
         self.part = part
         self.signatures = signatures
         self.pdf = pikepdf.open(io.BytesIO(data))
-        self.codes: dict[Any, set[int]] = {}  # used of each font, by its object number
+        self.encodings: dict[Any, Encoding] = {}
+        self.codes: dict[Any, set[bytes]] = {}  # used of each font, by its object number
 
     def check(self) -> Iterator[str]:
         yield from self.file()
@@ -257,13 +260,16 @@ class _Checker:
             yield "6.2.11 text without a font"
             return
         used = self.codes.setdefault(font.objgen, set())
+        if font.objgen not in self.encodings:
+            self.encodings[font.objgen] = read_encoding(font)
+        encoding = self.encodings[font.objgen]
         strings = operands[0] if isinstance(operands[0], pikepdf.Array) else operands
         for string in strings:
             if isinstance(string, pikepdf.String):
-                raw = bytes(string)
-                if len(raw) % 2:
+                codes = set(encoding.split(bytes(string)))
+                if not all(map(encoding.has, codes)):
                     yield "6.2.11.3 half a code"
-                used.update(int.from_bytes(raw[at : at + 2]) for at in range(0, len(raw), 2))
+                used |= codes
 
     # --- 6.2.11 fonts
 
@@ -305,7 +311,11 @@ class _Checker:
             yield "6.2.11.2 names of a font"
         if not re.fullmatch(r"/[A-Z]{6}\+.+", str(font.BaseFont)):
             yield "6.2.11.4 subset tag"
-        if font.Encoding != "/Identity-H" or descendant.CIDSystemInfo.Ordering != "Identity":
+        if descendant.CIDSystemInfo.Ordering != "Identity":
+            yield "6.2.11.3 encoding"
+        if isinstance(font.Encoding, pikepdf.Stream):
+            yield from self.encoding(font.Encoding, descendant)
+        elif font.Encoding != "/Identity-H":
             yield "6.2.11.3 encoding"
         if "/CIDSet" in descriptor:
             yield "6.2.11.4.2 CIDSet"
@@ -318,15 +328,31 @@ class _Checker:
         glyphs = _glyph_map(descendant)
         face = hb.Face(program)
         widths, default = _widths(descendant)
+        encoding = read_encoding(font)
         for code in self.codes.get(font.objgen, ()):
-            glyph = glyphs(code)
+            cid = encoding.cid_of(code)
+            glyph = glyphs(cid)
             if not 0 < glyph < face.glyph_count:
-                yield f"6.2.11.8 .notdef for U+{code:04X} in {font.BaseFont}"
+                yield f"6.2.11.8 .notdef for {code.hex()} in {font.BaseFont}"
                 continue
-            stated = widths.get(code, default)
+            stated = widths.get(cid, default)
             actual = hb.Font(face).get_glyph_h_advance(glyph) * 1000 / face.upem
             if abs(stated - actual) > 1:
-                yield f"6.2.11.5 width {stated} of U+{code:04X} is {actual} in {font.BaseFont}"
+                yield f"6.2.11.5 width {stated} of {code.hex()} is {actual} in {font.BaseFont}"
+
+    def encoding(self, cmap: Any, descendant: Any) -> Iterator[str]:
+        """Check a CMap: of the same collection, horizontal, and by itself (6.2.11.3.3)."""
+        own, of_font = cmap.CIDSystemInfo, descendant.CIDSystemInfo
+        if (own.Registry, own.Ordering) != (of_font.Registry, of_font.Ordering):
+            yield "6.2.11.3.1 collection of a CMap"
+        if own.Supplement > of_font.Supplement:
+            yield "6.2.11.3.1 supplement of a CMap"
+        content = cmap.read_bytes()
+        if b"usecmap" in content or "/UseCMap" in cmap:
+            yield "6.2.11.3.3 a CMap that needs another"
+        mode = re.search(rb"/WMode\s+(\d)\s+def", content)
+        if int(cmap.get("/WMode", 0)) != int(mode[1] if mode else 0):
+            yield "6.2.11.3.3 writing mode of a CMap"
 
     # --- 6.3 to 6.5
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pikepdf
 
+from tests.engine.finish.cmaps import SIMPLE, Encoding, read_encoding
+
 
 def write_structure(data: bytes) -> str:
     """Return the elements of a file in their order, indented, each with its attributes and texts."""
@@ -87,7 +89,7 @@ def _texts_of(pdf: pikepdf.Pdf) -> dict[Any, str]:
 def _read_stream(stream: Any, resources: Any, texts: dict[Any, str]) -> None:
     open_: list[int | None] = []
     decode: dict[int, str] = {}
-    is_wide = False
+    encoding = SIMPLE
     for operands, operator in pikepdf.parse_content_stream(stream):
         match str(operator):
             case "BDC" | "BMC":
@@ -100,27 +102,22 @@ def _read_stream(stream: Any, resources: Any, texts: dict[Any, str]) -> None:
                 open_.pop()
             case "Tf":
                 font = resources.Font[str(operands[0])]
-                decode, is_wide = (
-                    _read_cmap(font.ToUnicode.read_bytes()),
-                    "/DescendantFonts" in font,
-                )
+                decode = _read_cmap(font.ToUnicode.read_bytes())
+                encoding = read_encoding(font)
             case "Tj" | "TJ":
                 shown = operands[0] if str(operator) == "TJ" else [operands[0]]
                 number = next((one for one in reversed(open_) if one is not None), None)
                 if number is not None:
-                    texts[stream.objgen, number] += _decode(shown, decode, is_wide=is_wide)
+                    texts[stream.objgen, number] += _decode(shown, decode, encoding)
             case "Do":
                 called = resources.XObject[str(operands[0])]
                 if called.get("/Subtype") == "/Form" and "/Resources" in called:
                     _read_stream(called, called.Resources, texts)
 
 
-def _decode(shown: Any, decode: dict[int, str], *, is_wide: bool) -> str:
+def _decode(shown: Any, decode: dict[int, str], encoding: Encoding) -> str:
     data = b"".join(bytes(part) for part in shown if isinstance(part, pikepdf.String))
-    if not is_wide:
-        return "".join(decode[code] for code in data)
-    codes = [data[at] << 8 | data[at + 1] for at in range(0, len(data), 2)]
-    return "".join(decode[code] for code in codes)
+    return "".join(decode[int.from_bytes(code)] for code in encoding.split(data))
 
 
 def _read_cmap(cmap: bytes) -> dict[int, str]:

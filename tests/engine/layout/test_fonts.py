@@ -64,10 +64,44 @@ def test_characters_that_are_never_drawn_take_no_room_and_are_not_written():
     assert face.find_missing("soft\u00adhyphen\u200b\ufeff") == ""
 
 
-def test_text_is_written_as_escaped_utf16():
+def test_ascii_is_written_in_one_byte_and_other_characters_of_a_face_in_two():
     face = find_face(("sans-serif",), 400, False)
-    assert face.encode("a(b)\\") == b"(\x00a\x00\\(\x00b\x00\\)\x00\\\\)"
-    assert face.encode("\u010d") == b"(\x01\\r)"  # its low byte is a carriage return
+    assert face.encode("a(b)\\") == b"(a\\(b\\)\\\\)"
+    assert face.encode("é1€") == b"(\x80\xe91\xa0\xac)"
+    assert face.encode("\u010d") == b"(\x81\\r)"  # its low byte is a carriage return
+    assert face.encode("\ufffd") == b"(\x80\x0d)".replace(b"\r", b"\\r")
+
+
+def test_what_a_face_lacks_has_a_code_that_no_other_character_has():
+    face = find_face(("sans-serif",), 400, False)
+    assert face.encode("\u1400") == b"(\x94\x00)"
+    assert face.encode("\ua000") == b"(\xff\xa0\x00)"  # two bytes would be the code of U+2000
+    assert face.codes.find_cid("\ua000") == 0
+    lacking = [char for char in map(chr, range(0xA0, 0xD800)) if char not in face.glyphs]
+    own = set(map(face.codes.find, face.glyphs))
+    assert own.isdisjoint(map(face.codes.find, lacking))
+    assert len(set(map(face.codes.find, lacking))) == len(lacking)
+
+
+def test_ideographic_faces_write_two_bytes_for_each_character():
+    face = find_face(("Noto Sans SC",), 400, False)
+    assert not face.spaces_words
+    assert face.encode("a\u4e00(") == b"(\x00a\x4e\x00\x00\\()"
+
+
+@pytest.mark.parametrize(
+    "family", [*GENERAL, "Noto Sans Arabic", "Noto Sans JP", "Noto Sans Symbols 2"]
+)
+def test_each_character_has_a_code_and_a_glyph_of_its_own(family):
+    face = find_face((family,), 400, False)
+    chars = [char for char in map(chr, range(0x20, 0xD800)) if face.covers(char)]
+    chars += [char for char in map(chr, range(0xE000, 0x10000)) if face.covers(char)]
+    drawn = [char for char in chars if char in face.glyphs]
+    assert len({face.codes.find(char) for char in chars}) == len(chars)
+    assert len({face.codes.find_cid(char) for char in drawn}) == len(drawn)
+    if face.ligatures is not None:
+        stand_ins = {face.codes.find_cid(char) for char in face.ligatures.glyphs}
+        assert stand_ins.isdisjoint(map(face.codes.find_cid, drawn))
 
 
 def test_unencodable_characters_become_the_replacement_character():
@@ -79,8 +113,8 @@ def test_unencodable_characters_become_the_replacement_character():
 
 def test_spaces_are_spread_even_where_other_codes_look_like_one():
     face = find_face(("sans-serif",), 400, False)
-    assert face.encode_justified("a b", 250) == b"[(\x00a\x00 )-250(\x00b)]"
-    assert face.encode_justified("\u0100\u2014 c", 10) == b"[(\x01\x00 \x14\x00 )-10(\x00c)]"
+    assert face.encode_justified("a b", 250) == b"[(a )-250(b)]"
+    assert face.encode_justified("\u0120\u2014 c", 10) == b"[(\x81 \xa0\x14 )-10(c)]"
 
 
 def test_text_the_first_family_has_is_one_run():
@@ -112,7 +146,7 @@ def test_pairs_are_kerned_and_written_as_wide_as_they_are_measured():
     kern = face.kern("A", "V")
     assert kern < 0
     assert face.measure("AV") == pytest.approx(face.measure("A") + kern + face.measure("V"))
-    assert face.encode("AV") == b"[(\x00A)%d(\x00V)]" % round(-kern * 1000)
+    assert face.encode("AV") == b"[(A)%d(V)]" % round(-kern * 1000)
 
 
 def test_figures_stand_in_columns_and_are_not_kerned():
@@ -150,8 +184,8 @@ def test_texts_that_differ_in_digits_alone_are_as_wide_and_encoded_alike(family,
         spaces = (len(words) - 1) * face.measure(" ")
         assert face.measure(other) == pytest.approx(sum(words) + spaces)
         assert face.encode(other) in (
-            face.encode_justified(other, 0).replace(b"\x00 )0(", b"\x00 "),
-            face.encode_justified(other, 0).replace(b"\x00 )0(", b"\x00 ").strip(b"[]"),
+            face.encode_justified(other, 0).replace(b" )0(", b" "),
+            face.encode_justified(other, 0).replace(b" )0(", b" ").strip(b"[]"),
         )
 
 
@@ -177,7 +211,7 @@ def test_no_kerning_across_spaces_and_undrawn_characters():
 
 def test_a_bracket_in_the_text_is_no_kern():
     face = find_face(("monospace",), 400, False)
-    assert face.encode(")-1(") == b"(\x00\\)\x00-\x001\x00\\()"
+    assert face.encode(")-1(") == b"(\\)-1\\()"
 
 
 @pytest.mark.parametrize("family", ["sans-serif", "serif", "monospace", "Liberation Sans"])

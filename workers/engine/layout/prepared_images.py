@@ -9,6 +9,8 @@ from typing import Final
 
 from PIL import Image as Pillow
 
+from workers.engine.compression import compress
+
 MAX_PIXELS: Final = 100_000_000  # by the header, before anything is decoded
 MAX_DECODED_PIXELS: Final = 32_000_000  # decoded in memory: 128 MB at 4 bytes a pixel
 POINTS_PER_PIXEL: Final = 0.75  # a CSS px, for an image without a resolution
@@ -118,7 +120,7 @@ def pack_pixels(image: Pillow.Image) -> PixelStream:
         bits=8,
         color_space="DeviceRGB" if image.mode == "RGB" else "DeviceGray",
         filter="FlateDecode",
-        data=zlib.compress(image.tobytes(), 6),
+        data=compress(image.tobytes()),
     )
 
 

@@ -11,6 +11,7 @@ from reportlab import rl_config
 from reportlab.pdfbase import pdfdoc, pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
+from workers.engine.compression import compress
 from workers.engine.paint.objects import (
     ObjectPart,
     WrittenObject,
@@ -19,7 +20,7 @@ from workers.engine.paint.objects import (
     write_stream,
     write_text,
 )
-from workers.engine.pdf_writer import AppendedObjects, repack
+from workers.engine.pdf_writer import CONTENT_MARK, AppendedObjects, repack
 from workers.engine.ports import PdfMetadata
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class XObjectCall(NamedTuple):
     name: str
 
 
-# The content of a page or form: operators as ASCII text, with calls between them.
-PageContent = Sequence[str | XObjectCall]
+# The content of a page or form: operators, with calls between them.
+PageContent = Sequence[bytes | XObjectCall]
 
 
 class _Link(NamedTuple):
@@ -101,7 +102,7 @@ class CanvasFile:
         self._canvas = Canvas(
             BytesIO(),
             invariant=1,
-            pageCompression=1,
+            pageCompression=0,  # their streams are ours, see `_draw`
             pdfVersion=(1, 7),
             lang=description.lang if description else None,
             initialFontName=_NoFont.fontName,
@@ -112,6 +113,7 @@ class CanvasFile:
         self._links: list[_Link] = []
         self._targets: dict[str, tuple[int, bytes]] = {}  # of links: page, and place on it
         self._form: NumberingObject | None = None
+        self._contents: list[bytes] = []  # of pages and forms, compressed
         if description is not None:
             self._describe(description)
 
@@ -142,7 +144,7 @@ class CanvasFile:
     ) -> None:
         """Add a form XObject (ISO 32000-1, 8.10), which pages call by `name`."""
         self._canvas.beginForm(name, *corners)
-        self._draw(content)
+        self._draw(content, 0.0)
         self._canvas.endForm()
 
     def begin_page(self, width: float, height: float, *, bleed: float, slug: float) -> None:
@@ -160,12 +162,10 @@ class CanvasFile:
             canvas.setBleedBox(_box(outside - bleed, size) if outside else None)
             canvas.setTrimBox(_box(outside, size) if outside else None)
             self._outside = outside
-        if outside:
-            canvas.translate(outside, outside)
 
     def end_page(self, content: PageContent) -> None:
         """Draw the content of the page and end it."""
-        self._draw(content)
+        self._draw(content, self._outside)
         self._canvas.showPage()
 
     def add_uri_link(
@@ -259,7 +259,9 @@ class CanvasFile:
                 bodies=[*links, *appended.bodies], annotations=self._find_annotations(pages, first)
             )
 
-        return repack(written, information=self._information, append=append)
+        return repack(
+            written, information=self._information, contents=self._contents, append=append
+        )
 
     def _write_links(
         self, pages: Sequence[int], first: int, appended: AppendedObjects
@@ -303,12 +305,24 @@ class CanvasFile:
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)
 
-    def _draw(self, content: PageContent) -> None:
+    def _draw(self, content: PageContent, outside: float) -> None:
+        """Add content, moved inwards by what is outside the trimmed paper.
+
+        It is compressed at once, so that a file under construction is not larger than a finished one.
+        The canvas is given the calls, for the resources of the page, and the place of the content.
+        """
+        written = []
+        if outside:
+            edge = write_number(outside)
+            written.append(b"1 0 0 1 %b %b cm\n" % (edge, edge))
         for part in content:
             if isinstance(part, XObjectCall):
                 self._canvas.doForm(part.name)
+                written.append(b"%b Do\n" % resource_name(part.name))
             else:
-                self._canvas.addLiteral(part)
+                written.append(part)
+        self._canvas.addLiteral(CONTENT_MARK % len(self._contents))
+        self._contents.append(compress(b"".join(written)))
 
 
 class NumberingObject(WrittenObject):

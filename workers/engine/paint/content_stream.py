@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -81,6 +80,7 @@ class PdfResources:
         self._fonts: dict[Face, str] = {}
         self._shaped: dict[Face, ShapedFont] = {}
         self._shaped_count = 0
+        self._shared: dict[tuple[bytes, bytes], WrittenObject] = {}
         self._images: dict[str, str] = {}
         self._group_count = 0
         self._form_count = 0
@@ -102,7 +102,14 @@ class PdfResources:
 
     def _embed(self, face: Face) -> WrittenObject:
         characters = self._widen(face, self._characters[face])
-        return write_font(face, make_subset(face, frozenset(characters)))
+        return write_font(face, make_subset(face, frozenset(characters)), self._write_shared)
+
+    def _write_shared(self, entries: bytes, data: bytes) -> WrittenObject:
+        """Return a stream of fonts, one for equal entries and data."""
+        known = self._shared.get((entries, data))
+        if known is None:
+            known = self._shared[entries, data] = write_stream([entries], data)
+        return known
 
     def end_page(self) -> None:
         """Record the characters of the collected texts and clear the texts."""
@@ -116,7 +123,7 @@ class PdfResources:
         if font is None or font.is_full:
             self._shaped_count += 1
             font = self._shaped[face] = ShapedFont(face, f"X{self._shaped_count}")
-            self._file.add_font(font.name, DeferredObject(font.embed))
+            self._file.add_font(font.name, DeferredObject(partial(font.embed, self._write_shared)))
         return font
 
     def use_image(self, image: Drawable) -> str:
@@ -190,6 +197,7 @@ class GraphicsState:
     size: float = 0.0
     texts: list[str] = field(default_factory=list)  # collected texts of this face, for its subset
     letter_spacing: float = 0.0
+    word_spacing: float = 0.0
     is_emboldened: bool = False
     fill: Color = BLACK
     stroke: Color = BLACK
@@ -215,17 +223,17 @@ class ContentStreamWriter:
         self._state = GraphicsState()
         self.widgets: list[Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[Item | FormCall]) -> list[str | XObjectCall]:
+    def paint(self, items: Iterable[Item | FormCall]) -> list[bytes | XObjectCall]:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
         self._resources.end_page()
-        content: list[str | XObjectCall] = []
+        content: list[bytes | XObjectCall] = []
         start = 0
         for at, name in self._calls:
-            content += [_write_literal(self._out[start:at]), XObjectCall(name)]
+            content += [b"".join(self._out[start:at]), XObjectCall(name)]
             start = at + 1
-        return [*content, _write_literal(self._out[start:])]
+        return [*content, b"".join(self._out[start:])]
 
     def _write_items(self, items: Iterable[Item | FormCall]) -> None:
         for item in items:
@@ -243,8 +251,12 @@ class ContentStreamWriter:
 
     def write_glyphs(self, item: GlyphRun) -> None:
         """Write a run of text; consecutive runs share one text object."""
-        x, y, face, size, color, codes, text, _, owner, _, letter_spacing, encoded = item
+        x, y, face, size, color, codes, text, _, owner, word_spacing, letter_spacing, encoded = item
         self._prepare_text(owner, face, size, color, letter_spacing)
+        if " " in text and (word_spacing or self._state.word_spacing):
+            # In thousandths of an em: most sizes then take three digits.
+            spacing = round(word_spacing / size * 1000) * size / 1000
+            self._set_word_spacing(spacing if face.spaces_words else 0.0)
         self._state.texts.append(encoded or text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out += (
@@ -267,6 +279,7 @@ class ContentStreamWriter:
 
         `between` are operators in front of all texts but the first.
         """
+        self._set_word_spacing(0.0)
         codes = item.codes
         self._state.texts += item.texts
         xs = [round(x * 100) for x in item.xs]
@@ -300,6 +313,12 @@ class ContentStreamWriter:
             state.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
 
+    def _set_word_spacing(self, word_spacing: float) -> None:
+        """Set the word spacing, which applies to spaces of one byte (ISO 32000-1, 9.3.3)."""
+        if word_spacing != self._state.word_spacing:
+            self._state.word_spacing = word_spacing
+            self._out.append(b"%.6g Tw\n" % word_spacing)
+
     def write_shaped(self, item: ShapedRun) -> None:
         """Write a run of shaped text."""
         state, size, color = self._state, item.size, item.color
@@ -320,6 +339,7 @@ class ContentStreamWriter:
         if state.letter_spacing:
             state.letter_spacing = 0.0
             self._out.append(b"0 Tc\n")
+        self._set_word_spacing(0.0)
         at_x, at_y = round(item.x * 100), round((self._height - item.y) * 100)
         self._out.append(
             b"%.10g %.10g Td " % ((at_x - self._text_x) / 100, (at_y - self._text_y) / 100)
@@ -501,6 +521,7 @@ class ContentStreamWriter:
         if (item.owner is None) is not self._is_artifact:
             self._switch_artifact()
         self._end_object()
+        self._set_word_spacing(0.0)  # a form would inherit it
         a, b, c, d, e, f = image.matrix
         width, height = item.width, item.height
         left, bottom = item.x, self._height - item.y - height
@@ -521,6 +542,7 @@ class ContentStreamWriter:
     def begin_group(self, item: Save) -> None:
         """Start a group that is clipped, rotated or transparent as a whole."""
         self._end_open()
+        self._set_word_spacing(0.0)
         self._saved.append(replace(self._state))
         self._outer.append((self._out, self._calls, item.opacity))
         if item.opacity < 1:
@@ -568,6 +590,7 @@ class ContentStreamWriter:
     def call_form(self, item: FormCall) -> None:
         """Draw a form; the graphics state does not change."""
         self._end_open()
+        self._set_word_spacing(0.0)
         self._call(item.name)
 
     # --- open text and marked content, and the graphics state
@@ -630,7 +653,7 @@ _MAX_CELLS: Final = 10_000  # two megabytes
 _CELLS: Final = _RectangleCache()
 
 # A form starts with the state of its caller, its writer with that of a page.
-_INITIAL_STATE: Final = "0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
+_INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tw 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
@@ -661,14 +684,3 @@ def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes
     if components[0] == components[1] == components[2]:
         return write_number(components[0]) + b" " + gray
     return b" ".join(map(write_number, components)) + b" " + rgb
-
-
-def _write_literal(marks: list[bytes]) -> str:
-    """Return operators as ASCII for ReportLab; other bytes become octal escapes of strings."""
-    written = b"".join(marks)
-    if not written.isascii():
-        written = _NOT_ASCII.sub(lambda match: b"\\%03o" % match[0][0], written)
-    return written.decode("ascii")
-
-
-_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")

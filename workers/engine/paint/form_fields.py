@@ -169,9 +169,7 @@ class FormFields:
     def _write_appearance(self, widget: Widget, items: Sequence[Item]) -> WrittenObject:
         """Return an appearance as a form XObject; equal ones are in the file once."""
         writer = ContentStreamWriter(self._resources, width=widget.width, height=widget.height)
-        content = b"".join(
-            part.encode("ascii") for part in writer.paint(items) if isinstance(part, str)
-        )
+        content = b"".join(part for part in writer.paint(items) if isinstance(part, bytes))
         if not widget.node.kind.is_button:
             # What viewers replace when the value changes (ISO 32000-1, 12.7.3.3).
             content = b"/Tx BMC\nq\n%bQ\nEMC\n" % content if content else b"/Tx BMC\nEMC\n"

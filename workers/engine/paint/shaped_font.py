@@ -8,24 +8,23 @@ it. Codes count from 1 in document order, so equal documents have equal bytes.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from struct import pack
 from typing import Final
 
+from workers.engine.compression import compress
 from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.paint.composites import Component, Composite, add_composites, join_glyphs
 from workers.engine.paint.embedding import (
     CMAP,
-    PROGRAM_LEVEL,
     Subset,
     make_tag,
     subset_glyphs,
     write_font,
 )
-from workers.engine.paint.objects import COMPRESSION, WrittenObject
+from workers.engine.paint.objects import WrittenObject
 
 # A code has two bytes, and a font 65,535 glyphs including those of its face. A run is written in
 # one font, so another font starts well before the limit; clusters beyond it are drawn as empty
@@ -102,11 +101,11 @@ class ShapedFont:
             written += b">%d<" % round(beyond)
         return written
 
-    def embed(self) -> WrittenObject:
-        """Return the font with the clusters that were written in it."""
+    def embed(self, write_shared: Callable[[bytes, bytes], WrittenObject]) -> WrittenObject:
+        """Return the font with the clusters that were written in it; see `write_font`."""
         code_entry = tuple(code_entry for _, code_entry in self._codes.values())
         subset = self.face.with_cache(_make_subset, max_entries=_MAX_SUBSETS)(code_entry)
-        return write_font(self.face, subset)
+        return write_font(self.face, subset, write_shared)
 
 
 def _make_code(face: Face, parts: tuple[Component, ...], text: str) -> _ClusterCode:
@@ -134,11 +133,11 @@ def _make_subset(face: Face, code_entry: Sequence[_ClusterCode]) -> Subset:
     tag = make_tag(face.name.encode("ascii") + program + to_unicode)
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
-        font_file=zlib.compress(program, PROGRAM_LEVEL),
+        font_file=compress(program),
         font_file_length=len(program),
-        glyph_map=zlib.compress(pack(f">{len(glyphs) + 1}H", 0, *glyphs), COMPRESSION),
+        glyph_map=compress(pack(f">{len(glyphs) + 1}H", 0, *glyphs)),
         widths=b"[1 [" + b" ".join(each.width for each in code_entry) + b"]]",
-        to_unicode=zlib.compress(to_unicode, COMPRESSION),
+        to_unicode=compress(to_unicode),
     )
 
 

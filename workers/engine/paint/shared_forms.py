@@ -91,7 +91,7 @@ class SharedForms:
             return None
         painter = ContentStreamWriter(self._resources, width=page.width, height=page.height)
         content = painter.paint(items)
-        if sum(len(part) for part in content if isinstance(part, str)) < _MIN_FORM_BYTES:
+        if sum(len(part) for part in content if isinstance(part, bytes)) < _MIN_FORM_BYTES:
             return None
         self._form_count += 1
         outside = page.bleed + page.slug

@@ -6,13 +6,13 @@ font (ISO 32000-1, 9.6.3), few for a composite one.
 
 from __future__ import annotations
 
-import zlib
 from typing import Final
 
 import uharfbuzz as hb
 
+from workers.engine.compression import compress
 from workers.engine.layout.fonts import Face
-from workers.engine.paint.embedding import CMAP, PROGRAM_LEVEL, make_tag, write_descriptor
+from workers.engine.paint.embedding import CMAP, make_tag, write_descriptor
 from workers.engine.paint.objects import WrittenObject, write_deflated, write_stream
 
 _FIRST, _LAST = 32, 255
@@ -74,4 +74,4 @@ def _make(face: Face) -> tuple[bytes, bytes, int, bytes]:
     )
     tag = make_tag(b"typing" + face.name.encode("utf-8"))
     name = f"{tag}+{face.name}".encode("ascii")
-    return name, zlib.compress(program, PROGRAM_LEVEL), len(program), widths
+    return name, compress(program), len(program), widths

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from typing import Final
 
+from workers.engine.compression import compress
 from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError
 
 # The body of an object: bytes, and the indexes of the objects to which it refers.
@@ -13,7 +13,6 @@ Parts = list[bytes | int]
 
 MAX_OBJECTS: Final = 20_000
 MAX_BYTES: Final = 50 * 1024 * 1024
-_LEVEL: Final = 6  # compressed once, drawn often
 
 
 class ObjectBuilder:
@@ -57,7 +56,7 @@ class ObjectBuilder:
 
 def write_deflated(entries: Parts, data: bytes) -> Parts:
     """Return a stream with data compressed."""
-    compressed = zlib.compress(data, _LEVEL)
+    compressed = compress(data)
     return [
         *(b"<< ", *entries, b" /Filter /FlateDecode"),
         *(b" /Length %d >>\nstream\n" % len(compressed), compressed, b"\nendstream"),

@@ -11,7 +11,7 @@ from workers.engine.layout.fonts.families import (
     needs_extra_fonts,
     split_by_face,
 )
-from workers.engine.layout.fonts.ligatures import JoinedTexts, code_of
+from workers.engine.layout.fonts.ligatures import JoinedTexts
 from workers.engine.layout.fonts.shaping import (
     Cluster,
     ShapedWord,
@@ -34,7 +34,6 @@ __all__ = [
     "JoinedTexts",
     "ShapedWord",
     "Shaper",
-    "code_of",
     "encodable_text",
     "find_face",
     "find_missing",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from codecs import utf_16_be_encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -13,10 +12,9 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import uharfbuzz as hb
 
+from workers.engine.layout.fonts.codes import Codes, escape, find_codes
 from workers.engine.layout.fonts.ligatures import (
-    STAND_INS,
     Ligatures,
-    encode_stand_ins,
     expand,
     find_ligatures,
 )
@@ -47,10 +45,8 @@ _SIMPLE: Final = re.compile(
 _BEYOND: Final = "\ud800-\udfff\U00010000-\U0010efff\U0010f400-\U0010ffff"
 _SUPPLEMENTARY: Final = re.compile(f"[{_BEYOND}]")
 _NOT_ENCODED: Final = re.compile(f"[{_DEFAULT_IGNORABLE}{_BEYOND}]")
-_STAND_IN: Final = re.compile(f"[{STAND_INS}]")
 _WITH_LIGATURES: Final = {**_KERNING_ONLY, "liga": True}
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
-_ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 _NOT_ZERO: Final = re.compile("[1-9]")
@@ -74,7 +70,7 @@ class Traits:
 class Face:
     """One font, of the product or of an account. Metrics are in em: multiply by the font size for points.
 
-    A character is encoded as its UTF-16 code and the embedded font maps codes to glyphs, so copied
+    A character has a code of its own (codes.py) and the embedded font maps codes to glyphs, so copied
     text is exactly what was written, even where two characters share a glyph. Text that
     `needs_shaping` is encoded by its glyphs instead (shaping.py).
     """
@@ -95,6 +91,8 @@ class Face:
         self.hb_font: Any = hb.Font(self.hb_face)
         self.units: int = self.hb_face.upem
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
+        self.codes: Codes = find_codes(self._covered)
+        self.spaces_words: bool = self.codes.is_mixed  # word spacing is for spaces of one byte
         self._widths: dict[str, float] = {}
         self._codes: dict[str, bytes] = {}
         self._operands: dict[str, bytes] = {}
@@ -176,7 +174,7 @@ class Face:
             if b"0" not in pattern or len(text) > _MAX_CACHED_LENGTH or not self._has_equal_figures:
                 return None
             zeros = pattern.decode()
-            is_plain = self._write_operand(zeros) == _write_plain(zeros)
+            is_plain = self._write_operand(zeros) == self._write_plain(zeros)
             if len(self._numbers) >= _MAX_CACHED_NUMBERS:
                 self._numbers.clear()
             number = self._numbers[pattern] = _Number(self._measure(zeros), is_plain)
@@ -201,7 +199,7 @@ class Face:
         if operand is None:
             number = self._find_number(text)
             if number is not None and number.is_plain:
-                return _write_plain(text)
+                return self._write_plain(text)
             operand = self._write_operand(text)
             if len(text) <= _MAX_CACHED_LENGTH:
                 if len(self._operands) >= _MAX_CACHED_WORDS:
@@ -211,8 +209,8 @@ class Face:
 
     def _write_operand(self, text: str) -> bytes:
         if _FIGURES.fullmatch(text):
-            return b"(" + _write_string(text) + b")"
-        codes = b"\x00 ".join(map(self._encode_word, text.split(" ")))
+            return b"(" + self._write_string(text) + b")"
+        codes = self.codes.space.join(map(self._encode_word, text.split(" ")))
         if b")" in codes and _KERNED.search(codes):
             return b"[(" + codes + b")]"
         return b"(" + codes + b")"
@@ -220,9 +218,9 @@ class Face:
     def encode_justified(self, text: str, adjustment: float) -> bytes:
         """Return `text` as the operand of TJ, its spaces wider by `adjustment` thousandths of an em.
 
-        Word spacing (Tw) applies to one-byte codes only (ISO 32000-1 9.3.3).
+        For faces of which word spacing does not (`spaces_words`).
         """
-        gap = b"\x00 )%d(" % -round(adjustment)
+        gap = self.codes.space + b")%d(" % -round(adjustment)
         return b"[(" + gap.join(map(self._encode_word, text.split(" "))) + b")]"
 
     def _encode_word(self, word: str) -> bytes:
@@ -239,16 +237,24 @@ class Face:
     def _write_kerned(self, word: str) -> bytes:
         kerns = list(map(self._kerns.__getitem__, map(add, word, word[1:])))
         if not any(kerns):
-            return _write_string(word)
+            return self._write_string(word)
         written = []
         start = 0
         for end, kern in enumerate(kerns, start=1):
             if kern:
-                written.append(_write_string(word[start:end]))
+                written.append(self._write_string(word[start:end]))
                 written.append(b")%d(" % -round(kern * 1000 / self.units))
                 start = end
-        written.append(_write_string(word[start:]))
+        written.append(self._write_string(word[start:]))
         return b"".join(written)
+
+    def _write_string(self, text: str) -> bytes:
+        """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
+        return escape(self.codes.write(encodable_text(text)))
+
+    def _write_plain(self, text: str) -> bytes:
+        """Return text without kerns and escapes as the operand of Tj."""
+        return b"(" + self.codes.write(text) + b")"
 
     def covers(self, char: str) -> bool:
         """Return whether the face has a glyph for `char`, or `char` needs none."""
@@ -345,22 +351,6 @@ def encodable_text(text: str) -> str:
     return _SUPPLEMENTARY.sub("\ufffd", _IGNORABLE.sub("", text))
 
 
-def _write_string(text: str) -> bytes:
-    """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
-    shown = encodable_text(text)
-    if not text.isascii() and _STAND_IN.search(shown):
-        codes = encode_stand_ins(shown)
-    else:
-        codes, _ = utf_16_be_encode(shown)  # `str.encode` takes three times as long
-    return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
-
-
-def _write_plain(text: str) -> bytes:
-    """Return ASCII text without kerns and escapes as the operand of Tj."""
-    codes, _ = utf_16_be_encode(text)
-    return b"(" + codes + b")"
-
-
 def _is_drawn(code: int) -> bool:
     return code >= 0x20 and not 0x7F <= code < 0xA0  # controls have no glyph
 
@@ -439,11 +429,3 @@ class _Kerns(dict[str, int]):
             return 0
         advance: int = positions[0].x_advance
         return advance - self._advances[first]
-
-
-def _escape(match: re.Match[bytes]) -> bytes:
-    """Escape a byte of a string as ASCII (ISO 32000-1 7.3.4.2), as ReportLab's canvas takes it."""
-    # A bare carriage return inside a string reads as a line feed.
-    if match[0] == b"\r":
-        return b"\\r"
-    return b"\\" + match[0] if match[0].isascii() else b"\\%03o" % match[0][0]

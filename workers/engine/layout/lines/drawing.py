@@ -99,7 +99,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
         else:
             letter_spacing = style.letter_spacing
             shown = text if joined is None else joined[text]
-            if not word_spacing:
+            if not word_spacing or face.spaces_words:
                 codes = face.encode(shown)
             elif face.is_ideographic:
                 codes = face.encode(shown)
@@ -155,7 +155,9 @@ def _mark_line_end(
         text, width = last.text[:-1], glyph_style.measure("-")
         shown = glyph_style.encodable(text)
         codes = glyph_style.face.encode(shown)
-        if line.word_spacing and not glyph_style.face.is_ideographic:
+        if line.word_spacing and not (
+            glyph_style.face.is_ideographic or glyph_style.face.spaces_words
+        ):
             codes = glyph_style.face.encode_justified(shown, line.word_spacing / last.size * 1000)
         canvas.items[-1] = last._replace(
             text=text, codes=codes, width=last.width - width, encoded=shown
