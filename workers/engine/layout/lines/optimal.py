@@ -33,6 +33,8 @@ _PRETOLERANCE: Final = 1.0  # badness 100 of TeX
 _TOLERANCE: Final = 2.0
 _RAGGED_PRETOLERANCE: Final = 2.0
 _RAGGED_TOLERANCE: Final = 4.0
+# Limits that are tried before none, as multiples of the tolerance.
+_WIDER: Final = (2, 8)
 # TeX's greatest badness is that of a ratio of 4.6, so that one line takes all that others would have
 # too much of. Here the worst line decides, as wide a measure as a page can be.
 _WORST_RATIO: Final = 20_000.0
@@ -55,14 +57,14 @@ _BALANCE_STEPS: Final = 12
 class _ActiveNode(NamedTuple):
     """A feasible break with the least demerits up to it; the next line starts after it."""
 
-    break_index: int  # index of its breakpoint, -1 for the start
+    limit: float  # where the next line ends at its full width, in points
     x: float  # start of the next line in points
     glue: float  # natural width of all glue before that
     demerits: float
     ends_in_hyphen: bool
     previous: _ActiveNode | None
+    box: int  # that the line before ends with, -1 for the start
     line: int  # number of the next line
-    available: float  # its width in points
 
 
 class Measure(NamedTuple):
@@ -146,15 +148,14 @@ class TotalFitBreaker:
 
     def find_optimal(self) -> list[int]:
         """Return the box that each line ends with; empty where the first word is wider than its line."""
-        if not self._breakpoints:
+        boxes = self._breakpoints
+        if not boxes:
             return []
         boundaries = self._hlist.boundaries
-        numbers = range(len(self._breakpoints))
-        unhyphenated = [
-            i
-            for i in numbers
-            if boundaries[self._breakpoints[i]] != DISCRETIONARY or i == numbers[-1]
-        ]
+        unhyphenated = boxes
+        if DISCRETIONARY in boundaries:
+            unhyphenated = [box for box in boxes[:-1] if boundaries[box] != DISCRETIONARY]
+            unhyphenated.append(boxes[-1])
         pretolerance, tolerance = (
             (_PRETOLERANCE, _TOLERANCE)
             if self._measure.stretch
@@ -162,7 +163,7 @@ class TotalFitBreaker:
         )
         end = self._search(unhyphenated, pretolerance)
         if end is None or self._is_runt(end):
-            end = self._search(numbers, tolerance) or end or self._search(numbers, inf)
+            end = self._search(boxes, tolerance) or end or self._search_without_limit(tolerance)
         return [] if end is None else self._trace(end)
 
     def find_balanced(self) -> list[int]:
@@ -186,132 +187,156 @@ class TotalFitBreaker:
         return best
 
     def _limit_to_fitting(self, breakpoints: Sequence[int], first: int) -> Sequence[int]:
+        """Return the breakpoints from one on, up to the first word that is wider than a line."""
         lefts, rights, hyphen_width = self._edges.lefts, self._edges.rights, self._hyphen_width
         allowed = self._edges.allowed
         available = self._measure.narrowest + EPSILON
-        last = len(lefts) - 1
-        left = self._x
-        for number in range(first, len(breakpoints)):
-            box = breakpoints[number]
-            width = rights[box] - left - (allowed[box] if allowed else 0.0)
-            # No hyphen is half a line wide, so it is measured for few boxes.
-            if width > available / 2 and width + hyphen_width(box) > available:
-                return breakpoints[first:number]
-            left = lefts[min(box + 1, last)]
-        return breakpoints[first:]
+        boxes = breakpoints[first:]
+        starts = [self._x, *[lefts[box + 1] for box in boxes[:-1]]]
+        widths = list(map(sub, map(rights.__getitem__, boxes), starts))
+        if max(widths, default=0.0) <= available / 2:  # no hyphen is half a line wide
+            return boxes
+        for number, (box, width) in enumerate(zip(boxes, widths, strict=True)):
+            least = width - (allowed[box] if allowed else 0.0)
+            if least > available / 2 and least + hyphen_width(box) > available:
+                return boxes[:number]
+        return boxes
 
-    def _search(self, breakpoints: Sequence[int], tolerance: float) -> _ActiveNode | None:
-        """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`."""
-        hyphen_width = self._hyphen_width
-        rights, boxes, glue_sums = self._edges.rights, self._breakpoints, self._glue_sums
-        lefts, boundaries = self._edges.lefts, self._hlist.boundaries
-        allowed = self._edges.allowed
+    def _search_without_limit(self, tolerance: float) -> _ActiveNode | None:
+        """Return the last node of the best breaks of any looseness, from a tolerance that has none.
+
+        Breaks within a limit are the best of all if even one line beyond it had more demerits than
+        they have together: few lines are looser than a little, and each limit leaves few breaks.
+        """
+        for factor in _WIDER:
+            limit = tolerance * factor
+            end = self._search(self._breakpoints, limit)
+            if end is not None and end.demerits <= (100 * limit**3) ** 2:
+                return end
+        return self._search(self._breakpoints, inf)
+
+    def _search(self, boxes: Sequence[int], tolerance: float) -> _ActiveNode | None:
+        """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`.
+
+        Runs for every breakpoint and active node of every paragraph, so it makes no calls for them.
+        """
+        measure, edges, boundaries = self._measure, self._edges, self._hlist.boundaries
+        lefts, rights, allowed = edges.lefts, edges.rights, edges.allowed
+        stretch, shrink, ragged = measure.stretch, measure.shrink, measure.ragged
+        width_of, others, lines = measure.width_of, measure.others, len(measure.first)
+        glues = list(map(self._glue_sums.__getitem__, boxes))
+        find_next = self._make_skip(boxes, glues, tolerance)
+        x, glue = self._x, self._glue_sums[self._box]
+        active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
+        # Of lines that are too loose, those that start later are looser still, and cost more.
+        is_ordered = self._hlist.hanging is None and max(measure.first, default=0.0) <= others
         final = len(boxes) - 1
-        measure = self._measure
-        width_of, lines = measure.width_of, len(measure.first)
-        narrowest, stretch, least_stretch = (
-            measure.narrowest,
-            measure.stretch,
-            max(measure.ragged, 1),
-        )
-        active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None, 0, width_of(0))]
-        for number in breakpoints:
-            box = boxes[number]
-            is_last, is_soft = number == final, boundaries[box] == DISCRETIONARY
-            right = rights[box] + (hyphen_width(box) if is_soft else 0.0)
-            # Most words are in the middle of lines: even the line that starts first, the tightest,
-            # would be too loose.
-            longest = active[0]
-            most = max((glue_sums[box] - longest.glue) * stretch, least_stretch) * tolerance
-            if narrowest - right + longest.x > most and not is_last:
-                continue
-            groups = [active] if is_last or lines < 2 else _group_by_line(active, lines)
+        number = find_next(active[0], 0)
+        while number <= final:
+            box, glue = boxes[number], glues[number]
+            is_last, boundary = number == final, boundaries[box]
+            is_soft = boundary == DISCRETIONARY
+            hyphens = hung = 0.0
+            right = rights[box]
+            penalty = 1.0
+            if is_soft:
+                right += self._hyphen_width(box)
+                penalty, hyphens = 1 + _HYPHEN_PENALTY, _DOUBLE_HYPHEN_DEMERITS
+            elif boundary == BREAK:
+                penalty = 1 + _HYPHEN_PENALTY
+            if is_last and not is_soft:
+                hyphens = _FINAL_HYPHEN_DEMERITS
+            if allowed:
+                hung = allowed[box]
             found: list[_ActiveNode] = []
-            is_any_overfull = False
-            for group in groups:
-                best, least, is_overfull = self._find_best(
-                    group,
-                    right,
-                    glue_sums[box],
-                    tolerance,
-                    is_last=is_last,
-                    boundary=boundaries[box],
-                    allowed=allowed[box] if allowed else 0.0,
-                )
+            is_overfull = False
+            for group in (active,) if is_last or lines < 2 else _group_by_line(active, lines):
+                best: _ActiveNode | None = None
+                least = inf
+                for node in group:
+                    limit, _, before, demerits, is_after_hyphen, previous, _, _ = node
+                    slack, line_glue = limit - right, glue - before
+                    if slack < -EPSILON and hung:
+                        slack = min(slack + hung, 0.0)
+                    if slack < -EPSILON:
+                        most = line_glue * shrink
+                        if -slack > most + EPSILON:
+                            is_overfull = True
+                            continue
+                        ratio = -slack / most
+                        badness = 100 * ratio * ratio * ratio
+                    elif is_last:
+                        badness = 0.0
+                    else:
+                        room = line_glue * stretch or ragged
+                        ratio = slack / room if room > 0 else slack
+                        if ratio > tolerance:
+                            if is_ordered and room >= 1:
+                                break
+                            continue
+                        if ratio > _WORST_RATIO:
+                            ratio = _WORST_RATIO
+                        badness = 100 * ratio * ratio * ratio
+                        if is_ordered and room >= 1 and badness * badness > least:
+                            break
+                    demerits += (penalty + badness) ** 2
+                    if is_after_hyphen:
+                        demerits += hyphens
+                    if is_last and line_glue <= 0 and previous is not None:
+                        demerits += measure.runt
+                    if demerits < least:
+                        best, least = node, demerits
                 if is_last:
-                    return best and _ActiveNode(number, 0.0, 0.0, least, False, best, 0, 0.0)
-                is_any_overfull = is_any_overfull or is_overfull
+                    return best and _ActiveNode(0.0, 0.0, glue, least, False, best, box, 0)
                 if best is not None:
-                    following, line = box + 1, best.line + 1
-                    x, glue, room = lefts[following], glue_sums[following], width_of(line)
-                    found.append(_ActiveNode(number, x, glue, least, is_soft, best, line, room))
-            if is_any_overfull:
-                least_right = rights[box] - (allowed[box] if allowed else 0.0)
-                active = self._deactivate_overfull(active, least_right, glue_sums[box])
+                    x, line = lefts[box + 1], best.line + 1
+                    limit = x + (others if line >= lines else width_of(line))
+                    after = self._glue_sums[box + 1]
+                    found.append(_ActiveNode(limit, x, after, least, is_soft, best, box, line))
+            if is_overfull:
+                right = rights[box] - hung
+                active = [
+                    node
+                    for node in active
+                    if right - (glue - node.glue) * shrink <= node.limit + EPSILON
+                ]
             active += found
             if not active:
                 return None
+            number = find_next(active[0], number + 1)
         return None
 
-    def _find_best(
-        self,
-        active: Sequence[_ActiveNode],
-        right: float,
-        glue: float,
-        tolerance: float,
-        *,
-        is_last: bool,
-        boundary: int,
-        allowed: float = 0.0,
-    ) -> tuple[_ActiveNode | None, float, bool]:
-        """Return the best start of a line that ends at `right`, its total demerits, and whether any overflow.
+    def _make_skip(
+        self, boxes: Sequence[int], glues: Sequence[float], tolerance: float
+    ) -> Callable[[_ActiveNode, int], int]:
+        """Return a function that finds the next breakpoint at which a line may end, from one on.
 
-        `right` is in points, `glue` the natural width of all glue before it. `allowed` may hang.
+        Most words are in the middle of lines: even the line that starts first, the tightest, would be
+        too loose if it ended there. The last breakpoint is never skipped.
         """
-        measure = self._measure
-        is_soft = boundary == DISCRETIONARY
-        penalty = 1 + (_HYPHEN_PENALTY if is_soft or boundary == BREAK else 0.0)
-        hyphens = _DOUBLE_HYPHEN_DEMERITS if is_soft else _FINAL_HYPHEN_DEMERITS if is_last else 0.0
-        best: _ActiveNode | None = None
-        least = inf
-        is_overfull = False
-        for node in active:
-            slack = node.available - (right - node.x)
-            line_glue = glue - node.glue
-            if slack < -EPSILON and allowed:
-                slack = min(slack + allowed, 0.0)
-            if slack < -EPSILON:
-                most = line_glue * measure.shrink
-                if -slack > most + EPSILON:
-                    is_overfull = True
-                    continue
-                badness = 100 * (-slack / most) ** 3
-            elif is_last:
-                badness = 0.0
-            else:
-                stretch = line_glue * measure.stretch or measure.ragged
-                ratio = slack / stretch if stretch > 0 else slack
-                if ratio > tolerance:
-                    continue
-                badness = 100 * min(ratio, _WORST_RATIO) ** 3
-            demerits = node.demerits + (penalty + badness) ** 2
-            if node.ends_in_hyphen:
-                demerits += hyphens
-            if is_last and line_glue <= 0 and node.previous is not None:
-                demerits += measure.runt
-            if demerits < least:
-                best, least = node, demerits
-        return best, least, is_overfull
+        if tolerance == inf:
+            return lambda _, start: start
+        measure, final = self._measure, len(boxes) - 1
+        narrowest, most = measure.narrowest, measure.stretch * tolerance
+        least = max(measure.ragged, 1) * tolerance
+        rights = list(map(self._edges.rights.__getitem__, boxes))
+        boundaries = self._hlist.boundaries
+        widest = max(
+            (self._hyphen_width(box) for box in boxes if boundaries[box] == DISCRETIONARY),
+            default=0.0,
+        )
+        stretched = [right + glue * most for right, glue in zip(rights, glues, strict=True)]
 
-    def _deactivate_overfull(
-        self, active: list[_ActiveNode], right: float, glue: float
-    ) -> list[_ActiveNode]:
-        shrink = self._measure.shrink
-        return [
-            node
-            for node in active
-            if right - node.x - (glue - node.glue) * shrink <= node.available + EPSILON
-        ]
+        def find_next(first: _ActiveNode, start: int) -> int:
+            if start >= final:
+                return start
+            natural = narrowest + first.x - widest
+            return min(
+                bisect_left(rights, natural - least, start, final),
+                bisect_left(stretched, natural + first.glue * most, start, final),
+            )
+
+        return find_next
 
     def _break_greedily(self, narrower: float) -> list[int]:
         """Return the greedy breaks of lines narrower by `narrower` points; empty where a word is wider."""
@@ -340,14 +365,13 @@ class TotalFitBreaker:
         """Return whether the last line is a single word after other lines."""
         previous = end.previous
         assert previous is not None
-        line_glue = self._glue_sums[self._breakpoints[end.break_index]] - previous.glue
-        return previous.previous is not None and line_glue <= 0
+        return previous.previous is not None and end.glue <= previous.glue
 
     def _trace(self, end: _ActiveNode) -> list[int]:
         found: list[int] = []
         node: _ActiveNode | None = end
-        while node is not None and node.break_index >= 0:
-            found.append(self._breakpoints[node.break_index])
+        while node is not None and node.box >= 0:
+            found.append(node.box)
             node = node.previous
         return found[::-1]
 
