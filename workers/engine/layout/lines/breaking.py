@@ -293,10 +293,9 @@ def _make_total_fit(
 
 
 def _has_ideographs(hlist: HorizontalList) -> bool:
-    styles = hlist.styles[:1] if hlist.has_one_style else hlist.styles
     return any(
         isinstance(glyph_style, GlyphStyle) and glyph_style.face.is_ideographic
-        for glyph_style in styles
+        for glyph_style in hlist.distinct_styles()
     )
 
 

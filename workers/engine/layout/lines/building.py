@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from workers.engine.layout.context import EPSILON
@@ -35,11 +36,7 @@ def build_line(
     indent: float,
 ) -> Line:
     """Return the line between two positions in `width` points, `indent` of them at its start left free."""
-    fragments = (
-        _single_fragment(hlist, start, end)
-        if hlist.has_one_style
-        else _build_fragments(hlist, start, end)
-    )
+    fragments = _build_fragments(hlist, start, end)
     own_width = fragments[-1].x + fragments[-1].width  # still in logical order
     height, baseline = metrics.of_line(fragments)
     available = width - indent
@@ -113,86 +110,60 @@ def reorder_fragments(fragments: tuple[InlineFragment, ...]) -> tuple[InlineFrag
     return tuple(arranged)
 
 
-def _single_fragment(
-    hlist: HorizontalList, start: BoxPosition, end: BoxPosition
-) -> tuple[InlineFragment, ...]:
-    text = _text_between(hlist, start, end)
-    return (
-        InlineFragment(
-            0.0, end.x - start.x + _visible_hyphen_width(hlist, end), text, hlist.styles[0]
-        ),
-    )
-
-
 def _build_fragments(
     hlist: HorizontalList, start: BoxPosition, end: BoxPosition
 ) -> tuple[InlineFragment, ...]:
-    styles = hlist.styles
+    """Return a fragment for each run of a line; a space has the style of one of its neighbours."""
+    styles, texts, run_starts = hlist.styles, hlist.texts, hlist.run_starts
+    text, offsets = hlist.joined()
+    hyphen = _visible_hyphen_width(hlist, end)
     # A split before the first character of a box ends the line with the box before it.
     last = end.box - 1 if end.offset == 0 else end.box
+    at = offsets[start.box] + start.offset
+    text_end = offsets[end.box] + (len(texts[end.box]) if end.offset < 0 else end.offset)
+    run = bisect_right(run_starts, start.box)
+    box, x = start.box, start.x
     fragments: list[InlineFragment] = []
-    box = start.box
-    while box <= last:
-        glyph_style = styles[box]
-        stop = box
-        while (
-            stop < last
-            and styles[stop + 1] is glyph_style
-            and stop not in hlist.space_styles
-            and not isinstance(glyph_style, AtomicInline)
-        ):
-            stop += 1
-        begin = start if box == start.box else BoxPosition(box, 0, hlist.lefts[box])
-        finish = end if stop == last else BoxPosition(stop, -1, hlist.rights[stop])
-        text = _text_between(hlist, begin, finish)
-        hyphen = _visible_hyphen_width(hlist, finish) if stop == last else 0.0
-        fragments.append(
-            InlineFragment(begin.x - start.x, finish.x - begin.x + hyphen, text, glyph_style)
+    while run < len(run_starts) and run_starts[run] <= last:
+        following = run_starts[run]
+        stop = following - 1
+        width, ended = hlist.rights[stop] - x, offsets[stop] + len(texts[stop])
+        part = _strip_soft_hyphens(text[at:ended])
+        _append(fragments, InlineFragment(x - start.x, width, part, styles[box]))
+        if (space := hlist.space_style_after(stop)) is not None:
+            left, gap = hlist.rights[stop], hlist.lefts[following] - hlist.rights[stop]
+            spaces = text[ended : offsets[following]]
+            _append(fragments, InlineFragment(left - start.x, gap, spaces, space))
+        box, x, at = following, hlist.lefts[following], offsets[following]
+        run += 1
+    part = _strip_soft_hyphens(text[at:text_end])
+    if hyphen:
+        part += "-"
+    ending = InlineFragment(x - start.x, end.x - x + hyphen, part, styles[box])
+    if not fragments:
+        return (ending,)
+    _append(fragments, ending)
+    return tuple(fragments)
+
+
+def _append(fragments: list[InlineFragment], fragment: InlineFragment) -> None:
+    """Add a fragment, to the one before it if both have one glyph style."""
+    before = fragments[-1] if fragments else None
+    if (
+        before is not None
+        and before.glyph_style is fragment.glyph_style
+        and not isinstance(fragment.glyph_style, AtomicInline)
+    ):
+        x, width, text, glyph_style = before
+        fragments[-1] = InlineFragment(
+            x, width + fragment.width, text + fragment.text, glyph_style
         )
-        if stop < last and (space := hlist.space_style_after(stop)):
-            width = hlist.lefts[stop + 1] - hlist.rights[stop]
-            fragments.append(
-                InlineFragment(finish.x - start.x, width, hlist.spaces_after(stop), space)
-            )
-        box = stop + 1
-    return _merge_adjacent(fragments)
-
-
-def _merge_adjacent(fragments: list[InlineFragment]) -> tuple[InlineFragment, ...]:
-    """Merge neighbours of one glyph style, as a space between elements has the style of one of them."""
-    merged: list[InlineFragment] = []
-    for fragment in fragments:
-        before = merged[-1] if merged else None
-        if (
-            before is not None
-            and before.glyph_style is fragment.glyph_style
-            and not isinstance(fragment.glyph_style, AtomicInline)
-        ):
-            text, width = before.text + fragment.text, before.width + fragment.width
-            merged[-1] = before._replace(text=text, width=width)
-        else:
-            merged.append(fragment)
-    return tuple(merged)
-
-
-def _text_between(hlist: HorizontalList, start: BoxPosition, end: BoxPosition) -> str:
-    texts = hlist.texts
-    if start.box == end.box:
-        text = texts[start.box]
-        text = text[start.offset :] if end.offset < 0 else text[start.offset : end.offset]
     else:
-        boundaries = hlist.boundaries
-        words = [texts[start.box][start.offset :]]
-        for box in range(start.box, end.box):
-            if boundaries[box] in (SPACE, NO_BREAK_SPACE):
-                words.append(hlist.spaces_after(box))
-            words.append(texts[box + 1])
-        if end.offset >= 0:
-            words[-1] = words[-1][: end.offset]
-        text = "".join(words)
-    if SOFT_HYPHEN in text:
-        text = text.replace(SOFT_HYPHEN, "")
-    return text + "-" if _visible_hyphen_width(hlist, end) else text
+        fragments.append(fragment)
+
+
+def _strip_soft_hyphens(text: str) -> str:
+    return text.replace(SOFT_HYPHEN, "") if SOFT_HYPHEN in text else text
 
 
 def _visible_hyphen_width(hlist: HorizontalList, end: BoxPosition) -> float:

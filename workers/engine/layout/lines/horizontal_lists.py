@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from operator import sub
+from operator import add, sub
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError
@@ -60,21 +60,44 @@ class HorizontalList:
     """Boxes between two forced breaks, as parallel lists; `lefts` and `rights` in points.
 
     The space after a box has the glyph style of the box, unless `space_styles` has another. It is
-    one space, unless `space_counts` has the number of preserved spaces.
+    one space, unless `space_counts` has the number of preserved spaces. A run is a sequence of boxes
+    of one glyph style, with their spaces; an atomic inline is a run of its own.
     """
 
     empty_style: TextStyle | None = None  # of the line break that ends an empty list
     texts: list[str] = field(default_factory=list)
     styles: list[GlyphStyle | AtomicInline] = field(default_factory=list)
+    run_starts: list[int] = field(default_factory=list)  # the first box of each run
     boundaries: list[int] = field(default_factory=list)
     lefts: list[float] = field(default_factory=list)
     rights: list[float] = field(default_factory=list)
     space_styles: dict[int, GlyphStyle] = field(default_factory=dict)
     space_counts: dict[int, int] = field(default_factory=dict)
     anchors: dict[int, list[str]] = field(default_factory=dict)  # names by the index of their box
-    has_one_style: bool = True
     has_levels: bool = False  # visual order may differ from logical order
     hanging: Hanging | None = None  # of a paragraph with hanging punctuation
+    _joined: tuple[str, list[int]] | None = None
+
+    def distinct_styles(self) -> list[GlyphStyle | AtomicInline]:
+        """Return the style of each run."""
+        return [self.styles[start] for start in self.run_starts]
+
+    def joined(self) -> tuple[str, list[int]]:
+        """Return the text of a complete list with its spaces, and where in it each box starts."""
+        if self._joined is None:
+            texts, boundaries = self.texts, self.boundaries
+            if boundaries.count(SPACE) == len(boundaries) - 1 and not self.space_counts:
+                lengths = accumulate(map(len, texts), initial=0)
+                self._joined = " ".join(texts), list(map(add, lengths, range(len(texts))))
+            else:
+                spaced = [
+                    text + self.spaces_after(box)
+                    if boundaries[box] in (SPACE, NO_BREAK_SPACE)
+                    else text
+                    for box, text in enumerate(texts)
+                ]
+                self._joined = "".join(spaced), list(accumulate(map(len, spaced), initial=0))
+        return self._joined
 
     def breakpoints(self) -> Sequence[int]:
         """Return the boxes after which a line may end; the last box is always one."""
@@ -134,8 +157,7 @@ class HorizontalList:
         self, glyph_style: GlyphStyle | AtomicInline, text: str, width: float, boundary: int
     ) -> None:
         """Add one box of `width` points, and the boundary after it."""
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         left = self._next_left()
         self.texts.append(text)
         self.styles.append(glyph_style)
@@ -159,8 +181,12 @@ class HorizontalList:
         """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
         if self.texts:
             self._resolve_boundary(OBJECT_REPLACEMENT, "")
-        self.has_one_style = False
         self.add_box(atomic, "", atomic.width, BREAK)
+
+    def _begin_run(self, glyph_style: GlyphStyle | AtomicInline) -> None:
+        at = len(self.styles)
+        if not at or self.styles[-1] is not glyph_style or at - 1 in self.space_styles:
+            self.run_starts.append(at)
 
     def _resolve_boundary(self, word: str, lang: str) -> None:
         """Resolve the boundary between the last box and a word of another style, as within one style."""
@@ -182,8 +208,7 @@ class HorizontalList:
             self.boundaries[-1] = breaks if may_break else NO_BREAK
 
     def _add_words(self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int]) -> None:
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         count = len(words)
         widths = glyph_style.measure_words(words)
         space = glyph_style.measure(" ")
@@ -225,8 +250,7 @@ class HorizontalList:
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
     ) -> None:
         """Add the parts of a word without kerns at once: ideographic text has very many."""
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         ends = list(accumulate(glyph_style.measure_words(segments), initial=self._next_left()))
         self.texts += segments
         self.styles += [glyph_style] * len(segments)
@@ -239,8 +263,7 @@ class HorizontalList:
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
     ) -> None:
         """Add the parts of a word as wide as in the whole word: a ligature may be drawn across them."""
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         start = self._next_left()
         whole = accumulate(segment.removesuffix(SOFT_HYPHEN) for segment in segments)
         ends = [start + width for width in glyph_style.measure_words(list(whole))]
@@ -271,7 +294,6 @@ class HorizontalList:
         self.boundaries[-1] = SPACE
         if self.styles[-1] is not glyph_style:
             self.space_styles[len(self.styles) - 1] = glyph_style
-            self.has_one_style = False
 
     def _preserve_spaces(self, glyph_style: GlyphStyle, spaces: str) -> None:
         """Add preserved spaces: as a box at the start of the list, else as the boundary of the box before."""

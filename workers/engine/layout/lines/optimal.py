@@ -15,6 +15,7 @@ from operator import add, sub
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON
+from workers.engine.layout.lines.fragments import GlyphStyle
 from workers.engine.layout.lines.horizontal_lists import (
     BREAK,
     DISCRETIONARY,
@@ -39,7 +40,7 @@ _WIDER: Final = (2, 8)
 # too much of. Here the worst line decides, as wide a measure as a page can be.
 _WORST_RATIO: Final = 20_000.0
 
-_HYPHEN_PENALTY: Final = 50.0
+_OPPORTUNITY: Final = 51.0  # a line's own demerits, and the penalty of a break without a space
 _DOUBLE_HYPHEN_DEMERITS: Final = 10_000.0
 _FINAL_HYPHEN_DEMERITS: Final = 5_000.0
 # A last line of one word (a runt) costs as much as a line with spaces twice as wide, or as one
@@ -145,6 +146,7 @@ class TotalFitBreaker:
         self._hyphen_width = hyphen_width
         self._breakpoints = self._limit_to_fitting(breakpoints, bisect_left(breakpoints, box))
         self._glue_sums = _sum_glue(hlist)
+        self._widest_hyphen = _bound_hyphens(hlist)
 
     def find_optimal(self) -> list[int]:
         """Return the box that each line ends with; empty where the first word is wider than its line."""
@@ -192,8 +194,12 @@ class TotalFitBreaker:
         allowed = self._edges.allowed
         available = self._measure.narrowest + EPSILON
         boxes = breakpoints[first:]
-        starts = [self._x, *[lefts[box + 1] for box in boxes[:-1]]]
-        widths = list(map(sub, map(rights.__getitem__, boxes), starts))
+        following = boxes[:-1]
+        if isinstance(following, range):
+            starts = [self._x, *lefts[following.start + 1 : following.stop + 1]]
+        else:
+            starts = [self._x, *[lefts[box + 1] for box in following]]
+        widths = list(map(sub, _select(rights, boxes), starts))
         if max(widths, default=0.0) <= available / 2:  # no hyphen is half a line wide
             return boxes
         for number, (box, width) in enumerate(zip(boxes, widths, strict=True)):
@@ -218,55 +224,52 @@ class TotalFitBreaker:
     def _search(self, boxes: Sequence[int], tolerance: float) -> _ActiveNode | None:
         """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`.
 
-        Runs for every breakpoint and active node of every paragraph, so it makes no calls for them.
+        Runs for every breakpoint and active node of every paragraph, so it makes few calls for them.
         """
         measure, edges, boundaries = self._measure, self._edges, self._hlist.boundaries
-        lefts, rights, allowed = edges.lefts, edges.rights, edges.allowed
+        lefts, allowed, glue_sums = edges.lefts, edges.allowed, self._glue_sums
         stretch, shrink, ragged = measure.stretch, measure.shrink, measure.ragged
         width_of, others, lines = measure.width_of, measure.others, len(measure.first)
-        glues = list(map(self._glue_sums.__getitem__, boxes))
-        find_next = self._make_skip(boxes, glues, tolerance)
-        x, glue = self._x, self._glue_sums[self._box]
-        active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
-        # Of lines that are too loose, those that start later are looser still, and cost more.
+        rights, glues = _select(edges.rights, boxes), _select(glue_sums, boxes)
+        # Of lines that are too loose, those that start later are looser still, and cost more; those
+        # that are too tight start first.
         is_ordered = self._hlist.hanging is None and max(measure.first, default=0.0) <= others
+        x, glue = self._x, glue_sums[self._box]
+        active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
+        tightest: _ActiveNode | None = None
         final = len(boxes) - 1
-        number = find_next(active[0], 0)
-        while number <= final:
-            box, glue = boxes[number], glues[number]
-            is_last, boundary = number == final, boundaries[box]
+        number = -1
+        while True:
+            number += 1
+            if active[0] is not tightest:
+                tightest = active[0]
+                number = max(number, self._skip(rights, glues, tightest, tolerance))
+            if number >= final:
+                return self._end(active, boxes[-1])
+            box, right, glue = boxes[number], rights[number], glues[number]
+            boundary = boundaries[box]
             is_soft = boundary == DISCRETIONARY
-            hyphens = hung = 0.0
-            right = rights[box]
-            penalty = 1.0
             if is_soft:
                 right += self._hyphen_width(box)
-                penalty, hyphens = 1 + _HYPHEN_PENALTY, _DOUBLE_HYPHEN_DEMERITS
-            elif boundary == BREAK:
-                penalty = 1 + _HYPHEN_PENALTY
-            if is_last and not is_soft:
-                hyphens = _FINAL_HYPHEN_DEMERITS
-            if allowed:
-                hung = allowed[box]
+            penalty = _OPPORTUNITY if is_soft or boundary == BREAK else 1.0
+            hung = allowed[box] if allowed else 0.0
             found: list[_ActiveNode] = []
-            is_overfull = False
-            for group in (active,) if is_last or lines < 2 else _group_by_line(active, lines):
+            overfull = 0
+            for group in (active,) if lines < 2 else _group_by_line(active, lines):
                 best: _ActiveNode | None = None
                 least = inf
                 for node in group:
-                    limit, _, before, demerits, is_after_hyphen, previous, _, _ = node
-                    slack, line_glue = limit - right, glue - before
+                    slack = node.limit - right
+                    line_glue = glue - node.glue
                     if slack < -EPSILON and hung:
                         slack = min(slack + hung, 0.0)
                     if slack < -EPSILON:
                         most = line_glue * shrink
                         if -slack > most + EPSILON:
-                            is_overfull = True
+                            overfull += 1
                             continue
                         ratio = -slack / most
                         badness = 100 * ratio * ratio * ratio
-                    elif is_last:
-                        badness = 0.0
                     else:
                         room = line_glue * stretch or ragged
                         ratio = slack / room if room > 0 else slack
@@ -277,66 +280,81 @@ class TotalFitBreaker:
                         if ratio > _WORST_RATIO:
                             ratio = _WORST_RATIO
                         badness = 100 * ratio * ratio * ratio
-                        if is_ordered and room >= 1 and badness * badness > least:
+                        if badness * badness > least and is_ordered and room >= 1:
                             break
-                    demerits += (penalty + badness) ** 2
-                    if is_after_hyphen:
-                        demerits += hyphens
-                    if is_last and line_glue <= 0 and previous is not None:
-                        demerits += measure.runt
+                    demerits = node.demerits + (penalty + badness) ** 2
+                    if is_soft and node.ends_in_hyphen:
+                        demerits += _DOUBLE_HYPHEN_DEMERITS
                     if demerits < least:
                         best, least = node, demerits
-                if is_last:
-                    return best and _ActiveNode(0.0, 0.0, glue, least, False, best, box, 0)
                 if best is not None:
                     x, line = lefts[box + 1], best.line + 1
                     limit = x + (others if line >= lines else width_of(line))
-                    after = self._glue_sums[box + 1]
+                    after = glue_sums[box + 1]
                     found.append(_ActiveNode(limit, x, after, least, is_soft, best, box, line))
-            if is_overfull:
-                right = rights[box] - hung
+            if overfull and is_ordered and not is_soft and lines < 2:
+                del active[:overfull]
+            elif overfull:
+                tight = rights[number] - hung - EPSILON
                 active = [
-                    node
-                    for node in active
-                    if right - (glue - node.glue) * shrink <= node.limit + EPSILON
+                    one for one in active if tight - (glue - one.glue) * shrink <= one.limit
                 ]
             active += found
             if not active:
                 return None
-            number = find_next(active[0], number + 1)
-        return None
 
-    def _make_skip(
-        self, boxes: Sequence[int], glues: Sequence[float], tolerance: float
-    ) -> Callable[[_ActiveNode, int], int]:
-        """Return a function that finds the next breakpoint at which a line may end, from one on.
+    def _skip(
+        self,
+        rights: Sequence[float],
+        glues: Sequence[float],
+        first: _ActiveNode,
+        tolerance: float,
+    ) -> int:
+        """Return a breakpoint before which lines are too loose, even the one that starts first.
 
-        Most words are in the middle of lines: even the line that starts first, the tightest, would be
-        too loose if it ended there. The last breakpoint is never skipped.
+        Most words are in the middle of lines.
         """
         if tolerance == inf:
-            return lambda _, start: start
-        measure, final = self._measure, len(boxes) - 1
-        narrowest, most = measure.narrowest, measure.stretch * tolerance
-        least = max(measure.ragged, 1) * tolerance
-        rights = list(map(self._edges.rights.__getitem__, boxes))
-        boundaries = self._hlist.boundaries
-        widest = max(
-            (self._hyphen_width(box) for box in boxes if boundaries[box] == DISCRETIONARY),
-            default=0.0,
-        )
-        stretched = [right + glue * most for right, glue in zip(rights, glues, strict=True)]
+            return 0
+        measure, last = self._measure, len(rights) - 1
+        natural = measure.narrowest + first.x - self._widest_hyphen
+        glue = glues[bisect_left(rights, natural, 0, last)] - first.glue
+        stretch = max(glue * measure.stretch, measure.ragged, 1) * tolerance
+        return bisect_left(rights, natural - stretch, 0, last)
 
-        def find_next(first: _ActiveNode, start: int) -> int:
-            if start >= final:
-                return start
-            natural = narrowest + first.x - widest
-            return min(
-                bisect_left(rights, natural - least, start, final),
-                bisect_left(stretched, natural + first.glue * most, start, final),
-            )
-
-        return find_next
+    def _end(self, active: Sequence[_ActiveNode], box: int) -> _ActiveNode | None:
+        """Return the node of the last line, which is not stretched, None where none fits."""
+        edges, measure = self._edges, self._measure
+        right, glue, hung = edges.rights[box], self._glue_sums[box], 0.0
+        is_soft = self._hlist.boundaries[box] == DISCRETIONARY
+        if is_soft:
+            right += self._hyphen_width(box)
+        if edges.allowed:
+            hung = edges.allowed[box]
+        is_opportunity = is_soft or self._hlist.boundaries[box] == BREAK
+        penalty = _OPPORTUNITY if is_opportunity else 1.0
+        hyphens = _DOUBLE_HYPHEN_DEMERITS if is_soft else _FINAL_HYPHEN_DEMERITS
+        best: _ActiveNode | None = None
+        least = inf
+        for node in active:
+            slack, line_glue = node.limit - right, glue - node.glue
+            if slack < -EPSILON:
+                slack = min(slack + hung, 0.0)
+            badness = 0.0
+            if slack < -EPSILON:
+                most = line_glue * measure.shrink
+                if -slack > most + EPSILON:
+                    continue
+                ratio = -slack / most
+                badness = 100 * ratio * ratio * ratio
+            demerits = node.demerits + (penalty + badness) ** 2
+            if node.ends_in_hyphen:
+                demerits += hyphens
+            if line_glue <= 0 and node.previous is not None:
+                demerits += measure.runt
+            if demerits < least:
+                best, least = node, demerits
+        return best and _ActiveNode(0.0, 0.0, glue, least, False, best, box, 0)
 
     def _break_greedily(self, narrower: float) -> list[int]:
         """Return the greedy breaks of lines narrower by `narrower` points; empty where a word is wider."""
@@ -387,11 +405,34 @@ def _group_by_line(active: Sequence[_ActiveNode], lines: int) -> list[list[_Acti
     return list(groups.values())
 
 
+def _bound_hyphens(hlist: HorizontalList) -> float:
+    """Return a width in points that no hyphen of a list exceeds, 0 without hyphens: an em."""
+    if DISCRETIONARY not in hlist.boundaries:
+        return 0.0
+    return max(
+        (
+            glyph_style.style.size + max(glyph_style.style.letter_spacing, 0.0)
+            for glyph_style in hlist.distinct_styles()
+            if isinstance(glyph_style, GlyphStyle)
+        ),
+        default=0.0,
+    )
+
+
+def _select(values: Sequence[float], boxes: Sequence[int]) -> Sequence[float]:
+    """Return the values of some boxes."""
+    if isinstance(boxes, range):
+        return values[boxes.start : boxes.stop]
+    return list(map(values.__getitem__, boxes))
+
+
 def _sum_glue(hlist: HorizontalList) -> list[float]:
     """Return the natural width of all glue before each box, in points."""
-    lefts, rights = hlist.lefts, hlist.rights
+    lefts, rights, boundaries = hlist.lefts, hlist.rights, hlist.boundaries
+    if boundaries.count(SPACE) == len(boundaries) - 1:
+        return list(accumulate(map(sub, lefts[1:], rights), initial=0.0))
     widths = (
         lefts[box + 1] - rights[box] if boundary in (SPACE, NO_BREAK_SPACE) else 0.0
-        for box, boundary in enumerate(hlist.boundaries[:-1])
+        for box, boundary in enumerate(boundaries[:-1])
     )
     return list(accumulate(widths, initial=0.0))
