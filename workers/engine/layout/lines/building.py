@@ -26,58 +26,92 @@ from workers.engine.layout.lines.optimal import SHRINK
 from workers.engine.tree.styles.computed import Align, ParagraphStyle
 
 
-def build_line(
-    hlist: HorizontalList,
-    style: ParagraphStyle,
-    metrics: Strut,
-    start: BoxPosition,
-    end: BoxPosition,
-    width: float,
-    indent: float,
-) -> Line:
-    """Return the line between two positions in `width` points, `indent` of them at its start left free."""
-    fragments = _build_fragments(hlist, start, end)
-    own_width = fragments[-1].x + fragments[-1].width  # still in logical order
-    height, baseline = metrics.of_line(fragments)
-    available = width - indent
-    before = after = 0.0  # what hangs at the start and at the end
-    if (hanging := hlist.hanging) is not None:
-        before = hanging.at_start(start)
-        hyphen = _visible_hyphen_width(hlist, end)
-        after = hanging.at_end(end, hyphen, own_width - before - available)
-        own_width -= before + after
-    slack = available - own_width
-    x = 0.0 if style.is_rtl else indent  # the indent is at the start edge
-    word_spacing = 0.0
-    match style.align:
-        case Align.RIGHT | Align.DECIMAL:
-            x += slack
-        case Align.CENTER:
-            x += slack / 2
-        case Align.JUSTIFY:
-            opportunities = sum(map(_count_opportunities, fragments))
-            opportunities -= _ends_in_opportunity(fragments) * (2 if after else 1)
-            is_last = end.box == len(hlist.texts) - 1
-            is_spread = slack > 0 and end.offset < 0 and not is_last
-            if opportunities > 0 and (
-                is_spread or (slack < -EPSILON and _can_shrink(hlist, start, end, -slack))
-            ):
-                word_spacing = slack / opportunities
-                fragments = _justify(fragments, word_spacing)
-                own_width = available
-            elif style.is_rtl:
+class LineBuilder:
+    """Builds the lines of one horizontal list, in a paragraph of `width` points."""
+
+    def __init__(
+        self, hlist: HorizontalList, style: ParagraphStyle, metrics: Strut, width: float
+    ) -> None:
+        self._hlist = hlist
+        self._style = style
+        self._metrics = metrics
+        self._width = width
+        # What holds for all lines of nearly every list is found once.
+        self._ordinary = metrics.of_ordinary_lines(hlist.distinct_styles())
+        self._has_ideographs = has_ideographs(hlist)
+
+    def build(self, start: BoxPosition, end: BoxPosition, indent: float, y: float) -> Line:
+        """Return the line between two positions, `indent` points at its start left free; `y` is its top."""
+        hlist, style = self._hlist, self._style
+        fragments = _build_fragments(hlist, start, end)
+        own_width = fragments[-1].x + fragments[-1].width  # still in logical order
+        height, baseline = self._ordinary or self._metrics.of_line(fragments)
+        available = self._width - indent
+        before = after = 0.0  # what hangs at the start and at the end
+        if (hanging := hlist.hanging) is not None:
+            before = hanging.at_start(start)
+            hyphen = _visible_hyphen_width(hlist, end)
+            after = hanging.at_end(end, hyphen, own_width - before - available)
+            own_width -= before + after
+        slack = available - own_width
+        x = 0.0 if style.is_rtl else indent  # the indent is at the start edge
+        word_spacing = 0.0
+        is_last = end.box == len(hlist.texts) - 1
+        match style.align:
+            case Align.RIGHT | Align.DECIMAL:
                 x += slack
-        case _:
-            pass
-    if hlist.has_levels:
-        fragments = reorder_fragments(fragments)
-    if before or after:
-        shift = after if style.is_rtl else before
-        fragments = tuple(part._replace(x=part.x - shift) for part in fragments)
-    anchors = hlist.anchors_between(start.box, end.box) if hlist.anchors else ()
-    is_cut = end.offset >= 0 or end.box == len(hlist.texts) - 1
-    boundary = 0 if is_cut else hlist.boundaries[end.box]
-    return Line(x, 0.0, height, baseline, own_width, fragments, word_spacing, anchors, boundary)
+            case Align.CENTER:
+                x += slack / 2
+            case Align.JUSTIFY:
+                counts = self._count_opportunities(fragments)
+                opportunities = sum(counts) - (self._ends_in_opportunity(fragments) and bool(after))
+                is_spread = slack > 0 and end.offset < 0 and not is_last
+                if opportunities > 0 and (
+                    is_spread or (slack < -EPSILON and _can_shrink(hlist, start, end, -slack))
+                ):
+                    word_spacing = slack / opportunities
+                    fragments = _justify(fragments, counts, word_spacing)
+                    own_width = available
+                elif style.is_rtl:
+                    x += slack
+            case _:
+                pass
+        if hlist.has_levels:
+            fragments = reorder_fragments(fragments)
+        if before or after:
+            shift = after if style.is_rtl else before
+            fragments = tuple(part._replace(x=part.x - shift) for part in fragments)
+        anchors = hlist.anchors_between(start.box, end.box) if hlist.anchors else ()
+        boundary = 0 if is_last or end.offset >= 0 else hlist.boundaries[end.box]
+        return Line(x, y, height, baseline, own_width, fragments, word_spacing, anchors, boundary)
+
+    def _count_opportunities(self, fragments: Sequence[InlineFragment]) -> list[int]:
+        """Return the number of justification opportunities of each fragment (CSS Text 3 §6.4).
+
+        They are its spaces; in ideographic text, every character but the last one of the line.
+        """
+        if not self._has_ideographs:
+            return [fragment.text.count(" ") for fragment in fragments]
+        counts = [
+            len(fragment.text)
+            if _is_spaced_between_characters(fragment)
+            else fragment.text.count(" ")
+            for fragment in fragments
+        ]
+        counts[-1] -= self._ends_in_opportunity(fragments)
+        return counts
+
+    def _ends_in_opportunity(self, fragments: Sequence[InlineFragment]) -> bool:
+        """Return whether there would be an opportunity after the last character."""
+        return self._has_ideographs and _is_spaced_between_characters(fragments[-1])
+
+
+def has_ideographs(hlist: HorizontalList) -> bool:
+    """Return whether text of a list may be broken and expanded between all its characters."""
+    return any(
+        isinstance(glyph_style, GlyphStyle) and glyph_style.face.is_ideographic
+        for glyph_style in hlist.distinct_styles()
+    )
 
 
 def hyphen_width(hlist: HorizontalList, box: int, count: int) -> float:
@@ -173,33 +207,16 @@ def _visible_hyphen_width(hlist: HorizontalList, end: BoxPosition) -> float:
 
 
 def _justify(
-    fragments: tuple[InlineFragment, ...], word_spacing: float
+    fragments: tuple[InlineFragment, ...], counts: Sequence[int], word_spacing: float
 ) -> tuple[InlineFragment, ...]:
+    """Widen fragments by `word_spacing` points at each of their opportunities."""
     shift = 0.0
     justified = []
-    for number, fragment in enumerate(fragments, start=1):
-        opportunities = _count_opportunities(fragment) - (
-            _ends_in_opportunity(fragments) if number == len(fragments) else 0
-        )
-        extra = opportunities * word_spacing
-        justified.append(fragment._replace(x=fragment.x + shift, width=fragment.width + extra))
+    for (x, width, text, glyph_style), count in zip(fragments, counts, strict=True):
+        extra = count * word_spacing
+        justified.append(InlineFragment(x + shift, width + extra, text, glyph_style))
         shift += extra
     return tuple(justified)
-
-
-def _count_opportunities(fragment: InlineFragment) -> int:
-    """Return the number of justification opportunities of a fragment (CSS Text 3 §6.4).
-
-    They are its spaces; in ideographic text, every character.
-    """
-    return (
-        len(fragment.text) if _is_spaced_between_characters(fragment) else fragment.text.count(" ")
-    )
-
-
-def _ends_in_opportunity(fragments: Sequence[InlineFragment]) -> int:
-    """Return 1 if the last opportunity is after the last character, which is not expanded."""
-    return int(_is_spaced_between_characters(fragments[-1]))
 
 
 def _is_spaced_between_characters(fragment: InlineFragment) -> bool:

@@ -212,15 +212,15 @@ class HorizontalList:
         count = len(words)
         widths = glyph_style.measure_words(words)
         space = glyph_style.measure(" ")
-        left = self._next_left()
-        steps = accumulate(widths, lambda at, width: at + width + space, initial=left)
-        lefts = list(steps)[:count]
+        steps = [space] * (2 * count)
+        steps[::2] = widths
+        edges = list(accumulate(steps, initial=self._next_left()))
         self.texts += words
         self.styles += [glyph_style] * count
         self.boundaries += boundaries
         self.boundaries.append(NO_BREAK)
-        self.lefts += lefts
-        self.rights += [left + width for left, width in zip(lefts, widths, strict=True)]
+        self.lefts += edges[:-1:2]
+        self.rights += edges[1::2]
 
     def _add_split_words(
         self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int], *, hyphens: bool
