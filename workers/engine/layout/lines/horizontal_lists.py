@@ -15,7 +15,7 @@ from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.fonts import JoinedTexts
 from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
-from workers.engine.layout.lines.bound_spaces import find_bound_spaces
+from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,
@@ -127,7 +127,7 @@ class HorizontalList:
         words = text.split(" ")
         if words[0] == "":
             self._attach_space(glyph_style)
-        spaced = [word for word in words if word]
+        spaced = list(filter(None, words))
         if not spaced:
             return
         if self.texts:
@@ -136,8 +136,9 @@ class HorizontalList:
         if may_prohibit_break(text):
             for number in find_no_break_spaces(spaced):
                 boundaries[number] = NO_BREAK_SPACE
-        for number in find_bound_spaces(spaced, glyph_style.style.lang):
-            boundaries[number] = NO_BREAK_SPACE
+        if may_bind_spaces(text):
+            for number in find_bound_spaces(spaced, glyph_style.style.lang):
+                boundaries[number] = NO_BREAK_SPACE
         if may_break_inside(text):
             self._add_split_words(glyph_style, spaced, boundaries, hyphens=hyphens)
         else:
