@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, compress
 from operator import add, sub
 from typing import Final
 
@@ -53,6 +53,10 @@ SPACE: Final = 1
 BREAK: Final = 2  # an opportunity without width
 DISCRETIONARY: Final = 3  # an opportunity with a visible hyphen, as TeX's \discretionary
 NO_BREAK_SPACE: Final = 4  # a space at which a break is prohibited
+# By kind: the text of a boundary, whether a line may end there, and 1 for glue.
+_TEXTS: Final = ("", " ", "", "", " ")
+_IS_OPPORTUNITY: Final = (False, True, True, True, False)
+IS_GLUE: Final = (0.0, 1.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(slots=True)
@@ -85,18 +89,13 @@ class HorizontalList:
     def joined(self) -> tuple[str, list[int]]:
         """Return the text of a complete list with its spaces, and where in it each box starts."""
         if self._joined is None:
-            texts, boundaries = self.texts, self.boundaries
-            if boundaries.count(SPACE) == len(boundaries) - 1 and not self.space_counts:
-                lengths = accumulate(map(len, texts), initial=0)
-                self._joined = " ".join(texts), list(map(add, lengths, range(len(texts))))
-            else:
-                spaced = [
-                    text + self.spaces_after(box)
-                    if boundaries[box] in (SPACE, NO_BREAK_SPACE)
-                    else text
-                    for box, text in enumerate(texts)
+            between: Iterable[str] = map(_TEXTS.__getitem__, self.boundaries)
+            if self.space_counts:
+                between = [
+                    self.spaces_after(box) if text else "" for box, text in enumerate(between)
                 ]
-                self._joined = "".join(spaced), list(accumulate(map(len, spaced), initial=0))
+            spaced = list(map(add, self.texts, between))
+            self._joined = "".join(spaced), list(accumulate(map(len, spaced), initial=0))
         return self._joined
 
     def breakpoints(self) -> Sequence[int]:
@@ -105,9 +104,7 @@ class HorizontalList:
         inner = self.boundaries[:-1]
         if NO_BREAK not in inner and NO_BREAK_SPACE not in inner:
             return range(last + 1)
-        return [
-            i for i, boundary in enumerate(inner) if boundary not in (NO_BREAK, NO_BREAK_SPACE)
-        ] + [last]
+        return [*compress(range(last), map(_IS_OPPORTUNITY.__getitem__, inner)), last]
 
     def emergency_breakpoints(self) -> Sequence[int]:
         """Return the boxes after which a line ends where no more fits: no-break spaces included."""

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import inf
-from operator import add, sub
+from operator import add, mul, sub
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON
@@ -19,8 +19,7 @@ from workers.engine.layout.lines.fragments import GlyphStyle
 from workers.engine.layout.lines.horizontal_lists import (
     BREAK,
     DISCRETIONARY,
-    NO_BREAK_SPACE,
-    SPACE,
+    IS_GLUE,
     HorizontalList,
 )
 
@@ -194,11 +193,7 @@ class TotalFitBreaker:
         allowed = self._edges.allowed
         available = self._measure.narrowest + EPSILON
         boxes = breakpoints[first:]
-        following = boxes[:-1]
-        if isinstance(following, range):
-            starts = [self._x, *lefts[following.start + 1 : following.stop + 1]]
-        else:
-            starts = [self._x, *[lefts[box + 1] for box in following]]
+        starts = [self._x, *_select(lefts[1:], boxes[:-1])]
         widths = list(map(sub, _select(rights, boxes), starts))
         if max(widths, default=0.0) <= available / 2:  # no hyphen is half a line wide
             return boxes
@@ -428,11 +423,5 @@ def _select(values: Sequence[float], boxes: Sequence[int]) -> Sequence[float]:
 
 def _sum_glue(hlist: HorizontalList) -> list[float]:
     """Return the natural width of all glue before each box, in points."""
-    lefts, rights, boundaries = hlist.lefts, hlist.rights, hlist.boundaries
-    if boundaries.count(SPACE) == len(boundaries) - 1:
-        return list(accumulate(map(sub, lefts[1:], rights), initial=0.0))
-    widths = (
-        lefts[box + 1] - rights[box] if boundary in (SPACE, NO_BREAK_SPACE) else 0.0
-        for box, boundary in enumerate(boundaries[:-1])
-    )
-    return list(accumulate(widths, initial=0.0))
+    gaps = map(sub, hlist.lefts[1:], hlist.rights)
+    return list(accumulate(map(mul, gaps, map(IS_GLUE.__getitem__, hlist.boundaries)), initial=0.0))
