@@ -16,7 +16,6 @@ from workers.engine.layout.lines.fragments import (
     SINGLE_START,
     AtomicInline,
     BoxPosition,
-    GlyphStyle,
     InlinePosition,
     Line,
     Lines,
@@ -184,9 +183,8 @@ def _break_list(
     while True:
         for box in total_fit(start, indents) if total_fit else ():
             result.starts.append(start)
-            indent = indents[0] if indents else 0.0
             end = BoxPosition(box, -1, hlist.rights[box])
-            yield builder.build(start, end, indent, result.bottom)
+            yield builder.build(start, end, indents[0] if indents else 0.0, result.bottom)
             if box == count - 1:
                 return
             start = BoxPosition(box + 1, 0, hlist.lefts[box + 1])

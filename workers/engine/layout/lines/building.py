@@ -189,9 +189,7 @@ def _append(fragments: list[InlineFragment], fragment: InlineFragment) -> None:
         and not isinstance(fragment.glyph_style, AtomicInline)
     ):
         x, width, text, glyph_style = before
-        fragments[-1] = InlineFragment(
-            x, width + fragment.width, text + fragment.text, glyph_style
-        )
+        fragments[-1] = InlineFragment(x, width + fragment.width, text + fragment.text, glyph_style)
     else:
         fragments.append(fragment)
 

@@ -146,6 +146,11 @@ class TotalFitBreaker:
         self._breakpoints = self._limit_to_fitting(breakpoints, bisect_left(breakpoints, box))
         self._glue_sums = _sum_glue(hlist)
         self._widest_hyphen = _bound_hyphens(hlist)
+        # Whether of lines that are too loose, those that start later are looser still, and cost more;
+        # those that are too tight start first.
+        self._is_ordered = (
+            hlist.hanging is None and max(measure.first, default=0.0) <= measure.others
+        )
 
     def find_optimal(self) -> list[int]:
         """Return the box that each line ends with; empty where the first word is wider than its line."""
@@ -216,19 +221,16 @@ class TotalFitBreaker:
                 return end
         return self._search(self._breakpoints, inf)
 
-    def _search(self, boxes: Sequence[int], tolerance: float) -> _ActiveNode | None:
-        """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`.
-
-        Runs for every breakpoint and active node of every paragraph, so it makes few calls for them.
-        """
+    def _search(  # noqa: C901, PLR0912, PLR0915  (a call for each breakpoint takes a third longer)
+        self, boxes: Sequence[int], tolerance: float
+    ) -> _ActiveNode | None:
+        """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`."""
         measure, edges, boundaries = self._measure, self._edges, self._hlist.boundaries
         lefts, allowed, glue_sums = edges.lefts, edges.allowed, self._glue_sums
         stretch, shrink, ragged = measure.stretch, measure.shrink, measure.ragged
         width_of, others, lines = measure.width_of, measure.others, len(measure.first)
         rights, glues = _select(edges.rights, boxes), _select(glue_sums, boxes)
-        # Of lines that are too loose, those that start later are looser still, and cost more; those
-        # that are too tight start first.
-        is_ordered = self._hlist.hanging is None and max(measure.first, default=0.0) <= others
+        is_ordered = self._is_ordered
         x, glue = self._x, glue_sums[self._box]
         active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
         tightest: _ActiveNode | None = None
@@ -272,9 +274,7 @@ class TotalFitBreaker:
                             if is_ordered and room >= 1:
                                 break
                             continue
-                        if ratio > _WORST_RATIO:
-                            ratio = _WORST_RATIO
-                        badness = 100 * ratio * ratio * ratio
+                        badness = 100 * min(ratio, _WORST_RATIO) ** 3
                         if badness * badness > least and is_ordered and room >= 1:
                             break
                     demerits = node.demerits + (penalty + badness) ** 2
@@ -291,9 +291,7 @@ class TotalFitBreaker:
                 del active[:overfull]
             elif overfull:
                 tight = rights[number] - hung - EPSILON
-                active = [
-                    one for one in active if tight - (glue - one.glue) * shrink <= one.limit
-                ]
+                active = [one for one in active if tight - (glue - one.glue) * shrink <= one.limit]
             active += found
             if not active:
                 return None
