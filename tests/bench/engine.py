@@ -111,7 +111,9 @@ def judge(name: str, found: dict[str, Lines]) -> tuple[str, str]:
     ours = found[name]["ours"].measured
     must, times_book = WORKS[name].must, WORKS[name].times_book
     if times_book is not None:
-        asked = f"≤ {times_book:g} × the plain book, < Typst"
+        asked = f"≤ {times_book:g} × the plain book"
+        if "typst" in WORKS[name].repeats:
+            asked += ", < Typst"
         if "book" not in found:
             return asked, ""
         limit = times_book * found["book"]["ours"].measured.ms

@@ -106,7 +106,7 @@ def statement_data(seed: int, *, rows: int) -> dict[str, Any]:
     }
 
 
-def book_data(seed: int) -> dict[str, Any]:
+def book_data(seed: int, *, chapters: int = 9) -> dict[str, Any]:
     chance = random.Random(seed)
     vocabulary = WORDS.split()
 
@@ -141,7 +141,7 @@ def book_data(seed: int) -> dict[str, Any]:
         "title": "A book of sixty pages",
         "chapters": [
             {"title": words(2, 4).capitalize(), "sections": [section() for _ in range(4)]}
-            for _ in range(9)
+            for _ in range(chapters)
         ],
     }
 
@@ -228,6 +228,14 @@ NOTES = Work(
     running_content=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     times_book=1.8,
 )
+LONG_BOOK = Work(
+    "book",
+    "book, 500 pages",
+    partial(book_data, chapters=72),
+    {"ours": 3},
+    running_content=BOOK.running_content,
+    times_book=8.5,
+)
 CHARTS = Work(
     "charts",
     "a page with four charts",
@@ -278,4 +286,5 @@ WORKS = {
     "qr-bill": QR_BILL,
     "statement": STATEMENT,
     "long": LONG_STATEMENT,
+    "long-book": LONG_BOOK,
 }

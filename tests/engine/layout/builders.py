@@ -110,6 +110,9 @@ class SquareFace:
     def measure(self, text: str) -> float:
         return 0.5 * sum(char not in "\u00ad\u200b\u2060" for char in text)
 
+    def measure_all(self, texts: Sequence[str]) -> list[float]:
+        return list(map(self.measure, texts))
+
     def depth(self, text: str) -> float:
         return 0.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import filterfalse
@@ -150,6 +150,17 @@ class Face:
                 self._widths.clear()
             self._widths[text] = width
         return width
+
+    def measure_all(self, texts: Sequence[str]) -> list[float]:
+        """Return the advance width of each text in em."""
+        # Words recur, so that one pass over what is known mostly suffices.
+        widths = list(map(self._widths.get, texts))
+        if None in widths:
+            return [
+                self.measure(text) if width is None else width
+                for text, width in zip(texts, widths, strict=True)
+            ]
+        return cast("list[float]", widths)
 
     def _measure(self, text: str) -> float:
         units = sum(map(self.advances.__getitem__, text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -21,6 +22,9 @@ class FontFace(Protocol):
 
     def measure(self, text: str) -> float:
         """Return the width of `text`, in em."""
+
+    def measure_all(self, texts: Sequence[str]) -> list[float]:
+        """Return the width of each text, in em."""
 
     def kern(self, first: str, second: str) -> float:
         """Return the kerning between two characters, in em."""

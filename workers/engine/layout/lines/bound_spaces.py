@@ -165,6 +165,12 @@ _ORDINALS: Final = {"en": ("st", "nd", "rd", "th"), "fr": ("er",)}  # of days
 _SOFT_HYPHEN: Final = "\u00ad"
 # No expression has neither a digit nor an abbreviation of one letter.
 _MAY_BIND: Final = re.compile(r"\d|\b[^\W\d_]\. ")
+_DIGIT: Final = re.compile(r"\d")
+
+
+def may_bind_spaces(text: str) -> bool:
+    """Return quickly whether spaces of a text may belong to expressions; false positives occur."""
+    return ". " in text or _DIGIT.search(text) is not None
 
 
 def find_bound_spaces(words: Sequence[str], lang: str) -> list[int]:

@@ -9,14 +9,13 @@ from typing import Final
 
 from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, LayoutContext
-from workers.engine.layout.lines.building import build_line, hyphen_width
+from workers.engine.layout.lines.building import LineBuilder, has_ideographs, hyphen_width
 from workers.engine.layout.lines.fragments import (
     EMPTY_LIST_START,
     SINGLE_LIST,
     SINGLE_START,
     AtomicInline,
     BoxPosition,
-    GlyphStyle,
     InlinePosition,
     Line,
     Lines,
@@ -62,7 +61,6 @@ def break_lines(
     metrics = Strut.of(base, style, context.fonts.find(base))
     found = _LineCollector([], [], [])
     lines = found.lines
-    y = 0.0
     indents: tuple[float, ...] = (style.indent + marker_width,) if start is None else ()
     begin = None if start is None else start.position
     initial = None
@@ -82,8 +80,7 @@ def break_lines(
                 hlist, style.hanging, is_rtl=style.is_rtl, is_first=is_first, is_last=is_last
             )
         for line in _break_list(hlist, style, width, indents, metrics, found, begin):
-            lines.append(line._replace(y=y) if y else line)
-            y += line.height
+            lines.append(line)
             indents = indents[1:]
         begin = None
     closed = found.close(width, start)
@@ -114,6 +111,11 @@ class _LineCollector:
     strips: list[int]
     widest: float = 0.0
     widest_text: str = ""
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge of the last line, in points."""
+        return self.lines[-1].y + self.lines[-1].height if self.lines else 0.0
 
     def close(self, width: float, start: InlinePosition | None) -> Lines:
         """Return the lines as immutable tuples, which take least memory."""
@@ -168,7 +170,7 @@ def _break_list(
     indent = indents[0] if indents else 0.0
     if not count:
         result.starts.append(EMPTY_LIST_START)
-        yield _build_empty_line(hlist, style, metrics, indent)
+        yield _build_empty_line(hlist, style, metrics, indent)._replace(y=result.bottom)
         return
     breakpoints = hlist.breakpoints()
     rights = _least_rights(hlist)
@@ -177,12 +179,12 @@ def _break_list(
     characters = _ClusterPositions(hlist)
     may_cut = style.breaks_anywhere and style.white_space in _WRAPPING
     total_fit = _make_total_fit(hlist, style, breakpoints, width)
+    builder = LineBuilder(hlist, style, metrics, width)
     while True:
         for box in total_fit(start, indents) if total_fit else ():
             result.starts.append(start)
-            indent = indents[0] if indents else 0.0
             end = BoxPosition(box, -1, hlist.rights[box])
-            yield build_line(hlist, style, metrics, start, end, width, indent)
+            yield builder.build(start, end, indents[0] if indents else 0.0, result.bottom)
             if box == count - 1:
                 return
             start = BoxPosition(box + 1, 0, hlist.lefts[box + 1])
@@ -207,14 +209,14 @@ def _break_list(
             end = BoxPosition(last_space, -1, hlist.rights[last_space])
             following = last_space + 1
         elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
-            yield build_line(hlist, style, metrics, start, cut, width, indent)
+            yield builder.build(start, cut, indent, result.bottom)
             start = characters.begin_after(cut)
             indents = indents[1:]
             continue
         else:
             end = BoxPosition(breakpoints[at], -1, hlist.rights[breakpoints[at]])
             following = breakpoints[at] + 1
-        line = build_line(hlist, style, metrics, start, end, width, indent)
+        line = builder.build(start, end, indent, result.bottom)
         if line.width > available + EPSILON and line.width > result.widest:
             result.widest = line.width
             result.widest_text = "".join(fragment.text for fragment in line.fragments)
@@ -273,7 +275,7 @@ def _make_total_fit(
         wrap = TextWrap.PRETTY if is_justified else TextWrap.STABLE
     if wrap is TextWrap.STABLE or style.white_space in _SOLID or len(breakpoints) > MAX_BREAKPOINTS:
         return None
-    if _has_ideographs(hlist):
+    if has_ideographs(hlist):
         return None  # nearly every character is a breakpoint
     count = len(hlist.texts)
     natural_end = Edges.of(hlist).rights[-1]
@@ -290,14 +292,6 @@ def _make_total_fit(
         return breaker.find_balanced() if wrap is TextWrap.BALANCE else breaker.find_optimal()
 
     return fit
-
-
-def _has_ideographs(hlist: HorizontalList) -> bool:
-    styles = hlist.styles[:1] if hlist.has_one_style else hlist.styles
-    return any(
-        isinstance(glyph_style, GlyphStyle) and glyph_style.face.is_ideographic
-        for glyph_style in styles
-    )
 
 
 class _ClusterPositions:

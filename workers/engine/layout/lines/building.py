@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from workers.engine.layout.context import EPSILON
@@ -25,62 +26,92 @@ from workers.engine.layout.lines.optimal import SHRINK
 from workers.engine.tree.styles.computed import Align, ParagraphStyle
 
 
-def build_line(
-    hlist: HorizontalList,
-    style: ParagraphStyle,
-    metrics: Strut,
-    start: BoxPosition,
-    end: BoxPosition,
-    width: float,
-    indent: float,
-) -> Line:
-    """Return the line between two positions in `width` points, `indent` of them at its start left free."""
-    fragments = (
-        _single_fragment(hlist, start, end)
-        if hlist.has_one_style
-        else _build_fragments(hlist, start, end)
-    )
-    own_width = fragments[-1].x + fragments[-1].width  # still in logical order
-    height, baseline = metrics.of_line(fragments)
-    available = width - indent
-    before = after = 0.0  # what hangs at the start and at the end
-    if (hanging := hlist.hanging) is not None:
-        before = hanging.at_start(start)
-        hyphen = _visible_hyphen_width(hlist, end)
-        after = hanging.at_end(end, hyphen, own_width - before - available)
-        own_width -= before + after
-    slack = available - own_width
-    x = 0.0 if style.is_rtl else indent  # the indent is at the start edge
-    word_spacing = 0.0
-    match style.align:
-        case Align.RIGHT | Align.DECIMAL:
-            x += slack
-        case Align.CENTER:
-            x += slack / 2
-        case Align.JUSTIFY:
-            opportunities = sum(map(_count_opportunities, fragments))
-            opportunities -= _ends_in_opportunity(fragments) * (2 if after else 1)
-            is_last = end.box == len(hlist.texts) - 1
-            is_spread = slack > 0 and end.offset < 0 and not is_last
-            if opportunities > 0 and (
-                is_spread or (slack < -EPSILON and _can_shrink(hlist, start, end, -slack))
-            ):
-                word_spacing = slack / opportunities
-                fragments = _justify(fragments, word_spacing)
-                own_width = available
-            elif style.is_rtl:
+class LineBuilder:
+    """Builds the lines of one horizontal list, in a paragraph of `width` points."""
+
+    def __init__(
+        self, hlist: HorizontalList, style: ParagraphStyle, metrics: Strut, width: float
+    ) -> None:
+        self._hlist = hlist
+        self._style = style
+        self._metrics = metrics
+        self._width = width
+        # What holds for all lines of nearly every list is found once.
+        self._ordinary = metrics.of_ordinary_lines(hlist.distinct_styles())
+        self._has_ideographs = has_ideographs(hlist)
+
+    def build(self, start: BoxPosition, end: BoxPosition, indent: float, y: float) -> Line:
+        """Return the line between two positions, `indent` points at its start left free; `y` is its top."""
+        hlist, style = self._hlist, self._style
+        fragments = _build_fragments(hlist, start, end)
+        own_width = fragments[-1].x + fragments[-1].width  # still in logical order
+        height, baseline = self._ordinary or self._metrics.of_line(fragments)
+        available = self._width - indent
+        before = after = 0.0  # what hangs at the start and at the end
+        if (hanging := hlist.hanging) is not None:
+            before = hanging.at_start(start)
+            hyphen = _visible_hyphen_width(hlist, end)
+            after = hanging.at_end(end, hyphen, own_width - before - available)
+            own_width -= before + after
+        slack = available - own_width
+        x = 0.0 if style.is_rtl else indent  # the indent is at the start edge
+        word_spacing = 0.0
+        is_last = end.box == len(hlist.texts) - 1
+        match style.align:
+            case Align.RIGHT | Align.DECIMAL:
                 x += slack
-        case _:
-            pass
-    if hlist.has_levels:
-        fragments = reorder_fragments(fragments)
-    if before or after:
-        shift = after if style.is_rtl else before
-        fragments = tuple(part._replace(x=part.x - shift) for part in fragments)
-    anchors = hlist.anchors_between(start.box, end.box) if hlist.anchors else ()
-    is_cut = end.offset >= 0 or end.box == len(hlist.texts) - 1
-    boundary = 0 if is_cut else hlist.boundaries[end.box]
-    return Line(x, 0.0, height, baseline, own_width, fragments, word_spacing, anchors, boundary)
+            case Align.CENTER:
+                x += slack / 2
+            case Align.JUSTIFY:
+                counts = self._count_opportunities(fragments)
+                opportunities = sum(counts) - (self._ends_in_opportunity(fragments) and bool(after))
+                is_spread = slack > 0 and end.offset < 0 and not is_last
+                if opportunities > 0 and (
+                    is_spread or (slack < -EPSILON and _can_shrink(hlist, start, end, -slack))
+                ):
+                    word_spacing = slack / opportunities
+                    fragments = _justify(fragments, counts, word_spacing)
+                    own_width = available
+                elif style.is_rtl:
+                    x += slack
+            case _:
+                pass
+        if hlist.has_levels:
+            fragments = reorder_fragments(fragments)
+        if before or after:
+            shift = after if style.is_rtl else before
+            fragments = tuple(part._replace(x=part.x - shift) for part in fragments)
+        anchors = hlist.anchors_between(start.box, end.box) if hlist.anchors else ()
+        boundary = 0 if is_last or end.offset >= 0 else hlist.boundaries[end.box]
+        return Line(x, y, height, baseline, own_width, fragments, word_spacing, anchors, boundary)
+
+    def _count_opportunities(self, fragments: Sequence[InlineFragment]) -> list[int]:
+        """Return the number of justification opportunities of each fragment (CSS Text 3 §6.4).
+
+        They are its spaces; in ideographic text, every character but the last one of the line.
+        """
+        if not self._has_ideographs:
+            return [fragment.text.count(" ") for fragment in fragments]
+        counts = [
+            len(fragment.text)
+            if _is_spaced_between_characters(fragment)
+            else fragment.text.count(" ")
+            for fragment in fragments
+        ]
+        counts[-1] -= self._ends_in_opportunity(fragments)
+        return counts
+
+    def _ends_in_opportunity(self, fragments: Sequence[InlineFragment]) -> bool:
+        """Return whether there would be an opportunity after the last character."""
+        return self._has_ideographs and _is_spaced_between_characters(fragments[-1])
+
+
+def has_ideographs(hlist: HorizontalList) -> bool:
+    """Return whether text of a list may be broken and expanded between all its characters."""
+    return any(
+        isinstance(glyph_style, GlyphStyle) and glyph_style.face.is_ideographic
+        for glyph_style in hlist.distinct_styles()
+    )
 
 
 def hyphen_width(hlist: HorizontalList, box: int, count: int) -> float:
@@ -113,86 +144,58 @@ def reorder_fragments(fragments: tuple[InlineFragment, ...]) -> tuple[InlineFrag
     return tuple(arranged)
 
 
-def _single_fragment(
-    hlist: HorizontalList, start: BoxPosition, end: BoxPosition
-) -> tuple[InlineFragment, ...]:
-    text = _text_between(hlist, start, end)
-    return (
-        InlineFragment(
-            0.0, end.x - start.x + _visible_hyphen_width(hlist, end), text, hlist.styles[0]
-        ),
-    )
-
-
 def _build_fragments(
     hlist: HorizontalList, start: BoxPosition, end: BoxPosition
 ) -> tuple[InlineFragment, ...]:
-    styles = hlist.styles
+    """Return a fragment for each run of a line; a space has the style of one of its neighbours."""
+    styles, texts, run_starts = hlist.styles, hlist.texts, hlist.run_starts
+    text, offsets = hlist.joined()
+    hyphen = _visible_hyphen_width(hlist, end)
     # A split before the first character of a box ends the line with the box before it.
     last = end.box - 1 if end.offset == 0 else end.box
+    at = offsets[start.box] + start.offset
+    text_end = offsets[end.box] + (len(texts[end.box]) if end.offset < 0 else end.offset)
+    run = bisect_right(run_starts, start.box)
+    box, x = start.box, start.x
     fragments: list[InlineFragment] = []
-    box = start.box
-    while box <= last:
-        glyph_style = styles[box]
-        stop = box
-        while (
-            stop < last
-            and styles[stop + 1] is glyph_style
-            and stop not in hlist.space_styles
-            and not isinstance(glyph_style, AtomicInline)
-        ):
-            stop += 1
-        begin = start if box == start.box else BoxPosition(box, 0, hlist.lefts[box])
-        finish = end if stop == last else BoxPosition(stop, -1, hlist.rights[stop])
-        text = _text_between(hlist, begin, finish)
-        hyphen = _visible_hyphen_width(hlist, finish) if stop == last else 0.0
-        fragments.append(
-            InlineFragment(begin.x - start.x, finish.x - begin.x + hyphen, text, glyph_style)
-        )
-        if stop < last and (space := hlist.space_style_after(stop)):
-            width = hlist.lefts[stop + 1] - hlist.rights[stop]
-            fragments.append(
-                InlineFragment(finish.x - start.x, width, hlist.spaces_after(stop), space)
-            )
-        box = stop + 1
-    return _merge_adjacent(fragments)
+    while run < len(run_starts) and run_starts[run] <= last:
+        following = run_starts[run]
+        stop = following - 1
+        width, ended = hlist.rights[stop] - x, offsets[stop] + len(texts[stop])
+        part = _strip_soft_hyphens(text[at:ended])
+        _append(fragments, InlineFragment(x - start.x, width, part, styles[box]))
+        if (space := hlist.space_style_after(stop)) is not None:
+            left, gap = hlist.rights[stop], hlist.lefts[following] - hlist.rights[stop]
+            spaces = text[ended : offsets[following]]
+            _append(fragments, InlineFragment(left - start.x, gap, spaces, space))
+        box, x, at = following, hlist.lefts[following], offsets[following]
+        run += 1
+    part = _strip_soft_hyphens(text[at:text_end])
+    if hyphen:
+        part += "-"
+    ending = InlineFragment(x - start.x, end.x - x + hyphen, part, styles[box])
+    if not fragments:
+        return (ending,)
+    _append(fragments, ending)
+    return tuple(fragments)
 
 
-def _merge_adjacent(fragments: list[InlineFragment]) -> tuple[InlineFragment, ...]:
-    """Merge neighbours of one glyph style, as a space between elements has the style of one of them."""
-    merged: list[InlineFragment] = []
-    for fragment in fragments:
-        before = merged[-1] if merged else None
-        if (
-            before is not None
-            and before.glyph_style is fragment.glyph_style
-            and not isinstance(fragment.glyph_style, AtomicInline)
-        ):
-            text, width = before.text + fragment.text, before.width + fragment.width
-            merged[-1] = before._replace(text=text, width=width)
-        else:
-            merged.append(fragment)
-    return tuple(merged)
-
-
-def _text_between(hlist: HorizontalList, start: BoxPosition, end: BoxPosition) -> str:
-    texts = hlist.texts
-    if start.box == end.box:
-        text = texts[start.box]
-        text = text[start.offset :] if end.offset < 0 else text[start.offset : end.offset]
+def _append(fragments: list[InlineFragment], fragment: InlineFragment) -> None:
+    """Add a fragment, to the one before it if both have one glyph style."""
+    before = fragments[-1] if fragments else None
+    if (
+        before is not None
+        and before.glyph_style is fragment.glyph_style
+        and not isinstance(fragment.glyph_style, AtomicInline)
+    ):
+        x, width, text, glyph_style = before
+        fragments[-1] = InlineFragment(x, width + fragment.width, text + fragment.text, glyph_style)
     else:
-        boundaries = hlist.boundaries
-        words = [texts[start.box][start.offset :]]
-        for box in range(start.box, end.box):
-            if boundaries[box] in (SPACE, NO_BREAK_SPACE):
-                words.append(hlist.spaces_after(box))
-            words.append(texts[box + 1])
-        if end.offset >= 0:
-            words[-1] = words[-1][: end.offset]
-        text = "".join(words)
-    if SOFT_HYPHEN in text:
-        text = text.replace(SOFT_HYPHEN, "")
-    return text + "-" if _visible_hyphen_width(hlist, end) else text
+        fragments.append(fragment)
+
+
+def _strip_soft_hyphens(text: str) -> str:
+    return text.replace(SOFT_HYPHEN, "") if SOFT_HYPHEN in text else text
 
 
 def _visible_hyphen_width(hlist: HorizontalList, end: BoxPosition) -> float:
@@ -202,33 +205,16 @@ def _visible_hyphen_width(hlist: HorizontalList, end: BoxPosition) -> float:
 
 
 def _justify(
-    fragments: tuple[InlineFragment, ...], word_spacing: float
+    fragments: tuple[InlineFragment, ...], counts: Sequence[int], word_spacing: float
 ) -> tuple[InlineFragment, ...]:
+    """Widen fragments by `word_spacing` points at each of their opportunities."""
     shift = 0.0
     justified = []
-    for number, fragment in enumerate(fragments, start=1):
-        opportunities = _count_opportunities(fragment) - (
-            _ends_in_opportunity(fragments) if number == len(fragments) else 0
-        )
-        extra = opportunities * word_spacing
-        justified.append(fragment._replace(x=fragment.x + shift, width=fragment.width + extra))
+    for (x, width, text, glyph_style), count in zip(fragments, counts, strict=True):
+        extra = count * word_spacing
+        justified.append(InlineFragment(x + shift, width + extra, text, glyph_style))
         shift += extra
     return tuple(justified)
-
-
-def _count_opportunities(fragment: InlineFragment) -> int:
-    """Return the number of justification opportunities of a fragment (CSS Text 3 §6.4).
-
-    They are its spaces; in ideographic text, every character.
-    """
-    return (
-        len(fragment.text) if _is_spaced_between_characters(fragment) else fragment.text.count(" ")
-    )
-
-
-def _ends_in_opportunity(fragments: Sequence[InlineFragment]) -> int:
-    """Return 1 if the last opportunity is after the last character, which is not expanded."""
-    return int(_is_spaced_between_characters(fragments[-1]))
 
 
 def _is_spaced_between_characters(fragment: InlineFragment) -> bool:

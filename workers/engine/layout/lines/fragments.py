@@ -53,12 +53,13 @@ class GlyphStyle(NamedTuple):
         """Return the advance width of each text in points; the texts contain no spaces."""
         if self.is_shaped:
             return measure_shaped_words(self.shaping, words)
-        measure, size, spacing = self.face.measure, self.style.size, self.style.letter_spacing
+        size, spacing = self.style.size, self.style.letter_spacing
         if spacing:
+            measure = self.face.measure
             return [measure(word) * size + spacing * len(word) for word in words]
         if self.joined is not None:
             words = list(map(self.joined.__getitem__, words))
-        return [measure(word) * size for word in words]
+        return [width * size for width in self.face.measure_all(words)]
 
     def kern(self, first: str, second: str) -> float:
         """Return the kern between the last character of a text and another one in points, mostly 0."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workers.engine.layout.context import Fonts
@@ -48,6 +48,19 @@ class Strut:
                 high, low = self._extent(glyph_style)
                 above, below = max(above, high), max(below, low)
         return above + below, above
+
+    def of_ordinary_lines(
+        self, glyph_styles: Iterable[GlyphStyle | AtomicInline]
+    ) -> tuple[float, float] | None:
+        """Return the height and the baseline of all lines in some styles, None where they may differ."""
+        base = self.base
+        for glyph_style in glyph_styles:
+            if isinstance(glyph_style, AtomicInline):
+                return None
+            style = glyph_style.style
+            if style is not base and (style.size > base.size or style.rise):
+                return None
+        return self.of_line(())
 
     def of_empty(self, style: TextStyle | None) -> tuple[float, float]:
         """Return the height and the baseline of a line without text, in points."""

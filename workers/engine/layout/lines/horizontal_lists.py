@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
-from operator import sub
+from itertools import accumulate, compress
+from operator import add, sub
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError
@@ -15,7 +15,7 @@ from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.fonts import JoinedTexts
 from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
-from workers.engine.layout.lines.bound_spaces import find_bound_spaces
+from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,
@@ -53,6 +53,10 @@ SPACE: Final = 1
 BREAK: Final = 2  # an opportunity without width
 DISCRETIONARY: Final = 3  # an opportunity with a visible hyphen, as TeX's \discretionary
 NO_BREAK_SPACE: Final = 4  # a space at which a break is prohibited
+# By kind: the text of a boundary, whether a line may end there, and 1 for glue.
+_TEXTS: Final = ("", " ", "", "", " ")
+_IS_OPPORTUNITY: Final = (False, True, True, True, False)
+IS_GLUE: Final = (0.0, 1.0, 0.0, 0.0, 1.0)
 
 
 @dataclass(slots=True)
@@ -60,21 +64,39 @@ class HorizontalList:
     """Boxes between two forced breaks, as parallel lists; `lefts` and `rights` in points.
 
     The space after a box has the glyph style of the box, unless `space_styles` has another. It is
-    one space, unless `space_counts` has the number of preserved spaces.
+    one space, unless `space_counts` has the number of preserved spaces. A run is a sequence of boxes
+    of one glyph style, with their spaces; an atomic inline is a run of its own.
     """
 
     empty_style: TextStyle | None = None  # of the line break that ends an empty list
     texts: list[str] = field(default_factory=list)
     styles: list[GlyphStyle | AtomicInline] = field(default_factory=list)
+    run_starts: list[int] = field(default_factory=list)  # the first box of each run
     boundaries: list[int] = field(default_factory=list)
     lefts: list[float] = field(default_factory=list)
     rights: list[float] = field(default_factory=list)
     space_styles: dict[int, GlyphStyle] = field(default_factory=dict)
     space_counts: dict[int, int] = field(default_factory=dict)
     anchors: dict[int, list[str]] = field(default_factory=dict)  # names by the index of their box
-    has_one_style: bool = True
     has_levels: bool = False  # visual order may differ from logical order
     hanging: Hanging | None = None  # of a paragraph with hanging punctuation
+    _joined: tuple[str, list[int]] | None = None
+
+    def distinct_styles(self) -> list[GlyphStyle | AtomicInline]:
+        """Return the style of each run."""
+        return [self.styles[start] for start in self.run_starts]
+
+    def joined(self) -> tuple[str, list[int]]:
+        """Return the text of a complete list with its spaces, and where in it each box starts."""
+        if self._joined is None:
+            between: Iterable[str] = map(_TEXTS.__getitem__, self.boundaries)
+            if self.space_counts:
+                between = [
+                    self.spaces_after(box) if text else "" for box, text in enumerate(between)
+                ]
+            spaced = list(map(add, self.texts, between))
+            self._joined = "".join(spaced), list(accumulate(map(len, spaced), initial=0))
+        return self._joined
 
     def breakpoints(self) -> Sequence[int]:
         """Return the boxes after which a line may end; the last box is always one."""
@@ -82,9 +104,7 @@ class HorizontalList:
         inner = self.boundaries[:-1]
         if NO_BREAK not in inner and NO_BREAK_SPACE not in inner:
             return range(last + 1)
-        return [
-            i for i, boundary in enumerate(inner) if boundary not in (NO_BREAK, NO_BREAK_SPACE)
-        ] + [last]
+        return [*compress(range(last), map(_IS_OPPORTUNITY.__getitem__, inner)), last]
 
     def emergency_breakpoints(self) -> Sequence[int]:
         """Return the boxes after which a line ends where no more fits: no-break spaces included."""
@@ -104,7 +124,7 @@ class HorizontalList:
         words = text.split(" ")
         if words[0] == "":
             self._attach_space(glyph_style)
-        spaced = [word for word in words if word]
+        spaced = list(filter(None, words))
         if not spaced:
             return
         if self.texts:
@@ -113,8 +133,9 @@ class HorizontalList:
         if may_prohibit_break(text):
             for number in find_no_break_spaces(spaced):
                 boundaries[number] = NO_BREAK_SPACE
-        for number in find_bound_spaces(spaced, glyph_style.style.lang):
-            boundaries[number] = NO_BREAK_SPACE
+        if may_bind_spaces(text):
+            for number in find_bound_spaces(spaced, glyph_style.style.lang):
+                boundaries[number] = NO_BREAK_SPACE
         if may_break_inside(text):
             self._add_split_words(glyph_style, spaced, boundaries, hyphens=hyphens)
         else:
@@ -134,8 +155,7 @@ class HorizontalList:
         self, glyph_style: GlyphStyle | AtomicInline, text: str, width: float, boundary: int
     ) -> None:
         """Add one box of `width` points, and the boundary after it."""
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         left = self._next_left()
         self.texts.append(text)
         self.styles.append(glyph_style)
@@ -159,8 +179,12 @@ class HorizontalList:
         """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
         if self.texts:
             self._resolve_boundary(OBJECT_REPLACEMENT, "")
-        self.has_one_style = False
         self.add_box(atomic, "", atomic.width, BREAK)
+
+    def _begin_run(self, glyph_style: GlyphStyle | AtomicInline) -> None:
+        at = len(self.styles)
+        if not at or self.styles[-1] is not glyph_style or at - 1 in self.space_styles:
+            self.run_starts.append(at)
 
     def _resolve_boundary(self, word: str, lang: str) -> None:
         """Resolve the boundary between the last box and a word of another style, as within one style."""
@@ -182,20 +206,19 @@ class HorizontalList:
             self.boundaries[-1] = breaks if may_break else NO_BREAK
 
     def _add_words(self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int]) -> None:
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         count = len(words)
         widths = glyph_style.measure_words(words)
         space = glyph_style.measure(" ")
-        left = self._next_left()
-        steps = accumulate(widths, lambda at, width: at + width + space, initial=left)
-        lefts = list(steps)[:count]
+        steps = [space] * (2 * count)
+        steps[::2] = widths
+        edges = list(accumulate(steps, initial=self._next_left()))
         self.texts += words
         self.styles += [glyph_style] * count
         self.boundaries += boundaries
         self.boundaries.append(NO_BREAK)
-        self.lefts += lefts
-        self.rights += [left + width for left, width in zip(lefts, widths, strict=True)]
+        self.lefts += edges[:-1:2]
+        self.rights += edges[1::2]
 
     def _add_split_words(
         self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int], *, hyphens: bool
@@ -225,8 +248,7 @@ class HorizontalList:
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
     ) -> None:
         """Add the parts of a word without kerns at once: ideographic text has very many."""
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         ends = list(accumulate(glyph_style.measure_words(segments), initial=self._next_left()))
         self.texts += segments
         self.styles += [glyph_style] * len(segments)
@@ -239,8 +261,7 @@ class HorizontalList:
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
     ) -> None:
         """Add the parts of a word as wide as in the whole word: a ligature may be drawn across them."""
-        if self.styles and self.styles[-1] is not glyph_style:
-            self.has_one_style = False
+        self._begin_run(glyph_style)
         start = self._next_left()
         whole = accumulate(segment.removesuffix(SOFT_HYPHEN) for segment in segments)
         ends = [start + width for width in glyph_style.measure_words(list(whole))]
@@ -271,7 +292,6 @@ class HorizontalList:
         self.boundaries[-1] = SPACE
         if self.styles[-1] is not glyph_style:
             self.space_styles[len(self.styles) - 1] = glyph_style
-            self.has_one_style = False
 
     def _preserve_spaces(self, glyph_style: GlyphStyle, spaces: str) -> None:
         """Add preserved spaces: as a box at the start of the list, else as the boundary of the box before."""

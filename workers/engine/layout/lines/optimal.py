@@ -11,15 +11,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import inf
-from operator import add, sub
+from operator import add, mul, sub
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON
+from workers.engine.layout.lines.fragments import GlyphStyle
 from workers.engine.layout.lines.horizontal_lists import (
     BREAK,
     DISCRETIONARY,
-    NO_BREAK_SPACE,
-    SPACE,
+    IS_GLUE,
     HorizontalList,
 )
 
@@ -33,11 +33,13 @@ _PRETOLERANCE: Final = 1.0  # badness 100 of TeX
 _TOLERANCE: Final = 2.0
 _RAGGED_PRETOLERANCE: Final = 2.0
 _RAGGED_TOLERANCE: Final = 4.0
+# Limits that are tried before none, as multiples of the tolerance.
+_WIDER: Final = (2, 8)
 # TeX's greatest badness is that of a ratio of 4.6, so that one line takes all that others would have
 # too much of. Here the worst line decides, as wide a measure as a page can be.
 _WORST_RATIO: Final = 20_000.0
 
-_HYPHEN_PENALTY: Final = 50.0
+_OPPORTUNITY: Final = 51.0  # a line's own demerits, and the penalty of a break without a space
 _DOUBLE_HYPHEN_DEMERITS: Final = 10_000.0
 _FINAL_HYPHEN_DEMERITS: Final = 5_000.0
 # A last line of one word (a runt) costs as much as a line with spaces twice as wide, or as one
@@ -55,14 +57,14 @@ _BALANCE_STEPS: Final = 12
 class _ActiveNode(NamedTuple):
     """A feasible break with the least demerits up to it; the next line starts after it."""
 
-    break_index: int  # index of its breakpoint, -1 for the start
+    limit: float  # where the next line ends at its full width, in points
     x: float  # start of the next line in points
     glue: float  # natural width of all glue before that
     demerits: float
     ends_in_hyphen: bool
     previous: _ActiveNode | None
+    box: int  # that the line before ends with, -1 for the start
     line: int  # number of the next line
-    available: float  # its width in points
 
 
 class Measure(NamedTuple):
@@ -143,18 +145,23 @@ class TotalFitBreaker:
         self._hyphen_width = hyphen_width
         self._breakpoints = self._limit_to_fitting(breakpoints, bisect_left(breakpoints, box))
         self._glue_sums = _sum_glue(hlist)
+        self._widest_hyphen = _bound_hyphens(hlist)
+        # Whether of lines that are too loose, those that start later are looser still, and cost more;
+        # those that are too tight start first.
+        self._is_ordered = (
+            hlist.hanging is None and max(measure.first, default=0.0) <= measure.others
+        )
 
     def find_optimal(self) -> list[int]:
         """Return the box that each line ends with; empty where the first word is wider than its line."""
-        if not self._breakpoints:
+        boxes = self._breakpoints
+        if not boxes:
             return []
         boundaries = self._hlist.boundaries
-        numbers = range(len(self._breakpoints))
-        unhyphenated = [
-            i
-            for i in numbers
-            if boundaries[self._breakpoints[i]] != DISCRETIONARY or i == numbers[-1]
-        ]
+        unhyphenated = boxes
+        if DISCRETIONARY in boundaries:
+            unhyphenated = [box for box in boxes[:-1] if boundaries[box] != DISCRETIONARY]
+            unhyphenated.append(boxes[-1])
         pretolerance, tolerance = (
             (_PRETOLERANCE, _TOLERANCE)
             if self._measure.stretch
@@ -162,7 +169,7 @@ class TotalFitBreaker:
         )
         end = self._search(unhyphenated, pretolerance)
         if end is None or self._is_runt(end):
-            end = self._search(numbers, tolerance) or end or self._search(numbers, inf)
+            end = self._search(boxes, tolerance) or end or self._search_without_limit(tolerance)
         return [] if end is None else self._trace(end)
 
     def find_balanced(self) -> list[int]:
@@ -186,132 +193,161 @@ class TotalFitBreaker:
         return best
 
     def _limit_to_fitting(self, breakpoints: Sequence[int], first: int) -> Sequence[int]:
+        """Return the breakpoints from one on, up to the first word that is wider than a line."""
         lefts, rights, hyphen_width = self._edges.lefts, self._edges.rights, self._hyphen_width
         allowed = self._edges.allowed
         available = self._measure.narrowest + EPSILON
-        last = len(lefts) - 1
-        left = self._x
-        for number in range(first, len(breakpoints)):
-            box = breakpoints[number]
-            width = rights[box] - left - (allowed[box] if allowed else 0.0)
-            # No hyphen is half a line wide, so it is measured for few boxes.
-            if width > available / 2 and width + hyphen_width(box) > available:
-                return breakpoints[first:number]
-            left = lefts[min(box + 1, last)]
-        return breakpoints[first:]
+        boxes = breakpoints[first:]
+        starts = [self._x, *_select(lefts[1:], boxes[:-1])]
+        widths = list(map(sub, _select(rights, boxes), starts))
+        if max(widths, default=0.0) <= available / 2:  # no hyphen is half a line wide
+            return boxes
+        for number, (box, width) in enumerate(zip(boxes, widths, strict=True)):
+            least = width - (allowed[box] if allowed else 0.0)
+            if least > available / 2 and least + hyphen_width(box) > available:
+                return boxes[:number]
+        return boxes
 
-    def _search(self, breakpoints: Sequence[int], tolerance: float) -> _ActiveNode | None:
+    def _search_without_limit(self, tolerance: float) -> _ActiveNode | None:
+        """Return the last node of the best breaks of any looseness, from a tolerance that has none.
+
+        Breaks within a limit are the best of all if even one line beyond it had more demerits than
+        they have together: few lines are looser than a little, and each limit leaves few breaks.
+        """
+        for factor in _WIDER:
+            limit = tolerance * factor
+            end = self._search(self._breakpoints, limit)
+            if end is not None and end.demerits <= (100 * limit**3) ** 2:
+                return end
+        return self._search(self._breakpoints, inf)
+
+    def _search(  # noqa: C901, PLR0912, PLR0915  (a call for each breakpoint takes a third longer)
+        self, boxes: Sequence[int], tolerance: float
+    ) -> _ActiveNode | None:
         """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`."""
-        hyphen_width = self._hyphen_width
-        rights, boxes, glue_sums = self._edges.rights, self._breakpoints, self._glue_sums
-        lefts, boundaries = self._edges.lefts, self._hlist.boundaries
-        allowed = self._edges.allowed
+        measure, edges, boundaries = self._measure, self._edges, self._hlist.boundaries
+        lefts, allowed, glue_sums = edges.lefts, edges.allowed, self._glue_sums
+        stretch, shrink, ragged = measure.stretch, measure.shrink, measure.ragged
+        width_of, others, lines = measure.width_of, measure.others, len(measure.first)
+        rights, glues = _select(edges.rights, boxes), _select(glue_sums, boxes)
+        is_ordered = self._is_ordered
+        x, glue = self._x, glue_sums[self._box]
+        active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
+        tightest: _ActiveNode | None = None
         final = len(boxes) - 1
-        measure = self._measure
-        width_of, lines = measure.width_of, len(measure.first)
-        narrowest, stretch, least_stretch = (
-            measure.narrowest,
-            measure.stretch,
-            max(measure.ragged, 1),
-        )
-        active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None, 0, width_of(0))]
-        for number in breakpoints:
-            box = boxes[number]
-            is_last, is_soft = number == final, boundaries[box] == DISCRETIONARY
-            right = rights[box] + (hyphen_width(box) if is_soft else 0.0)
-            # Most words are in the middle of lines: even the line that starts first, the tightest,
-            # would be too loose.
-            longest = active[0]
-            most = max((glue_sums[box] - longest.glue) * stretch, least_stretch) * tolerance
-            if narrowest - right + longest.x > most and not is_last:
-                continue
-            groups = [active] if is_last or lines < 2 else _group_by_line(active, lines)
+        number = -1
+        while True:
+            number += 1
+            if active[0] is not tightest:
+                tightest = active[0]
+                number = max(number, self._skip(rights, glues, tightest, tolerance))
+            if number >= final:
+                return self._end(active, boxes[-1])
+            box, right, glue = boxes[number], rights[number], glues[number]
+            boundary = boundaries[box]
+            is_soft = boundary == DISCRETIONARY
+            if is_soft:
+                right += self._hyphen_width(box)
+            penalty = _OPPORTUNITY if is_soft or boundary == BREAK else 1.0
+            hung = allowed[box] if allowed else 0.0
             found: list[_ActiveNode] = []
-            is_any_overfull = False
-            for group in groups:
-                best, least, is_overfull = self._find_best(
-                    group,
-                    right,
-                    glue_sums[box],
-                    tolerance,
-                    is_last=is_last,
-                    boundary=boundaries[box],
-                    allowed=allowed[box] if allowed else 0.0,
-                )
-                if is_last:
-                    return best and _ActiveNode(number, 0.0, 0.0, least, False, best, 0, 0.0)
-                is_any_overfull = is_any_overfull or is_overfull
+            overfull = 0
+            for group in (active,) if lines < 2 else _group_by_line(active, lines):
+                best: _ActiveNode | None = None
+                least = inf
+                for node in group:
+                    slack = node.limit - right
+                    line_glue = glue - node.glue
+                    if slack < -EPSILON and hung:
+                        slack = min(slack + hung, 0.0)
+                    if slack < -EPSILON:
+                        most = line_glue * shrink
+                        if -slack > most + EPSILON:
+                            overfull += 1
+                            continue
+                        ratio = -slack / most
+                        badness = 100 * ratio * ratio * ratio
+                    else:
+                        room = line_glue * stretch or ragged
+                        ratio = slack / room if room > 0 else slack
+                        if ratio > tolerance:
+                            if is_ordered and room >= 1:
+                                break
+                            continue
+                        badness = 100 * min(ratio, _WORST_RATIO) ** 3
+                        if badness * badness > least and is_ordered and room >= 1:
+                            break
+                    demerits = node.demerits + (penalty + badness) ** 2
+                    if is_soft and node.ends_in_hyphen:
+                        demerits += _DOUBLE_HYPHEN_DEMERITS
+                    if demerits < least:
+                        best, least = node, demerits
                 if best is not None:
-                    following, line = box + 1, best.line + 1
-                    x, glue, room = lefts[following], glue_sums[following], width_of(line)
-                    found.append(_ActiveNode(number, x, glue, least, is_soft, best, line, room))
-            if is_any_overfull:
-                least_right = rights[box] - (allowed[box] if allowed else 0.0)
-                active = self._deactivate_overfull(active, least_right, glue_sums[box])
+                    x, line = lefts[box + 1], best.line + 1
+                    limit = x + (others if line >= lines else width_of(line))
+                    after = glue_sums[box + 1]
+                    found.append(_ActiveNode(limit, x, after, least, is_soft, best, box, line))
+            if overfull and is_ordered and not is_soft and lines < 2:
+                del active[:overfull]
+            elif overfull:
+                tight = rights[number] - hung - EPSILON
+                active = [one for one in active if tight - (glue - one.glue) * shrink <= one.limit]
             active += found
             if not active:
                 return None
-        return None
 
-    def _find_best(
+    def _skip(
         self,
-        active: Sequence[_ActiveNode],
-        right: float,
-        glue: float,
+        rights: Sequence[float],
+        glues: Sequence[float],
+        first: _ActiveNode,
         tolerance: float,
-        *,
-        is_last: bool,
-        boundary: int,
-        allowed: float = 0.0,
-    ) -> tuple[_ActiveNode | None, float, bool]:
-        """Return the best start of a line that ends at `right`, its total demerits, and whether any overflow.
+    ) -> int:
+        """Return a breakpoint before which lines are too loose, even the one that starts first.
 
-        `right` is in points, `glue` the natural width of all glue before it. `allowed` may hang.
+        Most words are in the middle of lines.
         """
-        measure = self._measure
-        is_soft = boundary == DISCRETIONARY
-        penalty = 1 + (_HYPHEN_PENALTY if is_soft or boundary == BREAK else 0.0)
-        hyphens = _DOUBLE_HYPHEN_DEMERITS if is_soft else _FINAL_HYPHEN_DEMERITS if is_last else 0.0
+        if tolerance == inf:
+            return 0
+        measure, last = self._measure, len(rights) - 1
+        natural = measure.narrowest + first.x - self._widest_hyphen
+        glue = glues[bisect_left(rights, natural, 0, last)] - first.glue
+        stretch = max(glue * measure.stretch, measure.ragged, 1) * tolerance
+        return bisect_left(rights, natural - stretch, 0, last)
+
+    def _end(self, active: Sequence[_ActiveNode], box: int) -> _ActiveNode | None:
+        """Return the node of the last line, which is not stretched, None where none fits."""
+        edges, measure = self._edges, self._measure
+        right, glue, hung = edges.rights[box], self._glue_sums[box], 0.0
+        is_soft = self._hlist.boundaries[box] == DISCRETIONARY
+        if is_soft:
+            right += self._hyphen_width(box)
+        if edges.allowed:
+            hung = edges.allowed[box]
+        is_opportunity = is_soft or self._hlist.boundaries[box] == BREAK
+        penalty = _OPPORTUNITY if is_opportunity else 1.0
+        hyphens = _DOUBLE_HYPHEN_DEMERITS if is_soft else _FINAL_HYPHEN_DEMERITS
         best: _ActiveNode | None = None
         least = inf
-        is_overfull = False
         for node in active:
-            slack = node.available - (right - node.x)
-            line_glue = glue - node.glue
-            if slack < -EPSILON and allowed:
-                slack = min(slack + allowed, 0.0)
+            slack, line_glue = node.limit - right, glue - node.glue
+            if slack < -EPSILON:
+                slack = min(slack + hung, 0.0)
+            badness = 0.0
             if slack < -EPSILON:
                 most = line_glue * measure.shrink
                 if -slack > most + EPSILON:
-                    is_overfull = True
                     continue
-                badness = 100 * (-slack / most) ** 3
-            elif is_last:
-                badness = 0.0
-            else:
-                stretch = line_glue * measure.stretch or measure.ragged
-                ratio = slack / stretch if stretch > 0 else slack
-                if ratio > tolerance:
-                    continue
-                badness = 100 * min(ratio, _WORST_RATIO) ** 3
+                ratio = -slack / most
+                badness = 100 * ratio * ratio * ratio
             demerits = node.demerits + (penalty + badness) ** 2
             if node.ends_in_hyphen:
                 demerits += hyphens
-            if is_last and line_glue <= 0 and node.previous is not None:
+            if line_glue <= 0 and node.previous is not None:
                 demerits += measure.runt
             if demerits < least:
                 best, least = node, demerits
-        return best, least, is_overfull
-
-    def _deactivate_overfull(
-        self, active: list[_ActiveNode], right: float, glue: float
-    ) -> list[_ActiveNode]:
-        shrink = self._measure.shrink
-        return [
-            node
-            for node in active
-            if right - node.x - (glue - node.glue) * shrink <= node.available + EPSILON
-        ]
+        return best and _ActiveNode(0.0, 0.0, glue, least, False, best, box, 0)
 
     def _break_greedily(self, narrower: float) -> list[int]:
         """Return the greedy breaks of lines narrower by `narrower` points; empty where a word is wider."""
@@ -340,14 +376,13 @@ class TotalFitBreaker:
         """Return whether the last line is a single word after other lines."""
         previous = end.previous
         assert previous is not None
-        line_glue = self._glue_sums[self._breakpoints[end.break_index]] - previous.glue
-        return previous.previous is not None and line_glue <= 0
+        return previous.previous is not None and end.glue <= previous.glue
 
     def _trace(self, end: _ActiveNode) -> list[int]:
         found: list[int] = []
         node: _ActiveNode | None = end
-        while node is not None and node.break_index >= 0:
-            found.append(self._breakpoints[node.break_index])
+        while node is not None and node.box >= 0:
+            found.append(node.box)
             node = node.previous
         return found[::-1]
 
@@ -363,11 +398,28 @@ def _group_by_line(active: Sequence[_ActiveNode], lines: int) -> list[list[_Acti
     return list(groups.values())
 
 
+def _bound_hyphens(hlist: HorizontalList) -> float:
+    """Return a width in points that no hyphen of a list exceeds, 0 without hyphens: an em."""
+    if DISCRETIONARY not in hlist.boundaries:
+        return 0.0
+    return max(
+        (
+            glyph_style.style.size + max(glyph_style.style.letter_spacing, 0.0)
+            for glyph_style in hlist.distinct_styles()
+            if isinstance(glyph_style, GlyphStyle)
+        ),
+        default=0.0,
+    )
+
+
+def _select(values: Sequence[float], boxes: Sequence[int]) -> Sequence[float]:
+    """Return the values of some boxes."""
+    if isinstance(boxes, range):
+        return values[boxes.start : boxes.stop]
+    return list(map(values.__getitem__, boxes))
+
+
 def _sum_glue(hlist: HorizontalList) -> list[float]:
     """Return the natural width of all glue before each box, in points."""
-    lefts, rights = hlist.lefts, hlist.rights
-    widths = (
-        lefts[box + 1] - rights[box] if boundary in (SPACE, NO_BREAK_SPACE) else 0.0
-        for box, boundary in enumerate(hlist.boundaries[:-1])
-    )
-    return list(accumulate(widths, initial=0.0))
+    gaps = map(sub, hlist.lefts[1:], hlist.rights)
+    return list(accumulate(map(mul, gaps, map(IS_GLUE.__getitem__, hlist.boundaries)), initial=0.0))
