@@ -109,6 +109,9 @@ class SquareFace:
     def measure(self, text: str) -> float:
         return 0.5 * sum(char not in "\u00ad\u200b\u2060" for char in text)
 
+    def measure_all(self, texts: Sequence[str]) -> list[float]:
+        return [self.measure(text) for text in texts]
+
     def depth(self, text: str) -> float:
         return 0.0
 
@@ -117,6 +120,9 @@ class SquareFace:
 
     def encode(self, text: str) -> bytes:
         return text.encode()
+
+    def encode_all(self, texts: Sequence[str]) -> list[bytes]:
+        return [self.encode(text) for text in texts]
 
     def draws_simply(self, text: str) -> bool:
         return text.isascii()

@@ -38,7 +38,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Fill, TextRow
+from workers.engine.layout.display import Fill, TextRows
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -231,18 +231,22 @@ class TestLooks:
         made = table(body(*numbered(4)), stripe=(RED, GREY))
         items = laid(made).pages[0].items
         assert fills(laid(made).pages[0]) == [(0, y, 100, 10) for y in (0, 20, 10, 30)]
-        assert [type(item) for item in items] == [Fill] * 4 + [TextRow] * 4
+        assert [type(item) for item in items] == [Fill] * 4 + [TextRows]
 
-    def test_the_texts_of_a_row_are_drawn_together_where_their_style_is_one(self):
+    def test_rows_of_texts_are_drawn_together_where_their_style_is_one(self):
         plain, red = template(3), template(3)
         cells = [plain.cells[0], replace(plain.cells[1], style=styled(color=RED)), plain.cells[2]]
         made = table(
-            body(tr(plain, "a", "", "c"), tr(replace(red, cells=tuple(cells)), "d", "e", "f"))
+            body(
+                tr(plain, "a", "", "c"),
+                tr(plain, "g", "h", ""),
+                tr(replace(red, cells=tuple(cells)), "d", "e", "f"),
+            )
         )
         page = laid(made).pages[0]
-        rows = [item.texts for item in page.items if isinstance(item, TextRow)]
-        assert [*map(list, rows)] == [["a", "c"], ["d"], ["e"], ["f"]]
-        assert texts(page) == ["a", "c", "d", "e", "f"]
+        rows = [item.texts for item in page.items if isinstance(item, TextRows)]
+        assert rows == [["a", "", "c", "g", "h", ""], ["d"], ["e"], ["f"]]
+        assert texts(page) == ["a", "c", "g", "h", "d", "e", "f"]
 
     def test_neighbouring_cells_of_one_colour_are_filled_together(self):
         shared = template(2, cell=styled(background=RED))

@@ -7,6 +7,7 @@ outside of figures: borders, backgrounds, rules, underlines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 from typing import Any, Final
 
 from workers.engine.layout.display import (
@@ -15,7 +16,7 @@ from workers.engine.layout.display import (
     Restore,
     Save,
     ShapedRun,
-    TextRow,
+    TextRows,
     Widget,
 )
 from workers.engine.layout.structure import LogicalStructure
@@ -24,7 +25,7 @@ from workers.engine.paint.structure_objects import ALIGNED_MCIDS, LEAST_ALIGNED,
 from workers.engine.paint.structure_tree import StructureTree
 
 # Items without an owner, or with several.
-_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRow})
+_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRows})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
 _NOTHING: Final = -1  # no sequence is open
 
@@ -77,31 +78,55 @@ class TaggedStreamWriter(ContentStreamWriter):
                     self._switch(owner, is_text=is_text)
             writers[kind](self, item)
 
-    def write_row(self, item: TextRow) -> None:
-        """Write the texts of a row, each a sequence of its own: no text object is ended."""
-        drawn: Sequence[Any] | None = item.owners  # numbers of structure elements
-        if drawn is None:
+    def write_rows(self, item: TextRows) -> None:
+        """Write the texts of rows, each a sequence of its own: no text object is ended."""
+        if item.owners is None:
             if self._current is not None:
                 self._switch(None, is_text=True)
-            super().write_row(item)
+            super().write_rows(item)
             return
+        rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
+        if "" in item.texts:
+            drawn = [*map(bool, item.texts)]
+            width = item.columns
+            rows = [
+                [*compress(row, drawn[at * width : (at + 1) * width])]
+                for at, row in enumerate(rows)
+            ]
+        before = self._begin_rows([row for row in rows if row])
+        self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
+        if len(before) < len(item.texts):
+            found = iter(before)
+            before = [next(found) if text else b"" for text in item.texts]
+        self._write_texts(item, before)
+
+    def _begin_rows(self, rows: Sequence[Sequence[int]]) -> list[bytes]:
+        """Number the elements of rows, and return the operators that begin each one's sequence.
+
+        That of the first is written: it may need another object.
+        """
         owners, roles = self._content.owners, self._structure.roles
-        is_long = len(roles) >= LEAST_ALIGNED and 2 * len(drawn) >= ALIGNED_MCIDS
-        if is_long and drawn[0] != self._current:
-            owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
-        if self._is_inside and drawn[0] != self._current:
-            self._out.append(_NEXT_SEQUENCES[roles[drawn[0]]] % len(owners))
-            owners.append(drawn[0])
-        elif drawn[0] != self._current:
-            self._switch(drawn[0], is_text=True)
-        self._current = drawn[-1]
-        between = [
-            _NEXT_SEQUENCES[roles[owner]] % number
-            for number, owner in enumerate(drawn[1:], len(owners))
-        ]
-        owners += drawn[1:]
-        self._prepare_text(drawn, item.face, item.size, item.color, item.letter_spacing)
-        self._write_texts(item, between)
+        is_long = len(roles) >= LEAST_ALIGNED
+        before = []
+        for row in rows:
+            if is_long and 2 * len(row) >= ALIGNED_MCIDS:
+                owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
+            if not self._is_inside:
+                self._switch(row[0], is_text=True)
+                before.append(b"")
+                others = row[1:]
+            else:
+                others = row
+            before += [
+                _NEXT_SEQUENCES[roles[element]] % number
+                for number, element in enumerate(others, len(owners))
+            ]
+            owners += others
+        self._current = rows[-1][-1]
+        if before[0]:
+            self._out.append(before[0])
+            before[0] = b""
+        return before
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:
         """End the open sequence and start that of an owner, None for an artifact."""
@@ -161,7 +186,7 @@ class TaggedStreamWriter(ContentStreamWriter):
 
 _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
     **WRITERS,
-    TextRow: TaggedStreamWriter.write_row,
+    TextRows: TaggedStreamWriter.write_rows,
     Save: TaggedStreamWriter.begin_group,
     Widget: TaggedStreamWriter.add_widget,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
@@ -22,7 +22,7 @@ from workers.engine.layout.elements.tables.grid import LaidOutCaption, TableGrid
 from workers.engine.layout.elements.tables.row_plans import RowPlan, resolve_borders
 from workers.engine.layout.elements.tables.rows import (
     LaidOutRow,
-    draw_cells,
+    draw_rows,
     draw_vertical_borders,
 )
 from workers.engine.tree.nodes import Role, RowGroup, Table, TableBody
@@ -88,14 +88,18 @@ class TableFragment:
         was_artifact = canvas.is_artifact
         if not canvas.is_dry_run:
             canvas.items += _fill_backgrounds(entries, x, y)
-        for laid_out, _, _, _, is_repeated, section, role in entries:
+        for _, alike in groupby(entries, _row_key):
+            members = list(alike)
+            *_, is_repeated, section, role = members[0]
+            rows = [entry.laid_out for entry in members]
             canvas.is_artifact = was_artifact or is_repeated
             tree = canvas.tree
             cells = None
             if tree is not None and section is not None:
-                cells = tree.cells_of(section, role, laid_out.row)
-            draw_cells(canvas, laid_out, x, y, cells)
-            y += laid_out.height
+                cells = tree.cells_of(section, role, [laid_out.row for laid_out in rows])
+            draw_rows(canvas, rows, x, y, cells)
+            for laid_out in rows:
+                y += laid_out.height
         canvas.is_artifact = was_artifact
 
     def _draw_lines(
@@ -210,6 +214,13 @@ class TableFragment:
             above = (style.border.top,) if index == starts[number] else ()
             below = (style.border.bottom,) if index == starts[number + 1] - 1 else ()
             yield _Entry(laid_out, above, below, fill, False, body, Role.TABLE_BODY)
+
+
+def _row_key(entry: _Entry) -> tuple[object, ...]:
+    """Return a key that is equal for rows that can be drawn together, plain ones of one template."""
+    laid_out, _, _, _, is_repeated, section, role = entry
+    alone = None if laid_out.is_plain else laid_out
+    return alone, laid_out.plan, laid_out.row.template, section, is_repeated, role
 
 
 def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Fill]:
