@@ -21,7 +21,12 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_objects import ALIGNED_MCIDS, LEAST_ALIGNED, MarkedContent
+from workers.engine.paint.structure_objects import (
+    ALIGNED_MCIDS,
+    LEAST_ALIGNED,
+    MarkedContent,
+    RowRun,
+)
 from workers.engine.paint.structure_tree import StructureTree
 
 # Items without an owner, or with several.
@@ -86,6 +91,12 @@ class TaggedStreamWriter(ContentStreamWriter):
             super().write_rows(item)
             return
         rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
+        whole = None if "" in item.texts else self._find_whole_rows(rows, item.columns)
+        if whole is not None:
+            before = self._begin_whole_rows(whole)
+            self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
+            self._write_texts(item, before)
+            return
         if "" in item.texts:
             drawn = [*map(bool, item.texts)]
             width = item.columns
@@ -99,6 +110,38 @@ class TaggedStreamWriter(ContentStreamWriter):
             found = iter(before)
             before = [next(found) if text else b"" for text in item.texts]
         self._write_texts(item, before)
+
+    def _find_whole_rows(self, rows: Sequence[Sequence[int]], columns: int) -> range | None:
+        """Return the elements of rows that follow each other and are drawn whole, else None."""
+        cells = self._structure.cells.get(rows[0][0] - 1)
+        first = rows[0][0] - 1
+        found = range(first, first + len(rows) * (columns + 1), columns + 1)
+        is_whole = cells is rows[0] and [row[0] - 1 for row in rows] == [*found]
+        return found if is_whole else None
+
+    def _begin_whole_rows(self, rows: range) -> list[bytes]:
+        """Do what `_begin_rows` does for rows whose cells are all drawn, by column."""
+        owners, roles = self._content.owners, self._structure.roles
+        columns = step = rows.step - 1
+        if len(roles) >= LEAST_ALIGNED and 2 * columns >= ALIGNED_MCIDS:
+            owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
+            step += -columns % ALIGNED_MCIDS
+        run = RowRun(len(owners), step, rows)
+        first = rows.start + 1
+        if self._is_inside:
+            self._out.append(_NEXT_SEQUENCES[roles[first]] % run.mcid)
+        else:
+            self._switch(first, is_text=True)
+        elements: list[int | None] = [None] * (run.end - run.mcid)
+        before = [b""] * (len(rows) * columns)
+        for at in range(columns):
+            elements[at::step] = range(first + at, rows.stop, rows.step)
+            before[at::columns] = _write_nexts(roles[first + at], run.mcids, at)
+        owners[run.mcid :] = elements
+        self._content.runs.append(run)
+        self._current = elements[-1]
+        before[0] = b""
+        return before
 
     def _begin_rows(self, rows: Sequence[Sequence[int]]) -> list[bytes]:
         """Number the elements of rows, and return the operators that begin each one's sequence.
@@ -205,3 +248,17 @@ class _NextSequences(dict[str, bytes]):
 
 
 _NEXT_SEQUENCES: Final = _NextSequences()
+_MAX_MCIDS: Final = 2_000  # operators that are kept for each role, those of a page of any table
+_KEPT: Final[dict[str, list[bytes]]] = {}
+
+
+def _write_nexts(role: str, mcids: range, column: int) -> list[bytes]:
+    """Return the operators that end a sequence and begin one of a role, for a column of rows."""
+    end = mcids.stop + column
+    form = _NEXT_SEQUENCES[role]
+    if end > _MAX_MCIDS:
+        return [form % (number + column) for number in mcids]
+    known = _KEPT.setdefault(role, [])
+    if len(known) < end:
+        known += [form % number for number in range(len(known), end)]
+    return known[mcids.start + column : end : mcids.step]
