@@ -436,7 +436,7 @@ def placed(page: LaidOutPage) -> list[tuple[str, float, float]]:
 
 
 def fills(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
-    return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Fill)]
+    return [tuple(round(v, 2) for v in item[:4]) for item in of_kind(page, Fill)]
 
 
 def strokes(page: LaidOutPage) -> list[tuple[float, float, float, float]]:

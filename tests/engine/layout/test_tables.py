@@ -23,6 +23,7 @@ from tests.engine.layout.builders import (
     laid,
     lines_of,
     master,
+    of_kind,
     p,
     percent,
     placed,
@@ -38,7 +39,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Fill, TextRows
+from workers.engine.layout.display import Bands, Fill, TextRows
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -224,14 +225,14 @@ class TestLooks:
         own = template(1, background=GREY)
         made = table(body(*numbered(2), tr(own, "3"), tr(ONE, "4")), stripe=(None, RED))
         page = laid(made).pages[0]
-        painted = {(item.y, item.color) for item in page.items if isinstance(item, Fill)}
+        painted = {(item.y, item.color) for item in of_kind(page, Fill)}
         assert painted == {(10, RED), (20, GREY), (30, RED)}
 
     def test_backgrounds_of_all_rows_precede_their_text_one_colour_after_the_other(self):
         made = table(body(*numbered(4)), stripe=(RED, GREY))
         items = laid(made).pages[0].items
         assert fills(laid(made).pages[0]) == [(0, y, 100, 10) for y in (0, 20, 10, 30)]
-        assert [type(item) for item in items] == [Fill] * 4 + [TextRows]
+        assert [type(item) for item in items] == [Bands, Bands, TextRows]
 
     def test_rows_of_texts_are_drawn_together_where_their_style_is_one(self):
         plain, red = template(3), template(3)

@@ -119,6 +119,23 @@ class Fill(NamedTuple):
     radius: float = 0.0
 
 
+class Bands(NamedTuple):
+    """Filled rectangles below one another, of one width and colour: the backgrounds of rows.
+
+    They have no owner. Each place is the upper edge and the height.
+    """
+
+    x: float
+    width: float
+    places: Sequence[tuple[float, float]]
+    color: Color
+
+    def fills(self) -> Iterator[Fill]:
+        """Yield the rectangles."""
+        for y, height in self.places:
+            yield Fill(self.x, y, self.width, height, self.color, None)
+
+
 class Stroke(NamedTuple):
     """A straight line; `dash` in points, empty for solid."""
 
@@ -253,14 +270,16 @@ SingleItem = (
     | Restore
     | Widget
 )
-Item = SingleItem | TextRows
+Item = SingleItem | TextRows | Bands
 
 
 def single_items(items: Iterable[Item]) -> Iterator[SingleItem]:
-    """Yield items with the texts of rows as runs of their own."""
+    """Yield items, and one by one those that stand for several."""
     for item in items:
         if isinstance(item, TextRows):
             yield from item.runs()
+        elif isinstance(item, Bands):
+            yield from item.fills()
         else:
             yield item
 

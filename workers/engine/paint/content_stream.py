@@ -13,6 +13,7 @@ from operator import sub
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.display import (
+    Bands,
     Fill,
     GlyphRun,
     Item,
@@ -375,6 +376,18 @@ class ContentStreamWriter:
         else:
             self._out.append(self._rectangle(x, y, width, height))
 
+    def write_bands(self, item: Bands) -> None:
+        """Fill rectangles below one another as if they were rectangles of their own."""
+        self._begin_path(None, b"f\n", item.color)
+        height, numbers = self._height, HUNDREDTHS
+        left, right = round(item.x * 100), round((item.x + item.width) * 100)
+        start, across = numbers[left] + b" ", b" " + numbers[right - left] + b" "
+        for y, high in item.places:
+            top, bottom = round((height - y) * 100), round((height - y - high) * 100)
+            self._out.append(
+                b"%b%b%b%b re\n" % (start, numbers[bottom], across, numbers[top - bottom])
+            )
+
     def write_cells(self, item: RectangleSet) -> None:
         """Fill many rectangles as one path, in whole units so that no seams show."""
         if not item.rectangles:
@@ -617,6 +630,7 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     TextRows: ContentStreamWriter.write_rows,
     ShapedRun: ContentStreamWriter.write_shaped,
     Fill: ContentStreamWriter.write_fill,
+    Bands: ContentStreamWriter.write_bands,
     RectangleSet: ContentStreamWriter.write_cells,
     PolygonSet: ContentStreamWriter.write_polygons,
     Path: ContentStreamWriter.write_path,

@@ -259,7 +259,7 @@ class StructureWriter:
             self.kids[own.start : own.stop] = [(content, mcid + at) for at in range(len(own))]
 
     def _leave_run(self, row: int) -> None:
-        """Let the rows around one be written each by itself, as that has other content too."""
+        """Write the rows around one each by itself, as that has other content too."""
         self._spell_out(row)
         self.runs = {first: found for first, found in self.runs.items() if row not in found[1].rows}
 

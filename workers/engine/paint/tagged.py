@@ -11,6 +11,7 @@ from itertools import compress
 from typing import Any, Final
 
 from workers.engine.layout.display import (
+    Bands,
     GlyphRun,
     Item,
     Restore,
@@ -68,7 +69,7 @@ class TaggedStreamWriter(ContentStreamWriter):
             if kind in _COMPLETE:
                 writers[kind](self, item)
                 continue
-            owner: Any = item.owner  # type: ignore[union-attr]  # all others have one
+            owner: Any = None if kind is Bands else item.owner  # type: ignore[union-attr]  # all others have one
             is_text = kind in _TEXTS and owner not in figures
             if not is_text and owner not in figures:
                 owner = None
@@ -120,7 +121,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         return found if is_whole else None
 
     def _begin_whole_rows(self, rows: range) -> list[bytes]:
-        """Do what `_begin_rows` does for rows whose cells are all drawn, by column."""
+        """Number elements like `_begin_rows`, by column, for rows whose cells are all drawn."""
         owners, roles = self._content.owners, self._structure.roles
         columns = step = rows.step - 1
         if len(roles) >= LEAST_ALIGNED and 2 * columns >= ALIGNED_MCIDS:

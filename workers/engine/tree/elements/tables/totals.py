@@ -21,6 +21,7 @@ IN_FRAGMENTS: Final = frozenset({"before", "here", "after", "all"})
 # The scope key of a table's running totals, while its rows are built.
 RUNNING_TOTALS: Final = "#running-totals"
 
+_ONLY_NUMBERS: Final = {Decimal}
 _FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
 
 
@@ -177,16 +178,14 @@ class RunningTotals:
         self._outer: Mapping[str, Any] = scope[TOTALS]
         self._reported: set[int] = set()  # totals whose first error is reported
         self._is_past_bounds = False
-        self._has_sums_only = all(total.mode in _FROM_ZERO for total in totals)
+        self._has_sums_only = all(total.mode is TotalMode.SUM for total in totals)
 
     def count(self, values: Iterable[Evaluation], scope: Scope) -> TotalValues:
         """Evaluate and add a row's contributions; return them."""
-        counted = tuple(
-            [
-                self._read(position, value.evaluate(scope), scope)
-                for position, value in enumerate(values)
-            ]
-        )
+        found = [value.evaluate(scope) for value in values]
+        if not self._has_sums_only or {*map(type, found)} != _ONLY_NUMBERS:
+            found = [self._read(at, value, scope) for at, value in enumerate(found)]
+        counted = tuple(found)
         try:
             if self._has_sums_only:  # which are never None
                 self.carried = tuple(map(add, self.carried, counted))
