@@ -9,12 +9,10 @@ one marked-content sequence, and branches, whose children are elements.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import compress, repeat
-from operator import itemgetter
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
@@ -135,6 +133,7 @@ class StructureWriter:
         # Those of them that follow each other, by the element of the first. The children of their
         # cells are not recorded before `_spell_out`.
         self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
+        self._references: dict[int, list[bytes]] = {}  # to the cells of each row of a run
         self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
         self.shapes: dict[CellAttributes, int] = {}
         self.root = 0
@@ -149,6 +148,7 @@ class StructureWriter:
         if not is_long:
             for row in self.plain_rows:
                 self._spell_out(row)
+            self.runs.clear()
             others, branches, leaves = sorted([*others, *branches, *leaves]), [], []
         shapes = sorted(set(self.structure.shapes.values()))
         notes = [each for each in others if self.structure.roles[each] == "Note"]
@@ -361,8 +361,24 @@ class StructureWriter:
         }
 
     def _number(self, elements: Sequence[int], first: int) -> None:
-        for number, element in enumerate(elements, first):
-            self.numbers[element] = number
+        numbers, runs = self.numbers, self.runs
+        at = 0
+        while at < len(elements):
+            element, number = elements[at], first + at
+            if element in runs:
+                rows = runs[element][1].rows
+                numbers[rows.start : rows.stop : rows.step] = range(number, number + len(rows))
+                at += len(rows)
+            elif element - 1 in runs:  # the first of the cells
+                _, run = runs[element - 1]
+                count, (start, stop, step) = len(run.rows) * run.columns, _bounds(run.rows)
+                for column in range(run.columns):
+                    cells = range(number + column, number + count, run.columns)
+                    numbers[start + 1 + column : stop : step] = cells
+                at += count
+            else:
+                numbers[element] = number
+                at += 1
 
     def _kids_of(self, element: int) -> Sequence[_Kid]:
         structure = self.structure
@@ -463,13 +479,26 @@ class StructureWriter:
     def _split_alike(self, branches: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the branches, and apart from them the rows with the commonest number of cells."""
         roles, cells = self.structure.roles, self.structure.cells
-        counts = Counter(len(cells[each]) for each in branches if roles[each] == "TR")
-        common, count = max(counts.items(), key=itemgetter(1), default=(0, 0))
-        if count < LEAST_ALIGNED:
+        groups: dict[int, list[int]] = {}  # by number of cells
+        others: list[int] = []
+        at = 0
+        while at < len(branches):
+            element = branches[at]
+            if element in self.runs:
+                _, run = self.runs[element]
+                groups.setdefault(run.columns, []).extend(run.rows)
+                at += len(run.rows)
+                continue
+            if roles[element] == "TR":
+                groups.setdefault(len(cells[element]), []).append(element)
+            else:
+                others.append(element)
+            at += 1
+        alike = max(groups.values(), key=len, default=[])
+        if len(alike) < LEAST_ALIGNED:
             return list(branches), []
-        is_alike = [roles[each] == "TR" and len(cells[each]) == common for each in branches]
-        alike = list(compress(branches, is_alike))
-        return [each for each, is_so in zip(branches, is_alike, strict=True) if not is_so], alike
+        rest = [row for group in groups.values() if group is not alike for row in group]
+        return sorted([*others, *rest]), alike
 
     def _branch(self, element: int) -> bytes:
         """Return an element whose children are elements, in lines."""
@@ -506,9 +535,13 @@ class StructureWriter:
 
     def _refer_to_cells(self, run: RowRun) -> list[bytes]:
         """Return the references to the cells of each row, which are numbered one after the other."""
-        start, length = self.numbers[run.rows.start + 1], len(_ROW_REFERENCE % 0) * run.columns
-        written = _write_references(range(start, start + len(run.rows) * run.columns))
-        return [written[at : at + length] for at in range(0, len(written), length)]
+        known = self._references.get(run.rows.start)
+        if known is None:
+            start, length = self.numbers[run.rows.start + 1], len(_ROW_REFERENCE % 0) * run.columns
+            written = _write_references(range(start, start + len(run.rows) * run.columns))
+            known = [written[at : at + length] for at in range(0, len(written), length)]
+            self._references[run.rows.start] = known
+        return known
 
     def _write_leaves(self, leaves: Sequence[int]) -> Iterator[AlignedObjects]:
         """Write elements with one marked-content sequence of a page, or none."""
@@ -634,6 +667,10 @@ def _branch_form(role: str) -> bytes:
     """Return the start of a branch, for the number of its parent."""
     name = _write_line(b"<</S/" + role.encode("ascii"))
     return name + b"\0/P %7d 0 R  " + _write_line(b"/K[")
+
+
+def _bounds(numbers: range) -> tuple[int, int, int]:
+    return numbers.start, numbers.stop, numbers.step
 
 
 def _write_references(numbers: range) -> bytes:
