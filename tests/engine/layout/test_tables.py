@@ -97,6 +97,22 @@ class TestWidths:
         made = table(body(tr(ONE, "abcdef")), columns=[column(20.0)])
         assert texts(laid(made).pages[0]) == ["abcd", "ef"]
 
+    def test_rows_that_wrap_and_rows_that_do_not_follow_each_other_in_any_order(self):
+        shared = template(2)
+        contents = [
+            ("a" if n % 4 else "a b c d e f g h i j", f"{n}" if n % 3 else "\u00e9")
+            for n in range(90)
+        ]
+        rows = [tr(shared, *cells, index=n) for n, cells in enumerate(contents)]
+        made = laid(table(body(*rows), columns=[column(50.0), column(50.0)]))
+        drawn = [run for page in made.pages for run in runs(page)]
+        assert [run.text for run in drawn] == [
+            each
+            for left, right in contents
+            for each in (*(["a b c d e", "f g h i j"] if len(left) > 1 else ["a"]), right)
+        ]
+        assert [run.owner.row for run in drawn if run.x == 50] == rows
+
     def test_the_column_of_the_longest_word_yields_and_shorter_words_stay_whole(self):
         made = table(body(tr(THREE, "abcdefghijklmnopqrstuvwxyz", "bbbb", "cc")))
         assert [x for text, x, _ in placed(laid(made).pages[0]) if text in ("bbbb", "cc")] == [

@@ -274,10 +274,8 @@ class ContentStreamWriter:
         ys = [round((height - y) * 100) for y in item_ys]
         if "" in texts:
             drawn = [*map(bool, texts)]
-            xs, codes, texts, before = (
-                [*compress(each, drawn)]
-                for each in (xs, codes, texts, before)  # type: ignore[assignment]  # each as it was
-            )
+            xs, codes = [*compress(xs, drawn)], [*compress(codes, drawn)]
+            texts, before = [*compress(texts, drawn)], [*compress(before, drawn)]
             counts = [sum(drawn[start : start + columns]) for start in starts]
             starts = [*compress(accumulate(counts, initial=0), counts)]
             ys = [*compress(ys, counts)]

@@ -591,7 +591,8 @@ class StructureWriter:
 
     def _parent_rows(self, content: MarkedContent) -> bytes:
         """Return the same with ten entries in each line, so that rows of tables begin with one."""
-        entries, at = [], 0
+        entries: list[bytes] = []
+        at = 0
         for run in content.runs:
             if self.runs.get(run.rows.start) != (content, run):
                 continue
