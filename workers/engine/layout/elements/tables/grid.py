@@ -31,7 +31,10 @@ from workers.engine.tree.nodes import (
     TableBody,
     TableRow,
 )
+from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Border
+
+FORCING_BREAKS: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
 
 # Rows that are measured in one go: those of a page, about.
 _ROWS_AHEAD: Final = 64
@@ -65,6 +68,7 @@ class TableGrid:
     carried: CarriedTotals
     spans: RowSpans | None  # None where no cell spans rows
     laid_out: list[LaidOutRow | None]
+    forces_breaks: bool = False  # whether a row or body forces a break before or after itself
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
     templates: list[RowTemplate] = field(default_factory=list)  # kept: their styles' ids are keys
     attempted: int = 0  # rows up to here were tried as plain ones
@@ -197,6 +201,10 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
         carried=carried,
         spans=RowSpans(rows) if any(_spans_rows(template) for template, _ in groups) else None,
         laid_out=[None] * len(rows),
+        forces_breaks=any(
+            not FORCING_BREAKS.isdisjoint((style.breaks.before, style.breaks.after))
+            for style in (*(row.style for row, _ in groups), *(body.style for body in node.bodies))
+        ),
     )
     context.cache[key] = grid
     return grid
