@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, chain, pairwise
 from sys import byteorder
 from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
@@ -188,8 +188,8 @@ class ObjectWriter:
         """Return a new object number, the first of `count` consecutive ones."""
         first = len(self._kinds)
         self._kinds += bytes(count)  # _FREE
-        self._offsets.extend([0] * count)
-        self._indexes.extend([0] * count)
+        self._offsets.frombytes(bytes(self._offsets.itemsize * count))
+        self._indexes.frombytes(bytes(self._indexes.itemsize * count))
         return first
 
     def write_object(self, number: int, body: bytes) -> None:
@@ -219,14 +219,17 @@ class ObjectWriter:
         self._offsets[first : first + count] = array("Q", [number]) * count
         self._indexes[first : first + count] = array("H", range(count))
         # As many pairs of number and offset as fit into a row.
-        pair = b"%%%dd %%%dd " % (len(str(first + count)), len(str(offsets[-1])))
-        wide = len(pair % (0, 0))
-        full, rest = divmod(count, columns // wide)
-        row = b"\0" + pair * (columns // wide) + b" " * (columns % wide)
-        pairs = chain.from_iterable(zip(range(first, first + count), offsets, strict=True))
-        head = (row * full) % tuple(islice(pairs, 2 * (count - rest)))
-        if rest:
-            head += b"\0" + (pair * rest % tuple(pairs)).ljust(columns)
+        width = len(str(first + count))
+        numbers: Iterable[str] = map(str, range(first, first + count))
+        if len(str(first)) < width:
+            numbers = [number.rjust(width) for number in numbers]
+        after = _write_offsets(tuple(offsets))
+        pairs = "".join(chain.from_iterable(zip(numbers, after, strict=True))).encode()
+        wide = width + len(after[0])
+        used = columns // wide * wide
+        head = b"".join(
+            [b"\0" + pairs[at : at + used].ljust(columns) for at in range(0, count * wide, used)]
+        )
         first_at = len(head) // (columns + 1) * columns
         packed = _compress_rows(head + data, columns)
         filters = b"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns %d >>"
@@ -350,6 +353,13 @@ def _compress_rows(rows: bytes, columns: int) -> bytes:
     else:
         change = ((now | upper) - (above & ~upper)) ^ ((now ^ above) & upper) ^ turned
     return compress(change.to_bytes(len(rows), "big"))
+
+
+@lru_cache(maxsize=4)
+def _write_offsets(offsets: tuple[int, ...]) -> list[str]:
+    """Return offsets in columns, as they follow the numbers of objects."""
+    width = len(str(offsets[-1]))
+    return [f" {offset:{width}} " for offset in offsets]
 
 
 @lru_cache(maxsize=4)

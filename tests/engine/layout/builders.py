@@ -113,6 +113,9 @@ class SquareFace:
     def measure_all(self, texts: Sequence[str]) -> list[float]:
         return list(map(self.measure, texts))
 
+    def measure_words(self, words: Sequence[str]) -> list[float]:
+        return self.measure_all(words)
+
     def depth(self, text: str) -> float:
         return 0.0
 
@@ -121,6 +124,9 @@ class SquareFace:
 
     def encode(self, text: str) -> bytes:
         return text.encode()
+
+    def encode_all(self, texts: Sequence[str]) -> list[bytes]:
+        return [self.encode(text) for text in texts]
 
     def draws_simply(self, text: str) -> bool:
         return text.isascii()
@@ -434,7 +440,7 @@ def placed(page: LaidOutPage) -> list[tuple[str, float, float]]:
 
 
 def fills(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
-    return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Fill)]
+    return [tuple(round(v, 2) for v in item[:4]) for item in of_kind(page, Fill)]
 
 
 def strokes(page: LaidOutPage) -> list[tuple[float, float, float, float]]:

@@ -189,6 +189,30 @@ def test_texts_that_differ_in_digits_alone_are_as_wide_and_encoded_alike(family,
         )
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "",
+        "AV",
+        "To 1",
+        "f(7)",
+        "50\\2",
+        "\t",
+        "a\nb",
+        "12.5 %",
+        "\u22121.5",
+        "\u00dcber 12",
+        "To 12 " * 40,
+    ],
+)
+@pytest.mark.parametrize("family", ["sans-serif", "serif", "monospace", "Noto Sans Arabic"])
+def test_many_texts_are_measured_and_encoded_as_each_alone(family, odd):
+    face = find_face((family,), 400, False)
+    texts = ["Card", odd, "1,250.00", "", "To 7 March", odd, "9.99", "Card"]
+    assert face.measure_all(texts) == [face.measure(text) for text in texts]
+    assert face.encode_all(texts) == [face.encode(text) for text in texts]
+
+
 @pytest.mark.parametrize("family", [*GENERAL, "Noto Sans Arabic", "Noto Sans JP"])
 def test_what_a_face_draws_simply_is_one_run_without_shaping(family):
     face = find_face((family,), 400, False)

@@ -23,6 +23,7 @@ from tests.engine.layout.builders import (
     laid,
     lines_of,
     master,
+    of_kind,
     p,
     percent,
     placed,
@@ -38,7 +39,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Fill, TextRow
+from workers.engine.layout.display import Bands, Fill, TextRows
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -95,6 +96,22 @@ class TestWidths:
     def test_a_word_longer_than_its_column_breaks_anywhere(self):
         made = table(body(tr(ONE, "abcdef")), columns=[column(20.0)])
         assert texts(laid(made).pages[0]) == ["abcd", "ef"]
+
+    def test_rows_that_wrap_and_rows_that_do_not_follow_each_other_in_any_order(self):
+        shared = template(2)
+        contents = [
+            ("a" if n % 4 else "a b c d e f g h i j", f"{n}" if n % 3 else "\u00e9")
+            for n in range(90)
+        ]
+        rows = [tr(shared, *cells, index=n) for n, cells in enumerate(contents)]
+        made = laid(table(body(*rows), columns=[column(50.0), column(50.0)]))
+        drawn = [run for page in made.pages for run in runs(page)]
+        assert [run.text for run in drawn] == [
+            each
+            for left, right in contents
+            for each in (*(["a b c d e", "f g h i j"] if len(left) > 1 else ["a"]), right)
+        ]
+        assert [run.owner.row for run in drawn if run.x == 50] == rows
 
     def test_the_column_of_the_longest_word_yields_and_shorter_words_stay_whole(self):
         made = table(body(tr(THREE, "abcdefghijklmnopqrstuvwxyz", "bbbb", "cc")))
@@ -224,25 +241,29 @@ class TestLooks:
         own = template(1, background=GREY)
         made = table(body(*numbered(2), tr(own, "3"), tr(ONE, "4")), stripe=(None, RED))
         page = laid(made).pages[0]
-        painted = {(item.y, item.color) for item in page.items if isinstance(item, Fill)}
+        painted = {(item.y, item.color) for item in of_kind(page, Fill)}
         assert painted == {(10, RED), (20, GREY), (30, RED)}
 
     def test_backgrounds_of_all_rows_precede_their_text_one_colour_after_the_other(self):
         made = table(body(*numbered(4)), stripe=(RED, GREY))
         items = laid(made).pages[0].items
         assert fills(laid(made).pages[0]) == [(0, y, 100, 10) for y in (0, 20, 10, 30)]
-        assert [type(item) for item in items] == [Fill] * 4 + [TextRow] * 4
+        assert [type(item) for item in items] == [Bands, Bands, TextRows]
 
-    def test_the_texts_of_a_row_are_drawn_together_where_their_style_is_one(self):
+    def test_rows_of_texts_are_drawn_together_where_their_style_is_one(self):
         plain, red = template(3), template(3)
         cells = [plain.cells[0], replace(plain.cells[1], style=styled(color=RED)), plain.cells[2]]
         made = table(
-            body(tr(plain, "a", "", "c"), tr(replace(red, cells=tuple(cells)), "d", "e", "f"))
+            body(
+                tr(plain, "a", "", "c"),
+                tr(plain, "g", "h", ""),
+                tr(replace(red, cells=tuple(cells)), "d", "e", "f"),
+            )
         )
         page = laid(made).pages[0]
-        rows = [item.texts for item in page.items if isinstance(item, TextRow)]
-        assert [*map(list, rows)] == [["a", "c"], ["d"], ["e"], ["f"]]
-        assert texts(page) == ["a", "c", "d", "e", "f"]
+        rows = [item.texts for item in page.items if isinstance(item, TextRows)]
+        assert rows == [["a", "", "c", "g", "h", ""], ["d"], ["e"], ["f"]]
+        assert texts(page) == ["a", "c", "g", "h", "d", "e", "f"]
 
     def test_neighbouring_cells_of_one_colour_are_filled_together(self):
         shared = template(2, cell=styled(background=RED))

@@ -75,6 +75,37 @@ def test_a_table_over_pages_is_one_table_with_one_head_and_one_foot():
     assert read_text(file).split() == expected
 
 
+def test_cells_after_one_with_attributes_stay_in_their_row_of_a_long_table():
+    cells = '<td>a{{ n }}</td><td>b</td><td colspan="2">c{{ n }}</td><td>d</td><td>e</td>'
+    columns = "<col/>" * 6
+    file = made(f'<table>{columns}<tr for="n in range(1, 80)">{cells}</tr></table>')
+    assert elements(file, "TR") == ["TR"] * 79
+    assert elements(file, "TD") == ["TD", "TD", "TD ColSpan=2", "TD", "TD"] * 79
+    expected = [each for n in range(1, 80) for each in (f"a{n}", "b", f"c{n}", "d", "e")]
+    assert read_text(file).split() == expected
+
+
+@pytest.mark.parametrize("columns", [2, 6, 11])
+def test_rows_of_a_long_table_keep_their_cells_whatever_is_drawn_between_them(columns):
+    cells = "".join(f"<td>{{{{ '{at}-' ~ n }}}}</td>" for at in range(1, columns))
+    first = "{{ n if n % 3 else '' }}"
+    note = "<td>see<footnote>a note of {{ n }}</footnote></td>" + "<td>x</td>" * (columns - 1)
+    file = made(
+        f'<table>{"<col/>" * columns}<tr for="n in range(1, 60)"><td>{first}</td>{cells}</tr>'
+        f'<tr for="n in range(1, 4)">{note}</tr>'
+        f'<tr for="n in range(60, 120)"><td>{first}</td>{cells}</tr></table>',
+        '<page size="A4" margin="10mm"/>',
+    )
+    kinds = [line.split()[0] for line in structure_lines(file)]
+    assert kinds.count("TR") == 122
+    assert kinds.count("TD") == 122 * columns
+    lines = structure_lines(file)
+    for n in (1, 2, 3, 59, 60, 119):
+        own = [f"{at}-{n}" for at in range(1, columns)]
+        start = lines.index(repr(own[0]))
+        assert lines[start : start + 2 * len(own) : 2] == [*map(repr, own)]
+
+
 def test_a_row_that_is_split_is_one_row():
     file = made(f"<table><tr><td>{LONG * 2}</td><td>short</td></tr></table>")
     assert elements(file, "TR") == ["TR"]

@@ -23,6 +23,7 @@ from tests.engine.paint.drawing import (
 )
 from workers.engine.layout.display import (
     Anchor,
+    Bands,
     Fill,
     LinkArea,
     OutlineEntry,
@@ -32,7 +33,7 @@ from workers.engine.layout.display import (
     Save,
     Stroke,
     StrokedRectangle,
-    TextRow,
+    TextRows,
 )
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
@@ -69,22 +70,38 @@ def test_neighbouring_runs_share_one_text_object():
     assert b"-10 -10 Td" in content
 
 
-@pytest.mark.parametrize("owners", [None, (OWNER, OWNER, OWNER)])
-def test_a_row_of_texts_is_written_as_its_runs_are(owners):
-    cells = [text(x, 30, content, color=RED) for x, content in ((5, "To"), (35, "1.5"), (70, "Va"))]
+@pytest.mark.parametrize("owners", [None, [[OWNER] * 3] * 3])
+def test_rows_of_texts_are_written_as_their_runs_are(owners):
+    places = [(x, y) for y in (30, 45, 60) for x in (5, 35, 70)]
+    contents = ["To", "1.5", "Va", "", "(2)", "", "", "", ""]
+    cells = [
+        text(*place, content, color=RED) for place, content in zip(places, contents, strict=True)
+    ]
     columns = ([getattr(cell, name) for cell in cells] for name in ("codes", "text", "width"))
     first = cells[0]
-    row = TextRow((5, 35, 70), 30, first.face, 10.0, RED, *columns, owners, 0.5)
-    runs = [*row.runs()]
-    assert [run.text for run in runs] == ["To", "1.5", "Va"]
-    before, after = text(5, 20, "before"), text(5, 40, "after")
-    assert printed(page(before, row, after)) == printed(page(before, *runs, after))
+    shared = (30, 45, 60), first.face, 10.0, RED
+    rows = TextRows([x for x, _ in places], *shared, *columns, owners, 0.5)
+    runs = [*rows.runs()]
+    assert [(run.text, run.x, run.y) for run in runs] == [
+        *[("To", 5, 30), ("1.5", 35, 30), ("Va", 70, 30)],
+        ("(2)", 35, 45),
+    ]
+    before, after = text(5, 20, "before"), text(5, 70, "after")
+    assert printed(page(before, rows, after)) == printed(page(before, *runs, after))
 
 
 def test_equal_neighbours_become_one_path():
     content = marks(printed(page(*(Fill(x, 0, 5, 5, RED, OWNER) for x in range(0, 50, 10)))))
     assert content.count(b"rg") == 1
     assert content.count(b"f\n") == 1
+
+
+def test_bands_are_filled_as_their_rectangles_are():
+    bands = Bands(5, 40, [(10, 7.5), (25, 7.5), (40, 0.004)], RED)
+    first, *_ = fills = [*bands.fills()]
+    assert (first.x, first.y, first.width, first.height) == (5, 10, 40, 7.5)
+    around = Fill(0, 0, 5, 5, RED, None), text(5, 70, "after")
+    assert printed(page(around[0], bands, around[1])) == printed(page(around[0], *fills, around[1]))
 
 
 def test_numbers_have_no_exponents():

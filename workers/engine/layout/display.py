@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from workers.engine.layout.fonts.interface import FontFace
@@ -54,32 +54,40 @@ class GlyphRun(NamedTuple):
     encoded: str = ""  # the characters of `codes` where they differ from `text`: ligatures
 
 
-class TextRow(NamedTuple):
-    """Texts side by side on one baseline, in one face, size and colour: the cells of a table row.
+class TextRows(NamedTuple):
+    """Rows of texts in one face, size and colour: the cells of rows of a table.
 
     It stands for as many glyph runs, and takes a fraction of their time: a statement has tens of
-    thousands of cells. `owners` is None for an artifact.
+    thousands of cells. All rows have as many texts; an empty one is not drawn. What each text has
+    (`xs`, `codes`, `texts`, `widths`) is listed row by row. `owners` are those of each row, None for
+    artifacts.
     """
 
     xs: Sequence[float]
-    y: float  # baseline
+    ys: Sequence[float]  # baseline of each row
     face: FontFace
     size: float
     color: Color
     codes: Sequence[bytes]
     texts: Sequence[str]
     widths: Sequence[float]
-    owners: Sequence[Owner] | None
+    owners: Sequence[Sequence[Owner]] | None
     letter_spacing: float = 0.0
+
+    @property
+    def columns(self) -> int:
+        """The number of texts in each row."""
+        return len(self.texts) // len(self.ys)
 
     def runs(self) -> Iterator[GlyphRun]:
         """Yield the texts as glyph runs."""
-        places = zip(
-            self.xs, self.codes, self.texts, self.widths, self.owners or repeat(None), strict=False
-        )
-        for x, codes, text, width, owner in places:
-            style = self.face, self.size, self.color, codes, text, width, owner, 0.0
-            yield GlyphRun(x, self.y, *style, self.letter_spacing)
+        owners = repeat(None) if self.owners is None else chain.from_iterable(self.owners)
+        ys = chain.from_iterable(repeat(y, self.columns) for y in self.ys)
+        places = zip(self.xs, ys, self.codes, self.texts, self.widths, owners, strict=False)
+        for x, y, codes, text, width, owner in places:
+            if text:
+                style = self.face, self.size, self.color, codes, text, width, owner, 0.0
+                yield GlyphRun(x, y, *style, self.letter_spacing)
 
 
 class ShapedRun(NamedTuple):
@@ -109,6 +117,23 @@ class Fill(NamedTuple):
     color: Color
     owner: Owner
     radius: float = 0.0
+
+
+class Bands(NamedTuple):
+    """Filled rectangles below one another, of one width and colour: the backgrounds of rows.
+
+    They have no owner. Each place is the upper edge and the height.
+    """
+
+    x: float
+    width: float
+    places: Sequence[tuple[float, float]]
+    color: Color
+
+    def fills(self) -> Iterator[Fill]:
+        """Yield the rectangles."""
+        for y, height in self.places:
+            yield Fill(self.x, y, self.width, height, self.color, None)
 
 
 class Stroke(NamedTuple):
@@ -245,14 +270,16 @@ SingleItem = (
     | Restore
     | Widget
 )
-Item = SingleItem | TextRow
+Item = SingleItem | TextRows | Bands
 
 
 def single_items(items: Iterable[Item]) -> Iterator[SingleItem]:
-    """Yield items with the texts of rows as runs of their own."""
+    """Yield items, and one by one those that stand for several."""
     for item in items:
-        if isinstance(item, TextRow):
+        if isinstance(item, TextRows):
             yield from item.runs()
+        elif isinstance(item, Bands):
+            yield from item.fills()
         else:
             yield item
 

@@ -243,29 +243,41 @@ class LogicalStructure:
 
     # --- tables ----------------------------------------------------------------------------------
 
-    def cells_of(self, section: SourceNode, role: Role, row: TableRow) -> range:
-        """Return the cell elements of a row of the entered table, in order.
+    def cells_of(
+        self, section: SourceNode, role: Role, rows: Sequence[TableRow]
+    ) -> Sequence[range]:
+        """Return the cell elements of rows of one template of the entered table, in order.
 
-        `section` is the head, body or foot of the row, `role` its structure type.
+        `section` is the head, body or foot of the rows, `role` its structure type.
         """
-        known = self._row_cells.get(row)
-        if known is not None:
-            return known
+        known = self._row_cells
+        if any(map(known.__contains__, rows)):  # a row that is split over pages
+            return [known.get(row) or self._add_rows(section, role, [row])[0] for row in rows]
+        return self._add_rows(section, role, rows)
+
+    def _add_rows(
+        self, section: SourceNode, role: Role, rows: Sequence[TableRow]
+    ) -> Sequence[range]:
         holder = self._find_section(section, role)
-        element = self.add("TR", holder, row.template)
-        first = len(self.roles)
-        kind = self._kinds.get((row.template, role)) or self._make_kind(row.template, role)
-        count = len(kind.roles)
-        self.roles += kind.roles
-        self.parents += [element] * count
-        self.nodes += row.template.cells
+        template, first, count = rows[0].template, len(self.roles), len(rows)
+        kind = self._kinds.get((template, role)) or self._make_kind(template, role)
+        width = len(kind.roles) + 1  # the row and its cells
+        elements = range(first, first + count * width, width)
+        self.roles += ["TR", *kind.roles] * count
+        self.nodes += [template, *template.cells] * count
+        parents = [holder] * (count * width)
+        for at in range(1, width):
+            parents[at::width] = elements
+        self.parents += parents
         for at, shape in kind.shapes:
-            self.shapes[first + at] = shape
+            self.shapes.update(dict.fromkeys(range(first + 1 + at, elements.stop, width), shape))
         for at, lang in kind.langs:
-            self._set_lang(first + at, lang)
-        self.rows[holder].append(element)
-        cells = self.cells[element] = range(first, first + count)
-        self._row_cells[row] = cells
+            for element in elements:
+                self._set_lang(element + 1 + at, lang)
+        self.rows[holder] += elements
+        cells = [range(element + 1, element + width) for element in elements]
+        self.cells.update(zip(elements, cells, strict=True))
+        self._row_cells.update(zip(rows, cells, strict=True))
         return cells
 
     def _find_section(self, section: SourceNode, role: Role) -> int:

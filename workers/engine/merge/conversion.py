@@ -273,17 +273,21 @@ def _convert_clean_row(
     if type(row) is not dict:
         return None
     result = row.copy()
-    for name, convert, is_required in columns:
-        value = row.get(name)
-        if value is None and not is_required:
-            result[name] = None
-        elif value is None or value == "":
-            return None
-        else:
-            try:
-                result[name] = convert(value)
-            except ValueError:
+    find = row.get
+    try:
+        for name, convert, is_required in columns:
+            value = find(name)
+            if value is None:
+                if is_required:
+                    return None
+                result[name] = None
+            # A Decimal takes a while to find out that it differs from a text.
+            elif type(value) is str and not value:
                 return None
+            else:
+                result[name] = convert(value)
+    except ValueError:
+        return None
     return result
 
 

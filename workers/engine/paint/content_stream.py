@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import accumulate, chain, compress
 from math import cos, radians, sin
 from operator import sub
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.display import (
+    Bands,
     Fill,
     GlyphRun,
     Item,
@@ -24,7 +25,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
-    TextRow,
+    TextRows,
     Widget,
 )
 from workers.engine.layout.fonts import Face
@@ -56,7 +57,6 @@ from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
-_ALONG: Final = b" 0 Td "  # to a place on the same baseline
 _STRENGTH: Final = 0.035  # width of the outlines that embolden a regular face, in em
 
 
@@ -269,30 +269,43 @@ class ContentStreamWriter:
         )
         self._text_x, self._text_y = at_x, at_y
 
-    def write_row(self, item: TextRow) -> None:
-        """Write the texts of a row as if they were runs of text."""
+    def write_rows(self, item: TextRows) -> None:
+        """Write the texts of rows as if they were runs of text."""
         self._prepare_text(item.owners, item.face, item.size, item.color, item.letter_spacing)
-        self._write_texts(item)
+        self._write_texts(item, [b""] * len(item.texts))
 
-    def _write_texts(self, item: TextRow, between: Sequence[bytes] = ()) -> None:
-        """Write the texts of a row in the current text state.
+    def _write_texts(self, item: TextRows, before: Sequence[bytes]) -> None:
+        """Write the texts of rows in the current text state; `before` are operators before each.
 
-        `between` are operators in front of all texts but the first.
+        All is done by column or for all texts at once: a statement has tens of thousands of them.
         """
         self._set_word_spacing(0.0)
-        codes = item.codes
-        self._state.texts += item.texts
-        xs = [round(x * 100) for x in item.xs]
-        y = round((self._height - item.y) * 100)
-        steps = map(HUNDREDTHS.__getitem__, map(sub, xs, (self._text_x, *xs)))
-        parts = [b"", b"", _ALONG, b"", b""] * len(xs)
-        parts[5::5] = between or (b"",) * (len(xs) - 1)
-        parts[1::5] = steps
-        parts[2] = b" %b Td " % HUNDREDTHS[y - self._text_y]
-        parts[3::5] = codes
-        parts[4::5] = [b"TJ\n" if each[:1] == b"[" else b"Tj\n" for each in codes]
-        self._out += parts
-        self._text_x, self._text_y = xs[-1], y
+        _, item_ys, _, _, _, codes, texts, *_ = item
+        columns, height = len(texts) // len(item_ys), self._height
+        xs = [*map(_ROUNDED.__getitem__, item.xs)]
+        starts: Sequence[int] = range(0, len(texts), columns)  # of the rows
+        ys = [round((height - y) * 100) for y in item_ys]
+        if "" in texts:
+            drawn = [*map(bool, texts)]
+            xs, codes = [*compress(xs, drawn)], [*compress(codes, drawn)]
+            texts, before = [*compress(texts, drawn)], [*compress(before, drawn)]
+            counts = [sum(drawn[start : start + columns]) for start in starts]
+            starts = [*compress(accumulate(counts, initial=0), counts)]
+            ys = [*compress(ys, counts)]
+        self._state.texts += texts
+        steps = [*map(_ALONG.__getitem__, map(sub, xs, (self._text_x, *xs)))]
+        last_y = self._text_y
+        for start, y in zip(starts, ys, strict=True):
+            x = xs[start] - (xs[start - 1] if start else self._text_x)
+            steps[start] = b"%b %b Td " % (HUNDREDTHS[x], HUNDREDTHS[y - last_y])
+            last_y = y
+        parts = [b""] * (4 * len(xs))
+        parts[0::4] = before
+        parts[1::4] = steps
+        parts[2::4] = codes
+        parts[3::4] = [b"TJ\n" if each[:1] == b"[" else b"Tj\n" for each in codes]
+        self._out.append(b"".join(parts))
+        self._text_x, self._text_y = xs[-1], last_y
 
     def _prepare_text(
         self, owner: object | None, face: Any, size: float, color: Color, letter_spacing: float
@@ -380,6 +393,18 @@ class ContentStreamWriter:
             self._out.append(self._round_rectangle(x, y, width, height, radius))
         else:
             self._out.append(self._rectangle(x, y, width, height))
+
+    def write_bands(self, item: Bands) -> None:
+        """Fill rectangles below one another as if they were rectangles of their own."""
+        self._begin_path(None, b"f\n", item.color)
+        height, numbers = self._height, HUNDREDTHS
+        left, right = round(item.x * 100), round((item.x + item.width) * 100)
+        start, across = numbers[left] + b" ", b" " + numbers[right - left] + b" "
+        for y, high in item.places:
+            top, bottom = round((height - y) * 100), round((height - y - high) * 100)
+            self._out.append(
+                b"%b%b%b%b re\n" % (start, numbers[bottom], across, numbers[top - bottom])
+            )
 
     def write_cells(self, item: RectangleSet) -> None:
         """Fill many rectangles as one path, in whole units so that no seams show."""
@@ -623,9 +648,10 @@ class ContentStreamWriter:
 
 WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     GlyphRun: ContentStreamWriter.write_glyphs,
-    TextRow: ContentStreamWriter.write_row,
+    TextRows: ContentStreamWriter.write_rows,
     ShapedRun: ContentStreamWriter.write_shaped,
     Fill: ContentStreamWriter.write_fill,
+    Bands: ContentStreamWriter.write_bands,
     RectangleSet: ContentStreamWriter.write_cells,
     PolygonSet: ContentStreamWriter.write_polygons,
     Path: ContentStreamWriter.write_path,
@@ -649,8 +675,30 @@ class _RectangleCache(dict[tuple[int, int, int, int], bytes]):
         return written
 
 
+class _AlongCache(dict[int, bytes]):
+    """Operators that move along a baseline, by the distance in hundredths."""
+
+    def __missing__(self, distance: int) -> bytes:
+        if len(self) >= _MAX_CELLS:
+            self.clear()
+        written = self[distance] = HUNDREDTHS[distance] + b" 0 Td "
+        return written
+
+
+class _RoundedCache(dict[float, int]):
+    """Places in hundredths of a point: those of a column of texts recur."""
+
+    def __missing__(self, value: float) -> int:
+        if len(self) >= _MAX_CELLS:
+            self.clear()
+        rounded = self[value] = round(value * 100)
+        return rounded
+
+
 _MAX_CELLS: Final = 10_000  # two megabytes
 _CELLS: Final = _RectangleCache()
+_ALONG: Final = _AlongCache()
+_ROUNDED: Final = _RoundedCache()
 
 # A form starts with the state of its caller, its writer with that of a page.
 _INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tw 0 Tr\n"

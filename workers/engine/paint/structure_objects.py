@@ -8,13 +8,12 @@ one marked-content sequence, and branches, whose children are elements.
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import compress, repeat
-from operator import itemgetter
-from typing import Any, Final
+from itertools import repeat
+from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
 from workers.engine.paint.objects import write_number, write_text
@@ -42,11 +41,39 @@ _BRANCH_END: Final = b"\0]>>             "
 _STEP: Final = 10  # lengths of leaves are multiples, so that their offsets change in few digits
 
 
+class RowRun(NamedTuple):
+    """Rows of a table whose cells have one sequence each, in order: numbers instead of an object a cell.
+
+    The cells of a row are the elements after it. Their MCIDs start at `mcid`, and a row's are `step`
+    after those of the row before.
+    """
+
+    mcid: int
+    step: int
+    rows: range  # elements, from each row to the next
+
+    @property
+    def columns(self) -> int:
+        """The number of cells in each row."""
+        return self.rows.step - 1
+
+    @property
+    def mcids(self) -> range:
+        """The MCID of the first cell of each row."""
+        return range(self.mcid, self.mcid + len(self.rows) * self.step, self.step)
+
+    @property
+    def end(self) -> int:
+        """The MCID after the last cell."""
+        return self.mcids[-1] + self.columns
+
+
 @dataclass(slots=True, eq=False)
 class MarkedContent:
     """The marked-content sequences of one content stream: the element of each, by MCID.
 
-    An MCID that is left out has None. `key` is that of the stream in the parent tree; `stream` is a form, None for the page itself.
+    An MCID that is left out has None; `runs` tells again which rows follow each other. `key` is that of
+    the stream in the parent tree; `stream` is a form, None for the page itself.
     """
 
     key: int
@@ -54,6 +81,7 @@ class MarkedContent:
     owners: list[int | None] = field(default_factory=list)
     stream: Any = None
     fields: list[tuple[int, int]] = field(default_factory=list)  # MCID after each, and its element
+    runs: list[RowRun] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +130,10 @@ class StructureWriter:
         self.kids = [None] * len(structure.roles)
         # Rows whose cells have one sequence each, one after the other: that of the first.
         self.plain_rows: dict[int, tuple[MarkedContent, int]] = {}
+        # Those of them that follow each other, by the element of the first. The children of their
+        # cells are not recorded before `_spell_out`.
+        self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
+        self._references: dict[int, list[bytes]] = {}  # to the cells of each row of a run
         self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
         self.shapes: dict[CellAttributes, int] = {}
         self.root = 0
@@ -114,6 +146,9 @@ class StructureWriter:
         others, branches, leaves = self._sort_elements()
         is_long = len(branches) + len(leaves) >= LEAST_ALIGNED
         if not is_long:
+            for row in self.plain_rows:
+                self._spell_out(row)
+            self.runs.clear()
             others, branches, leaves = sorted([*others, *branches, *leaves]), [], []
         shapes = sorted(set(self.structure.shapes.values()))
         notes = [each for each in others if self.structure.roles[each] == "Note"]
@@ -169,6 +204,7 @@ class StructureWriter:
         cells, rows = self.structure.cells, self.plain_rows
         owners = content.owners
         fields = [*reversed(content.fields)]
+        runs = {run.mcid: run for run in content.runs if content.stream is None}
         at, end = 0, len(owners)
         while at < end:
             while fields and fields[-1][0] <= at:
@@ -177,7 +213,12 @@ class StructureWriter:
             if owner is None:
                 at += 1
                 continue
+            if at in runs and self._attach_run(content, runs[at]):
+                at = runs[at].end
+                continue
             row = parents[owner]
+            if row in rows:
+                self._leave_run(row)
             own = cells.get(row, _NO_CELLS)
             if (
                 own.start == owner
@@ -199,17 +240,43 @@ class StructureWriter:
         for _, element in reversed(fields):
             self._attach_field(element)
 
+    def _attach_run(self, content: MarkedContent, run: RowRun) -> bool:
+        """Attach rows that have no content yet, else return False."""
+        kids, rows = self.kids, run.rows
+        if any(each is not None for each in kids[rows.start : rows.stop : rows.step]):
+            return False
+        self._attach(rows.start)
+        kids[rows.start : rows.stop : rows.step] = [[] for _ in rows]
+        self.plain_rows.update(zip(rows, zip(repeat(content), run.mcids), strict=False))
+        self.runs[rows.start] = content, run
+        return True
+
+    def _spell_out(self, row: int) -> None:
+        """Record the children of the cells of a row, if they are not recorded yet."""
+        own = self.structure.cells[row]
+        if self.kids[own.start] is None:
+            content, mcid = self.plain_rows[row]
+            self.kids[own.start : own.stop] = [(content, mcid + at) for at in range(len(own))]
+
+    def _leave_run(self, row: int) -> None:
+        """Write the rows around one each by itself, as that has other content too."""
+        self._spell_out(row)
+        self.runs = {first: found for first, found in self.runs.items() if row not in found[1].rows}
+
     def _attach_field(self, element: int) -> None:
         self._kids_to_extend(element).append(self.widgets[element])
 
     def _kids_to_extend(self, element: int) -> list[_Kid]:
         """Return the children of an element as a list, and attach the element if it is new."""
+        row = self.structure.parents[element]
+        if row in self.plain_rows:
+            self._leave_run(row)
+            del self.plain_rows[row]
         kids = self.kids[element]
         if kids is None:
             self._attach(element)
             kids = self.kids[element]
         if isinstance(kids, tuple):
-            self.plain_rows.pop(self.structure.parents[element], None)
             kids = self.kids[element] = [kids]
         assert kids is not None
         return kids
@@ -241,13 +308,29 @@ class StructureWriter:
         branches: list[int] = []
         leaves: list[int] = []
         is_present = bytearray(len(kids))
+        ordered = sorted(described)
         element = 0
         while element < len(kids):
-            if element in rows and described.isdisjoint(cells := structure.cells[element]):
-                branches.append(element)
-                leaves += cells
-                element = cells.stop
-                continue
+            if element in self.runs:
+                _, run = self.runs[element]
+                at = bisect_left(ordered, element)
+                if at == len(ordered) or ordered[at] >= run.rows.stop:
+                    branches += run.rows
+                    cells_of_run = [*range(element, run.rows.stop)]
+                    del cells_of_run[:: run.rows.step]
+                    leaves += cells_of_run
+                    element = run.rows.stop
+                    continue
+                del self.runs[element]
+            if element in rows:
+                cells = structure.cells[element]
+                if described.isdisjoint(cells):
+                    branches.append(element)
+                    leaves += cells
+                    element = cells.stop
+                    continue
+                self._spell_out(element)
+                del rows[element]
             role, own = roles[element], kids[element]
             if own is not None or (role in _TABLE_PARTS and is_present[parents[element]]):
                 is_present[element] = True
@@ -278,8 +361,24 @@ class StructureWriter:
         }
 
     def _number(self, elements: Sequence[int], first: int) -> None:
-        for number, element in enumerate(elements, first):
-            self.numbers[element] = number
+        numbers, runs = self.numbers, self.runs
+        at = 0
+        while at < len(elements):
+            element, number = elements[at], first + at
+            if element in runs:
+                rows = runs[element][1].rows
+                numbers[rows.start : rows.stop : rows.step] = range(number, number + len(rows))
+                at += len(rows)
+            elif element - 1 in runs:  # the first of the cells
+                _, run = runs[element - 1]
+                count, (start, stop, step) = len(run.rows) * run.columns, _bounds(run.rows)
+                for column in range(run.columns):
+                    cells = range(number + column, number + count, run.columns)
+                    numbers[start + 1 + column : stop : step] = cells
+                at += count
+            else:
+                numbers[element] = number
+                at += 1
 
     def _kids_of(self, element: int) -> Sequence[_Kid]:
         structure = self.structure
@@ -380,13 +479,26 @@ class StructureWriter:
     def _split_alike(self, branches: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the branches, and apart from them the rows with the commonest number of cells."""
         roles, cells = self.structure.roles, self.structure.cells
-        counts = Counter(len(cells[each]) for each in branches if roles[each] == "TR")
-        common, count = max(counts.items(), key=itemgetter(1), default=(0, 0))
-        if count < LEAST_ALIGNED:
+        groups: dict[int, list[int]] = {}  # by number of cells
+        others: list[int] = []
+        at = 0
+        while at < len(branches):
+            element = branches[at]
+            if element in self.runs:
+                _, run = self.runs[element]
+                groups.setdefault(run.columns, []).extend(run.rows)
+                at += len(run.rows)
+                continue
+            if roles[element] == "TR":
+                groups.setdefault(len(cells[element]), []).append(element)
+            else:
+                others.append(element)
+            at += 1
+        alike = max(groups.values(), key=len, default=[])
+        if len(alike) < LEAST_ALIGNED:
             return list(branches), []
-        is_alike = [roles[each] == "TR" and len(cells[each]) == common for each in branches]
-        alike = list(compress(branches, is_alike))
-        return [each for each, is_so in zip(branches, is_alike, strict=True) if not is_so], alike
+        rest = [row for group in groups.values() if group is not alike for row in group]
+        return sorted([*others, *rest]), alike
 
     def _branch(self, element: int) -> bytes:
         """Return an element whose children are elements, in lines."""
@@ -405,11 +517,31 @@ class StructureWriter:
         length = len(form % (0, *repeat(0, len(cells[rows[0]])))) - 1
         width = -length % _STEP + length
         form += b" " * (width - length)
-        records = [
-            form % (numbers[parents[row]], *numbers[cells[row].start : cells[row].stop])
-            for row in rows
-        ]
+        tail = b"]>>" + b" " * (width - length)
+        records: list[bytes] = []
+        at = 0
+        while at < len(rows):
+            row = rows[at]
+            if row in self.runs:
+                _, run = self.runs[row]
+                head = _ROW_START % numbers[parents[row]]
+                records += (head, (tail + head).join(self._refer_to_cells(run)), tail)
+                at += len(run.rows)
+                continue
+            own = cells[row]
+            records.append(form % (numbers[parents[row]], *numbers[own.start : own.stop]))
+            at += 1
         yield AlignedObjects(width, [width] * len(rows), b"".join(records))
+
+    def _refer_to_cells(self, run: RowRun) -> list[bytes]:
+        """Return the references to the cells of each row, which are numbered one after the other."""
+        known = self._references.get(run.rows.start)
+        if known is None:
+            start, length = self.numbers[run.rows.start + 1], len(_ROW_REFERENCE % 0) * run.columns
+            written = _write_references(range(start, start + len(run.rows) * run.columns))
+            known = [written[at : at + length] for at in range(0, len(written), length)]
+            self._references[run.rows.start] = known
+        return known
 
     def _write_leaves(self, leaves: Sequence[int]) -> Iterator[AlignedObjects]:
         """Write elements with one marked-content sequence of a page, or none."""
@@ -423,6 +555,12 @@ class StructureWriter:
             element = leaves[at]
             parent = parents[element]
             number, own = numbers[parent], self.kids[element]
+            if parent in self.runs:
+                content, run = self.runs[parent]
+                kinds = tuple(roles[element : element + run.columns])
+                columns.add_rows(kinds, number, self.pages[content.page], run.mcids)
+                at += len(run.rows) * run.columns
+                continue
             if parent in rows and (cells := structure.cells[parent]).start == element:
                 content, first = rows[parent]
                 kinds = tuple(roles[cells.start : cells.stop])
@@ -453,13 +591,26 @@ class StructureWriter:
 
     def _parent_rows(self, content: MarkedContent) -> bytes:
         """Return the same with ten entries in each line, so that rows of tables begin with one."""
-        owners, numbers = content.owners, self.numbers
-        form = b"".join([_NO_ENTRY if owner is None else _ROW_REFERENCE for owner in owners])
-        entries = form % tuple([numbers[owner] for owner in owners if owner is not None])
+        entries: list[bytes] = []
+        at = 0
+        for run in content.runs:
+            if self.runs.get(run.rows.start) != (content, run):
+                continue
+            gap = _NO_ENTRY * (run.step - run.columns)
+            entries += self._write_entries(content.owners[at : run.mcid])
+            entries.append(gap.join(self._refer_to_cells(run)))
+            at = run.end
+        entries += self._write_entries(content.owners[at:])
+        written = b"".join(entries)
         width = ALIGNED_MCIDS * len(_NO_ENTRY)
-        starts = range(0, max(len(entries), 1), width)
-        lines = [entries[at : at + width].ljust(width) for at in starts]
+        starts = range(0, max(len(written), 1), width)
+        lines = [written[at : at + width].ljust(width) for at in starts]
         return b"\0[" + b" \0 ".join(lines) + b"]"
+
+    def _write_entries(self, owners: Sequence[int | None]) -> Iterator[bytes]:
+        numbers = self.numbers
+        for owner in owners:
+            yield _NO_ENTRY if owner is None else _ROW_REFERENCE % numbers[owner]
 
     def _parent_tree(self, arrays: int) -> bytes:
         """Return the number tree from content streams, whose arrays start at an object number, and
@@ -519,6 +670,19 @@ def _branch_form(role: str) -> bytes:
     return name + b"\0/P %7d 0 R  " + _write_line(b"/K[")
 
 
+def _bounds(numbers: range) -> tuple[int, int, int]:
+    return numbers.start, numbers.stop, numbers.step
+
+
+def _write_references(numbers: range) -> bytes:
+    """Return references to consecutive objects, in columns."""
+    digits = len(str(numbers.start))
+    if len(str(numbers[-1])) > digits:
+        return _ROW_REFERENCE * len(numbers) % tuple(numbers)
+    start = " " * (7 - digits)
+    return (start + f" 0 R {start}".join(map(str, numbers)) + " 0 R ").encode()
+
+
 def _last_mcid(content: MarkedContent) -> int:
     return max(len(content.owners) - 1, 0)
 
@@ -551,6 +715,17 @@ class _LeafColumns:
         self._pages.append(self._form % page * count)
         self._mcids.append(self._all_mcids[mcid * width : (mcid + count) * width])
         self._count += count
+
+    def add_rows(self, roles: tuple[str, ...], parent: int, page: int, mcids: range) -> None:
+        """Add the children of consecutive elements from `parent` on, which begin at `mcids`."""
+        count, width, rows = len(roles), self._mcid_digits, len(mcids)
+        self._kinds += [roles] * rows
+        form, size = self._form, width * count
+        self._parents += [form % number * count for number in range(parent, parent + rows)]
+        self._pages.append(form % page * (count * rows))
+        starts = range(mcids.start * width, mcids.stop * width, mcids.step * width)
+        self._mcids += [self._all_mcids[at : at + size] for at in starts]
+        self._count += count * rows
 
     def add_empty(self, role: str, parent: int) -> None:
         """Add an element without content."""

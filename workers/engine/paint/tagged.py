@@ -7,24 +7,31 @@ outside of figures: borders, backgrounds, rules, underlines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 from typing import Any, Final
 
 from workers.engine.layout.display import (
+    Bands,
     GlyphRun,
     Item,
     Restore,
     Save,
     ShapedRun,
-    TextRow,
+    TextRows,
     Widget,
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_objects import ALIGNED_MCIDS, LEAST_ALIGNED, MarkedContent
+from workers.engine.paint.structure_objects import (
+    ALIGNED_MCIDS,
+    LEAST_ALIGNED,
+    MarkedContent,
+    RowRun,
+)
 from workers.engine.paint.structure_tree import StructureTree
 
 # Items without an owner, or with several.
-_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRow})
+_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRows})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
 _NOTHING: Final = -1  # no sequence is open
 
@@ -62,7 +69,7 @@ class TaggedStreamWriter(ContentStreamWriter):
             if kind in _COMPLETE:
                 writers[kind](self, item)
                 continue
-            owner: Any = item.owner  # type: ignore[union-attr]  # all others have one
+            owner: Any = None if kind is Bands else item.owner  # type: ignore[union-attr]  # all others have one
             is_text = kind in _TEXTS and owner not in figures
             if not is_text and owner not in figures:
                 owner = None
@@ -77,31 +84,93 @@ class TaggedStreamWriter(ContentStreamWriter):
                     self._switch(owner, is_text=is_text)
             writers[kind](self, item)
 
-    def write_row(self, item: TextRow) -> None:
-        """Write the texts of a row, each a sequence of its own: no text object is ended."""
-        drawn: Sequence[Any] | None = item.owners  # numbers of structure elements
-        if drawn is None:
+    def write_rows(self, item: TextRows) -> None:
+        """Write the texts of rows, each a sequence of its own: no text object is ended."""
+        if item.owners is None:
             if self._current is not None:
                 self._switch(None, is_text=True)
-            super().write_row(item)
+            super().write_rows(item)
             return
+        rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
+        whole = None if "" in item.texts else self._find_whole_rows(rows, item.columns)
+        if whole is not None:
+            before = self._begin_whole_rows(whole)
+            self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
+            self._write_texts(item, before)
+            return
+        if "" in item.texts:
+            drawn = [*map(bool, item.texts)]
+            width = item.columns
+            rows = [
+                [*compress(row, drawn[at * width : (at + 1) * width])]
+                for at, row in enumerate(rows)
+            ]
+        before = self._begin_rows([row for row in rows if row])
+        self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
+        if len(before) < len(item.texts):
+            found = iter(before)
+            before = [next(found) if text else b"" for text in item.texts]
+        self._write_texts(item, before)
+
+    def _find_whole_rows(self, rows: Sequence[Sequence[int]], columns: int) -> range | None:
+        """Return the elements of rows that follow each other and are drawn whole, else None."""
+        cells = self._structure.cells.get(rows[0][0] - 1)
+        first = rows[0][0] - 1
+        found = range(first, first + len(rows) * (columns + 1), columns + 1)
+        is_whole = cells is rows[0] and [row[0] - 1 for row in rows] == [*found]
+        return found if is_whole else None
+
+    def _begin_whole_rows(self, rows: range) -> list[bytes]:
+        """Number elements like `_begin_rows`, by column, for rows whose cells are all drawn."""
         owners, roles = self._content.owners, self._structure.roles
-        is_long = len(roles) >= LEAST_ALIGNED and 2 * len(drawn) >= ALIGNED_MCIDS
-        if is_long and drawn[0] != self._current:
+        columns = step = rows.step - 1
+        if len(roles) >= LEAST_ALIGNED and 2 * columns >= ALIGNED_MCIDS:
             owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
-        if self._is_inside and drawn[0] != self._current:
-            self._out.append(_NEXT_SEQUENCES[roles[drawn[0]]] % len(owners))
-            owners.append(drawn[0])
-        elif drawn[0] != self._current:
-            self._switch(drawn[0], is_text=True)
-        self._current = drawn[-1]
-        between = [
-            _NEXT_SEQUENCES[roles[owner]] % number
-            for number, owner in enumerate(drawn[1:], len(owners))
-        ]
-        owners += drawn[1:]
-        self._prepare_text(drawn, item.face, item.size, item.color, item.letter_spacing)
-        self._write_texts(item, between)
+            step += -columns % ALIGNED_MCIDS
+        run = RowRun(len(owners), step, rows)
+        first = rows.start + 1
+        if self._is_inside:
+            self._out.append(_NEXT_SEQUENCES[roles[first]] % run.mcid)
+        else:
+            self._switch(first, is_text=True)
+        elements: list[int | None] = [None] * (run.end - run.mcid)
+        before = [b""] * (len(rows) * columns)
+        for at in range(columns):
+            elements[at::step] = range(first + at, rows.stop, rows.step)
+            before[at::columns] = _write_nexts(roles[first + at], run.mcids, at)
+        owners[run.mcid :] = elements
+        self._content.runs.append(run)
+        self._current = elements[-1]
+        before[0] = b""
+        return before
+
+    def _begin_rows(self, rows: Sequence[Sequence[int]]) -> list[bytes]:
+        """Number the elements of rows, and return the operators that begin each one's sequence.
+
+        That of the first is written: it may need another object.
+        """
+        owners, roles = self._content.owners, self._structure.roles
+        is_long = len(roles) >= LEAST_ALIGNED
+        before = []
+        for row in rows:
+            if is_long and 2 * len(row) >= ALIGNED_MCIDS:
+                owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
+            if not self._is_inside:
+                self._switch(row[0], is_text=True)
+                before.append(b"")
+                others = row[1:]
+            else:
+                others = row
+            before += [
+                _NEXT_SEQUENCES[roles[element]] % number
+                for number, element in enumerate(others, len(owners))
+            ]
+            owners += others
+        self._current = rows[-1][-1]
+        if before[0]:
+            self._out.append(before[0])
+            before[0] = b""
+        return before
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:
         """End the open sequence and start that of an owner, None for an artifact."""
@@ -161,7 +230,7 @@ class TaggedStreamWriter(ContentStreamWriter):
 
 _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
     **WRITERS,
-    TextRow: TaggedStreamWriter.write_row,
+    TextRows: TaggedStreamWriter.write_rows,
     Save: TaggedStreamWriter.begin_group,
     Widget: TaggedStreamWriter.add_widget,
 }
@@ -180,3 +249,17 @@ class _NextSequences(dict[str, bytes]):
 
 
 _NEXT_SEQUENCES: Final = _NextSequences()
+_MAX_MCIDS: Final = 2_000  # operators that are kept for each role, those of a page of any table
+_KEPT: Final[dict[str, list[bytes]]] = {}
+
+
+def _write_nexts(role: str, mcids: range, column: int) -> list[bytes]:
+    """Return the operators that end a sequence and begin one of a role, for a column of rows."""
+    end = mcids.stop + column
+    form = _NEXT_SEQUENCES[role]
+    if end > _MAX_MCIDS:
+        return [form % (number + column) for number in mcids]
+    known = _KEPT.setdefault(role, [])
+    if len(known) < end:
+        known += [form % number for number in range(len(known), end)]
+    return known[mcids.start + column : end : mcids.step]

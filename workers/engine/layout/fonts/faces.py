@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from itertools import filterfalse
+from itertools import compress, filterfalse
 from operator import add
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -49,6 +49,7 @@ _WITH_LIGATURES: Final = {**_KERNING_ONLY, "liga": True}
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
 
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
+_BY_ITSELF: Final = b"by itself"  # of texts whose operand depends on their digits
 _NOT_ZERO: Final = re.compile("[1-9]")
 
 # Figures are never kerned, so that they align in columns.
@@ -116,6 +117,16 @@ class Face:
     def clear_caches(self) -> None:
         """Clear the caches, so that the face can be freed; it stays usable."""
         self._caches.clear()
+        for name in ("_pattern_widths", "_pattern_operands"):  # they refer to the face
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _pattern_widths(self) -> _PatternCache:
+        return _PatternCache(self._measure_pattern)
+
+    @cached_property
+    def _pattern_operands(self) -> _PatternCache:
+        return _PatternCache(self._encode_pattern)
 
     @cached_property
     def glyphs(self) -> dict[str, int]:
@@ -152,13 +163,20 @@ class Face:
         return width
 
     def measure_all(self, texts: Sequence[str]) -> list[float]:
-        """Return the advance width of each text in em."""
-        # Words recur, so that one pass over what is known mostly suffices.
-        widths = list(map(self._widths.get, texts))
+        """Return the advance widths of many texts, as `measure` does of each."""
+        patterns = self._find_patterns("\n".join(texts), len(texts))
+        if patterns is None:
+            return [*map(self.measure, texts)]
+        return [*map(self._pattern_widths.__getitem__, patterns)]
+
+    def measure_words(self, words: Sequence[str]) -> list[float]:
+        """Return the advance width of each word in em."""
+        # They recur, so that one pass over what is known mostly suffices.
+        widths = list(map(self._widths.get, words))
         if None in widths:
             return [
-                self.measure(text) if width is None else width
-                for text, width in zip(texts, widths, strict=True)
+                self.measure(word) if width is None else width
+                for word, width in zip(words, widths, strict=True)
             ]
         return cast("list[float]", widths)
 
@@ -191,6 +209,30 @@ class Face:
             number = self._numbers[pattern] = _Number(self._measure(zeros), is_plain)
         return number
 
+    def _find_patterns(self, joined: str, count: int) -> list[bytes] | None:
+        """Return the texts in `count` lines with zeros for their digits, in one go.
+
+        None where some of them are not ASCII, hold a line end, or have figures of several widths.
+        """
+        if not joined.isascii() or not self._has_equal_figures:
+            return None
+        patterns = joined.encode().translate(_ZEROS).split(b"\n")
+        return patterns if len(patterns) == count else None
+
+    def _measure_pattern(self, pattern: bytes) -> float:
+        return self._measure(pattern.decode())
+
+    def _encode_pattern(self, pattern: bytes) -> bytes | None:
+        """Return what all texts of a pattern are encoded as, None for their characters as they are.
+
+        `_BY_ITSELF` where it depends on the digits: kerned or escaped text with a number.
+        """
+        text = pattern.decode()
+        operand = self._write_operand(text)
+        if operand == self._write_plain(text):
+            return None
+        return _BY_ITSELF if b"0" in pattern else operand
+
     @cached_property
     def _has_equal_figures(self) -> bool:
         return len({self.advances[figure] for figure in "0123456789"}) == 1
@@ -217,6 +259,20 @@ class Face:
                     self._operands.clear()
                 self._operands[text] = operand
         return operand
+
+    def encode_all(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the operands of many texts, as `encode` does of each."""
+        joined = "\n".join(texts)
+        patterns = self._find_patterns(joined, len(texts))
+        if patterns is None:
+            return [*map(self.encode, texts)]
+        line_end = self.codes.write("\n")
+        operands = self._write_plain(joined).replace(line_end, b")\n(").split(b"\n")
+        others = [*map(self._pattern_operands.__getitem__, patterns)]
+        for at in compress(range(len(others)), others):
+            other = others[at]
+            operands[at] = self.encode(texts[at]) if other is _BY_ITSELF else other
+        return operands
 
     def _write_operand(self, text: str) -> bytes:
         if _FIGURES.fullmatch(text):
@@ -391,6 +447,22 @@ class _Number(NamedTuple):
 
     width: float
     is_plain: bool
+
+
+class _PatternCache(dict[bytes, Any]):
+    """Results by the pattern of a text: a column of amounts has a handful, one of names many."""
+
+    def __init__(self, compute: Callable[[bytes], Any]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, pattern: bytes) -> Any:
+        result = self._compute(pattern)
+        if len(pattern) <= _MAX_CACHED_LENGTH:
+            if len(self) >= _MAX_CACHED_WORDS:
+                self.clear()
+            self[pattern] = result
+        return result
 
 
 class _Advances(dict[str, int]):

@@ -24,7 +24,10 @@ class FontFace(Protocol):
         """Return the width of `text`, in em."""
 
     def measure_all(self, texts: Sequence[str]) -> list[float]:
-        """Return the width of each text, in em."""
+        """Return the widths of many texts, in em."""
+
+    def measure_words(self, words: Sequence[str]) -> list[float]:
+        """Return the width of each word, in em."""
 
     def kern(self, first: str, second: str) -> float:
         """Return the kerning between two characters, in em."""
@@ -37,6 +40,9 @@ class FontFace(Protocol):
 
     def encode(self, text: str) -> bytes:
         """Return `text` as the operand of a text-showing operator (ISO 32000-1, 9.4.3)."""
+
+    def encode_all(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the operands of many texts."""
 
     def encode_justified(self, text: str, adjustment: float) -> bytes:
         """Return `text` as an operand whose spaces are wider by `adjustment` thousandths of an em."""

@@ -59,7 +59,7 @@ class GlyphStyle(NamedTuple):
             return [measure(word) * size + spacing * len(word) for word in words]
         if self.joined is not None:
             words = list(map(self.joined.__getitem__, words))
-        return [width * size for width in self.face.measure_all(words)]
+        return [width * size for width in self.face.measure_words(words)]
 
     def kern(self, first: str, second: str) -> float:
         """Return the kern between the last character of a text and another one in points, mostly 0."""

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.engine.tree.documents import blocks, cells, page, problems, table, text_of
+from workers.engine.tree.elements.tables.totals import add_all, add_up, initial_values
 from workers.engine.tree.nodes import FragmentValues, Occurrence, Table, Total, TotalMode
 
 ROWS = {"start": 10, "rows": [{"n": 0.1, "t": "a"}, {"n": 0.2, "t": "b"}, {"n": None, "t": "c"}]}
@@ -27,6 +28,19 @@ def test_totals_run_up_exactly_from_their_start():
         f'{SUM}<tr for="r in rows"><td>{{{{ r.t }}}} {{{{ totals.sum.running }}}}</td></tr>'
     )
     assert rows == [["a 10.1"], ["b 10.3"], ["c 10.3"]]
+
+
+def test_many_rows_are_added_as_one_after_the_other_is():
+    totals = [Total(mode.value, mode, Decimal("0.10")) for mode in TotalMode]
+    totals += [Total("none", TotalMode.MIN, None), Total("late", TotalMode.MAX, None)]
+    numbers = [Decimal(text) for text in ("1.5", "-2.25", "7", "0.10", "1E-20")]
+    rows = [(each,) * len(TotalMode) + (None, None) for each in numbers]
+    rows[1:1] = [(), (Decimal(9), Decimal(1), None, None, None, None, Decimal("3.50"))]
+    carried = one_by_one = initial_values(totals)
+    for row in rows:
+        one_by_one = add_up(totals, one_by_one, row) if row else one_by_one
+    assert str(add_all(totals, carried, rows)) == str(one_by_one)
+    assert add_all(totals, carried, [(), ()]) == carried
 
 
 def test_rows_with_marks_in_their_cells_run_up_too():

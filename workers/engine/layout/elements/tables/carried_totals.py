@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from decimal import localcontext
 from typing import Final
 
-from workers.engine.tree.elements.tables.totals import add_up, initial_values, zero_values
+from workers.engine.tree.elements.tables.totals import (
+    add_all,
+    add_up,
+    initial_values,
+    zero_values,
+)
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import FragmentValues, TableRow, Total, TotalValues
 from workers.engine.tree.page_values import PageValues
@@ -55,9 +60,6 @@ class CarriedTotals:
     def _add(self, carried: TotalValues, first: int, end: int) -> TotalValues:
         if not self._totals:
             return ()
+        counted = [row.contributions for row in self._rows[first:end]]
         with localcontext(ARITHMETIC):
-            for index in range(first, end):
-                counted = self._rows[index].contributions
-                if counted:
-                    carried = add_up(self._totals, carried, counted)
-        return carried
+            return add_all(self._totals, carried, counted)

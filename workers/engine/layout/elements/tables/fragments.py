@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.context import (
@@ -17,16 +18,21 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
-from workers.engine.layout.display import Fill
+from workers.engine.layout.display import Bands
 from workers.engine.layout.elements.tables.grid import LaidOutCaption, TableGrid, total_height
 from workers.engine.layout.elements.tables.row_plans import RowPlan, resolve_borders
 from workers.engine.layout.elements.tables.rows import (
     LaidOutRow,
-    draw_cells,
+    draw_rows,
     draw_vertical_borders,
 )
 from workers.engine.tree.nodes import Role, RowGroup, Table, TableBody
 from workers.engine.units import Border, Color
+
+# Making a named tuple from a tuple takes half the time.
+_new: Final = tuple.__new__
+
+_Background = tuple[float, float, tuple[float, float]]  # left, width, and place in its band
 
 
 class _Entry(NamedTuple):
@@ -88,14 +94,18 @@ class TableFragment:
         was_artifact = canvas.is_artifact
         if not canvas.is_dry_run:
             canvas.items += _fill_backgrounds(entries, x, y)
-        for laid_out, _, _, _, is_repeated, section, role in entries:
+        for _, alike in groupby(entries, _row_key):
+            members = list(alike)
+            *_, is_repeated, section, role = members[0]
+            rows = [entry.laid_out for entry in members]
             canvas.is_artifact = was_artifact or is_repeated
             tree = canvas.tree
             cells = None
             if tree is not None and section is not None:
-                cells = tree.cells_of(section, role, laid_out.row)
-            draw_cells(canvas, laid_out, x, y, cells)
-            y += laid_out.height
+                cells = tree.cells_of(section, role, [laid_out.row for laid_out in rows])
+            draw_rows(canvas, rows, x, y, cells)
+            for laid_out in rows:
+                y += laid_out.height
         canvas.is_artifact = was_artifact
 
     def _draw_lines(
@@ -103,12 +113,17 @@ class TableFragment:
     ) -> None:
         upper: RowPlan | None = None
         ending: tuple[Border, ...] = ()
+        without_lines: RowPlan | None = None  # between two rows of this plan there are none
         for laid_out, above, below, *_ in entries:
-            self._draw_edge(canvas, upper, laid_out.plan, ending + above, x, y)
-            if laid_out.plan.vertical_borders:
-                draw_vertical_borders(canvas, laid_out.plan, x, y, y + laid_out.height)
+            plan = laid_out.plan
+            if plan is not without_lines or plan is not upper or above or ending:
+                self._draw_edge(canvas, upper, plan, ending + above, x, y)
+                if plan.vertical_borders:
+                    draw_vertical_borders(canvas, plan, x, y, y + laid_out.height)
+                elif not plan.has_borders:
+                    without_lines = plan
             y += laid_out.height
-            upper, ending = laid_out.plan, below
+            upper, ending = plan, below
         if upper is not None:
             self._draw_edge(canvas, upper, None, ending, x, y)
 
@@ -197,37 +212,47 @@ class TableFragment:
         bodies, starts, stripe = grid.node.bodies, grid.starts, grid.node.stripe
         if not self.rows:
             return
-        number = grid.body_of(self.first)
-        for offset, laid_out in enumerate(self.rows):
-            index = self.first + offset
-            while index >= starts[number + 1]:
-                number += 1
+        end = self.first + len(self.rows)
+        for number in range(grid.body_of(self.first), grid.body_of(end - 1) + 1):
             body = bodies[number]
+            first, last = starts[number], starts[number + 1] - 1
             style = body.style.box
-            fill = laid_out.plan.template.style.box.background or style.background
-            if fill is None and stripe:
-                fill = stripe[index % len(stripe)]
-            above = (style.border.top,) if index == starts[number] else ()
-            below = (style.border.bottom,) if index == starts[number + 1] - 1 else ()
-            yield _Entry(laid_out, above, below, fill, False, body, Role.TABLE_BODY)
+            rest = False, body, Role.TABLE_BODY
+            for index in range(max(first, self.first), min(last + 1, end)):
+                laid_out = self.rows[index - self.first]
+                fill = laid_out.plan.template.style.box.background or style.background
+                if fill is None and stripe:
+                    fill = stripe[index % len(stripe)]
+                above = (style.border.top,) if index == first else ()
+                below = (style.border.bottom,) if index == last else ()
+                yield _new(_Entry, (laid_out, above, below, fill, *rest))
 
 
-def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Fill]:
+def _row_key(entry: _Entry) -> tuple[object, ...]:
+    """Return a key that is equal for rows that can be drawn together, plain ones of one template."""
+    laid_out, _, _, _, is_repeated, section, role = entry
+    alone = None if laid_out.is_plain else laid_out
+    return alone, laid_out.plan, laid_out.row.template, section, is_repeated, role
+
+
+def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Bands]:
     """Yield the backgrounds of all rows, then those of cells: below all text (CSS 2.2, 17.5.1).
 
     Those of one colour follow each other and become one path, and the text of all rows one text
     object. No two of them overlap, so that their order is free.
     """
-    rows: dict[Color, list[Fill]] = {}
-    cells: dict[Color, list[Fill]] = {}
+    rows: dict[Color, list[_Background]] = {}
+    cells: dict[Color, list[_Background]] = {}
     for laid_out, _, _, fill, *_ in entries:
         plan, height = laid_out.plan, laid_out.height
         if fill is not None:
-            rows.setdefault(fill, []).append(Fill(x, y, plan.width, height, fill, None))
+            rows.setdefault(fill, []).append((x, plan.width, (y, height)))
         for left, width, color in plan.backgrounds:
-            cells.setdefault(color, []).append(Fill(x + left, y, width, height, color, None))
+            cells.setdefault(color, []).append((x + left, width, (y, height)))
         y += height
-    return chain(*rows.values(), *cells.values())
+    for color, backgrounds in chain(rows.items(), cells.items()):
+        for (left, width), alike in groupby(backgrounds, itemgetter(0, 1)):
+            yield Bands(left, width, [place for _, _, place in alike], color)
 
 
 def _describe_outgrown(

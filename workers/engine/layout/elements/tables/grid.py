@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import inf
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.stacks import margins_of
 from workers.engine.layout.context import Fragment, LayoutContext, Region
@@ -14,6 +15,7 @@ from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
 from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
 from workers.engine.layout.elements.tables.rows import (
     LaidOutRow,
+    lay_out_plain_rows,
     lay_out_table_row,
     spanning_heights,
     with_heights,
@@ -29,7 +31,13 @@ from workers.engine.tree.nodes import (
     TableBody,
     TableRow,
 )
+from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Border
+
+FORCING_BREAKS: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
+
+# Rows that are measured in one go: those of a page, about.
+_ROWS_AHEAD: Final = 64
 
 
 class LaidOutCaption(NamedTuple):
@@ -60,8 +68,10 @@ class TableGrid:
     carried: CarriedTotals
     spans: RowSpans | None  # None where no cell spans rows
     laid_out: list[LaidOutRow | None]
+    forces_breaks: bool = False  # whether a row or body forces a break before or after itself
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
     templates: list[RowTemplate] = field(default_factory=list)  # kept: their styles' ids are keys
+    attempted: int = 0  # rows up to here were tried as plain ones
     groups: dict[RowGroup, tuple[LaidOutRow, ...]] = field(default_factory=dict)
     captions: dict[Caption, LaidOutCaption] = field(default_factory=dict)
     lines: dict[Hashable, tuple[tuple[float, float, Border], ...]] = field(default_factory=dict)
@@ -96,11 +106,26 @@ class TableGrid:
                 made = self._lay_out_spanned(context, rows, self.spans, block.first)
                 self.laid_out[block.first : block.end] = made
                 return made[index - block.first]
-            row = self.rows[index]
-            laid_out = self.laid_out[index] = lay_out_table_row(
-                context, self.plan(context, row.template), row
-            )
+            if index >= self.attempted:
+                self._lay_out_plain(context, index)
+                laid_out = self.laid_out[index]
+            if laid_out is None:
+                row = self.rows[index]
+                laid_out = self.laid_out[index] = lay_out_table_row(
+                    context, self.plan(context, row.template), row
+                )
         return laid_out
+
+    def _lay_out_plain(self, context: LayoutContext, index: int) -> None:
+        """Lay out those of the next rows of one template that are plain, without side effects."""
+        if self.spans is not None:
+            self.attempted = len(self.rows)
+            return
+        template = self.rows[index].template
+        ahead = self.rows[index : index + _ROWS_AHEAD]
+        rows = [*takewhile(lambda row: row.template is template, ahead)]
+        end = self.attempted = index + len(rows)
+        self.laid_out[index:end] = lay_out_plain_rows(self.plan(context, template), rows)
 
     def group(self, context: LayoutContext, group: RowGroup) -> tuple[LaidOutRow, ...]:
         """Return the rows of a head or foot, laid out with placeholder values."""
@@ -176,6 +201,10 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
         carried=carried,
         spans=RowSpans(rows) if any(_spans_rows(template) for template, _ in groups) else None,
         laid_out=[None] * len(rows),
+        forces_breaks=any(
+            not FORCING_BREAKS.isdisjoint((style.breaks.before, style.breaks.after))
+            for style in (*(row.style for row, _ in groups), *(body.style for body in node.bodies))
+        ),
     )
     context.cache[key] = grid
     return grid

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from workers.engine.layout.blocks.boxes import outer_widths
 from workers.engine.layout.blocks.repetition import lay_out_repeatedly
@@ -26,6 +26,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.elements.tables.fragments import TableFragment
 from workers.engine.layout.elements.tables.grid import (
+    FORCING_BREAKS,
     LaidOutCaption,
     TableGrid,
     all_rows,
@@ -37,8 +38,6 @@ from workers.engine.layout.elements.tables.spans import JoinedRows
 from workers.engine.layout.elements.tables.widths import group_by_template, measure_columns
 from workers.engine.tree.nodes import Occurrence, RowGroup, Table
 from workers.engine.tree.styles.computed import BreakTo
-
-_FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
 
 
 class TableResume(NamedTuple):
@@ -157,7 +156,7 @@ class _TableFiller:
         grid, context, rows = self.grid, self.context, self.grid.rows
         laid_out = grid.laid_out
         for index in range(self.first, len(rows)):
-            if index > self.first:
+            if grid.forces_breaks and index > self.first:
                 forced = self._forced_before(index)
                 if forced:
                     return index, forced
@@ -175,17 +174,17 @@ class _TableFiller:
     def _forced_before(self, index: int) -> str:
         before = self.grid.rows[index - 1].template.style.breaks
         own = self.grid.rows[index].template.style.breaks
-        if before.after in _FORCING:
+        if before.after in FORCING_BREAKS:
             return before.after.value
-        if own.before in _FORCING:
+        if own.before in FORCING_BREAKS:
             return own.before.value
         number = self.grid.body_of(index)
         if index == self.grid.starts[number]:
             body = self.node.bodies[number].style.breaks
             last = self.node.bodies[self.grid.body_of(index - 1)].style.breaks
-            if last.after in _FORCING:
+            if last.after in FORCING_BREAKS:
                 return last.after.value
-            if body.before in _FORCING:
+            if body.before in FORCING_BREAKS:
                 return body.before.value
         return ""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import compress, repeat
+from itertools import accumulate, chain, repeat
 from math import inf
 from operator import le
 from typing import Any, Final, NamedTuple
@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
-from workers.engine.layout.display import Fill, GlyphRun, Owner, TextRow
-from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, bare_style
+from workers.engine.layout.display import Fill, GlyphRun, Owner, TextRows
+from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, RunPlan, bare_style
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
 from workers.engine.layout.lines.bidi import has_right_to_left
@@ -70,7 +70,8 @@ class LaidOutRow(NamedTuple):
     """A row, laid out.
 
     `resumes` are the resume positions of the cells of a split row, None for a whole one; `heights`
-    those of the cells if one of them spans rows, None if all are as high as the row.
+    those of the cells if one of them spans rows, None if all are as high as the row. A row `is_plain`
+    if each cell is a line of text at most, drawn in one of the runs of the plan.
     """
 
     plan: RowPlan
@@ -79,13 +80,65 @@ class LaidOutRow(NamedTuple):
     contents: list[CellLayout]
     resumes: tuple[Resume, ...] | None = None
     heights: tuple[float, ...] | None = None
+    is_plain: bool = False
+
+
+def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutRow | None]:
+    """Lay out rows of one plan whose cells are all ASCII text that fits on one line, None for others.
+
+    What needs more than that is found by `lay_out_table_row`.
+    """
+    columns = len(plan.cells)
+    texts = [*chain.from_iterable([row.cells for row in rows])]
+    is_simple = (
+        plan.runs
+        and plan.limits
+        and {len(row.cells) for row in rows} == {columns}
+        and {*map(type, texts)} == _ONLY_TEXT
+        and "".join(texts).isascii()  # type: ignore[arg-type]  # all are text
+    )
+    if not is_simple:
+        return [None] * len(rows)
+    widths = _measure_texts(plan, texts)  # type: ignore[arg-type]  # as above
+    height = plan.plain_height
+    starts = range(0, len(texts), columns)
+    limits = plan.limits
+    if all(max(widths[at::columns]) <= limit for at, limit in enumerate(limits)):
+        return [
+            _new(
+                LaidOutRow,
+                (plan, row, height, widths[start : start + columns], None, None, True),
+            )
+            for row, start in zip(rows, starts, strict=True)
+        ]
+    laid_out: list[LaidOutRow | None] = []
+    for row, start in zip(rows, starts, strict=True):
+        own: list[CellLayout] = [*widths[start : start + columns]]
+        fits = all(map(le, own, limits))  # type: ignore[arg-type]  # all are widths
+        laid_out.append(LaidOutRow(plan, row, height, own, is_plain=True) if fits else None)
+    return laid_out
+
+
+def _measure_texts(plan: RowPlan, texts: Sequence[str]) -> list[float]:
+    """Return the widths of the texts of rows, row by row."""
+    columns = len(plan.cells)
+    if len(plan.runs) == 1:
+        glyph_style = plan.runs[0].glyph_style
+        size = glyph_style.style.size
+        return [em * size for em in glyph_style.face.measure_all(texts)]
+    widths = [0.0] * len(texts)
+    for run in plan.runs:
+        size, face = run.glyph_style.style.size, run.glyph_style.face
+        for at in range(run.cells.start, run.cells.stop):
+            widths[at::columns] = [em * size for em in face.measure_all(texts[at::columns])]
+    return widths
 
 
 def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
     """Lay out a row at its natural height."""
-    widths = _measure_plain(plan, row.cells)
-    if widths is not None:
-        return LaidOutRow(plan, row, plan.plain_height, widths)
+    plain = lay_out_plain_rows(plan, [row])[0]
+    if plain is not None:
+        return plain
     contents: list[CellLayout] = []
     height = plan.plain_height
     for cell, content in zip(plan.cells, row.cells, strict=False):
@@ -109,19 +162,12 @@ def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> L
             height = max(height, fragment.height + cell.insets.top + cell.insets.bottom)
     if plan.has_baselines:
         height = max(height, _height_on_baseline(plan, contents))
-    return LaidOutRow(plan, row, height, contents)
-
-
-def _measure_plain(plan: RowPlan, texts: Sequence[object]) -> list[CellLayout] | None:
-    """Return the widths of a row's cells, all of them ASCII text that fits on one line, else None."""
-    if not plan.runs or not plan.limits or {*map(type, texts)} != _ONLY_TEXT:
-        return None
-    widths: list[CellLayout] = []
-    for run in plan.runs:
-        size = run.glyph_style.style.size
-        widths += [em * size for em in map(run.glyph_style.face.measure, texts[run.cells])]  # type: ignore[arg-type]  # all are text
-    is_fitting = all(map(le, widths, plan.limits))  # type: ignore[arg-type]  # all are widths
-    return widths if is_fitting and "".join(texts).isascii() else None  # type: ignore[arg-type]
+    is_plain = (
+        bool(plan.runs)
+        and len(contents) == len(plan.cells)
+        and {*map(type, contents)} == _ONLY_WIDTHS
+    )
+    return LaidOutRow(plan, row, height, contents, is_plain=is_plain)
 
 
 def split_row(
@@ -170,27 +216,37 @@ def with_heights(laid_row: LaidOutRow, heights: Sequence[float], at: int) -> Lai
     return laid_row._replace(height=heights[at], heights=own)
 
 
-def draw_cells(
-    canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None = None
+def draw_rows(
+    canvas: PageCanvas,
+    rows: Sequence[LaidOutRow],
+    x: float,
+    y: float,
+    elements: Sequence[range] | None = None,
 ) -> None:
-    """Draw the contents of a row's cells; `elements` are their structure elements."""
-    plan, contents = laid_row.plan, laid_row.contents
+    """Draw the contents of the cells of a row, or of plain rows of one template.
+
+    `elements` are the structure elements of the cells of each row.
+    """
+    plan = rows[0].plan
+    tops = [*accumulate([row.height for row in rows[:-1]], initial=y)]
     for left, name in plan.anchors:
-        canvas.add_anchor(name, x + left, y)
-    if canvas.records_boxes:
-        _add_cell_boxes(canvas, laid_row, x, y)
-    elif plan.runs and laid_row.heights is None and {*map(type, contents)} == _ONLY_WIDTHS:
+        for top in tops:
+            canvas.add_anchor(name, x + left, top)
+    if rows[0].is_plain and not canvas.records_boxes:
         if not canvas.is_dry_run:  # which looks for anchors
-            _draw_runs(canvas, laid_row, x, y, elements)
+            _draw_plain(canvas, rows, x, tops, elements)
         return
-    _draw_each(canvas, laid_row, x, y, elements)
+    for row, top, own in zip(rows, tops, elements or repeat(None), strict=False):
+        if canvas.records_boxes:
+            _add_cell_boxes(canvas, row, x, top)
+        _draw_each(canvas, row, x, top, own)
 
 
 def _draw_each(
     canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None
 ) -> None:
     """Draw the cells of a row one by one."""
-    plan, row, height, contents, _, heights = laid_row
+    plan, row, height, contents, _, heights, _ = laid_row
     line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
     is_artifact = canvas.is_artifact
     append = canvas.items.append
@@ -243,36 +299,78 @@ def _draw_each(
             )
 
 
-def _draw_runs(
-    canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None
+def _draw_plain(
+    canvas: PageCanvas,
+    rows: Sequence[LaidOutRow],
+    x: float,
+    tops: Sequence[float],
+    elements: Sequence[range] | None,
 ) -> None:
-    """Draw the cells of a row, each of them a line of plain text."""
-    plan, row, height, contents, _, _ = laid_row
-    for cells, glyph_style, baseline, plain_height, share, places, decimals, templates in plan.runs:
-        texts: Sequence[Any] = row.cells[cells]
-        widths: Sequence[Any] = contents[cells]
-        lefts = [
-            x + left + (room - width) * align_share
-            for (left, room, align_share), width in zip(places, widths, strict=False)
-        ]
-        for at, alignment in decimals:
-            lefts[at] -= alignment.shift(texts[at])
-        owners: Sequence[Any] | None = None
-        if elements is not None:
-            owners = elements[cells]
-        elif not canvas.is_artifact:
-            owners = [_new(CellOwner, (row, template)) for template in templates]
-        if "" in texts:
-            is_drawn = [*map(bool, texts)]
-            lefts, widths = [*compress(lefts, is_drawn)], [*compress(widths, is_drawn)]
-            owners = owners and [*compress(owners, is_drawn)]
-            texts = [*compress(texts, is_drawn)]
-        if texts:
-            style, face, *_ = glyph_style
-            top = y + (baseline + (height - plain_height) * share)
-            codes = [*map(face.encode, texts)]
-            drawn = (lefts, top, face, style.size, style.color, codes, texts, widths, owners)
-            canvas.items.append(TextRow(*drawn, style.letter_spacing))
+    """Draw plain rows of one plan: together where all cells are one run, in the order of reading."""
+    runs = rows[0].plan.runs
+    if len(runs) == 1:
+        _draw_run(canvas, runs[0], rows, (x, tops), elements)
+        return
+    for at, top in enumerate(tops):
+        for run in runs:
+            own = None if elements is None else [elements[at][run.cells]]
+            _draw_run(canvas, run, rows[at : at + 1], (x, [top]), own)
+
+
+def _draw_run(
+    canvas: PageCanvas,
+    run: RunPlan,
+    rows: Sequence[LaidOutRow],
+    place: tuple[float, Sequence[float]],
+    elements: Sequence[range] | None,
+) -> None:
+    """Draw the cells of a run in some rows; `place` is their left edge, and the top of each row."""
+    x, tops = place
+    cells, glyph_style, baseline, plain_height, share, places, decimals, templates = run
+    texts: list[Any] = [*chain.from_iterable([row.row.cells[cells] for row in rows])]
+    if not any(texts):
+        return
+    widths: list[Any] = [*chain.from_iterable([row.contents[cells] for row in rows])]
+    columns = len(places)
+    xs = [0.0] * len(texts)
+    for at, (left, room, align_share) in enumerate(places):
+        start = x + left
+        xs[at::columns] = (
+            [start + (room - width) * align_share for width in widths[at::columns]]
+            if align_share
+            else [start] * len(rows)
+        )
+    for at, alignment in decimals:
+        for index in range(at, len(texts), columns):
+            xs[index] -= alignment.shift(texts[index])
+    owners: Sequence[Sequence[Owner]] | None = elements
+    if elements is None and not canvas.is_artifact:
+        owners = _CellOwners([row.row for row in rows], templates)
+    ys = [
+        top + (baseline + (row.height - plain_height) * share)
+        for row, top in zip(rows, tops, strict=True)
+    ]
+    style, face, *_ = glyph_style
+    drawn = (xs, ys, face, style.size, style.color, face.encode_all(texts), texts, widths, owners)
+    canvas.items.append(TextRows(*drawn, style.letter_spacing))
+
+
+class _CellOwners(Sequence[Sequence[CellOwner]]):
+    """The owners of the cells of rows, made when asked for: untagged files need none."""
+
+    __slots__ = ("_rows", "_templates")
+
+    def __init__(self, rows: Sequence[TableRow], templates: Sequence[CellTemplate]) -> None:
+        self._rows = rows
+        self._templates = templates
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return the owners of the cells of one row."""
+        row = self._rows[at]
+        return [CellOwner(row, template) for template in self._templates]
 
 
 def _add_cell_boxes(canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
 from operator import add
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ IN_FRAGMENTS: Final = frozenset({"before", "here", "after", "all"})
 # The scope key of a table's running totals, while its rows are built.
 RUNNING_TOTALS: Final = "#running-totals"
 
+_ONLY_NUMBERS: Final = {Decimal}
 _FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
 
 
@@ -31,6 +33,22 @@ def add_up(totals: Sequence[Total], carried: TotalValues, counted: TotalValues) 
             for total, have, value in zip(totals, carried, counted, strict=True)
         ]
     )
+
+
+def add_all(
+    totals: Sequence[Total], carried: TotalValues, rows: Iterable[TotalValues]
+) -> TotalValues:
+    """Return the totals after many rows, added one after the other, total by total."""
+    counted = [row for row in rows if row]
+    if not counted:
+        return carried
+    columns = zip(totals, zip(carried, *counted, strict=True), strict=True)
+    return tuple([_add_column(total, values) for total, values in columns])
+
+
+def _add_column(total: Total, values: Iterable[Decimal | None]) -> Decimal | None:
+    known = [value for value in values if value is not None]
+    return reduce(_ADD[total.mode], known) if known else None
 
 
 _ADD: Final[Mapping[TotalMode, Callable[[Decimal, Decimal], Decimal]]] = {
@@ -141,7 +159,15 @@ class TotalsCompiler:
 class RunningTotals:
     """The totals of one table while its rows are built in order."""
 
-    __slots__ = ("_elements", "_is_past_bounds", "_outer", "_reported", "carried", "totals")
+    __slots__ = (
+        "_elements",
+        "_has_sums_only",
+        "_is_past_bounds",
+        "_outer",
+        "_reported",
+        "carried",
+        "totals",
+    )
 
     def __init__(
         self, totals: tuple[Total, ...], elements: Sequence[Element], scope: Scope
@@ -152,17 +178,19 @@ class RunningTotals:
         self._outer: Mapping[str, Any] = scope[TOTALS]
         self._reported: set[int] = set()  # totals whose first error is reported
         self._is_past_bounds = False
+        self._has_sums_only = all(total.mode is TotalMode.SUM for total in totals)
 
     def count(self, values: Iterable[Evaluation], scope: Scope) -> TotalValues:
         """Evaluate and add a row's contributions; return them."""
-        counted = tuple(
-            [
-                self._read(position, value.evaluate(scope), scope)
-                for position, value in enumerate(values)
-            ]
-        )
+        found = [value.evaluate(scope) for value in values]
+        if not self._has_sums_only or {*map(type, found)} != _ONLY_NUMBERS:
+            found = [self._read(at, value, scope) for at, value in enumerate(found)]
+        counted = tuple(found)
         try:
-            self.carried = add_up(self.totals, self.carried, counted)
+            if self._has_sums_only:  # which are never None
+                self.carried = tuple(map(add, self.carried, counted))
+            else:
+                self.carried = add_up(self.totals, self.carried, counted)
         except EVALUATION_ERRORS:
             self.carried = initial_values(self.totals)
             self._report_bounds(scope)
