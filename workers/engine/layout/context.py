@@ -382,6 +382,8 @@ class LayoutContext:
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
     missing_glyph_severity: Severity = Severity.WARNING
     references: PageReferences | None = None  # None in a document without references
+    # What is kept for the next documents of the template (`pages.kept_content`), None for nothing.
+    kept: dict[tuple[Any, ...], tuple[Fragment, Any, Any]] | None = None
 
     def lay_out(self, block: AnyBlock, region: Region, resume: Resume = None) -> Fragment | None:
         """Lay out a block of any kind; the module's docstring states the contract."""

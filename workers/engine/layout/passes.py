@@ -107,6 +107,7 @@ def paginate(
         has_page_families=len({master.name for master in document.masters}) > 1,
         missing_glyph_severity=_missing_glyph_severity(document),
         places_floats=document.has_floats,
+        kept=document.kept,
     )
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)

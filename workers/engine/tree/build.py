@@ -148,6 +148,7 @@ class CompiledTemplate:
         self._compile_uninserted(flows, context)
         self.member_uses = find_member_uses(root, declarations)
         self._roots: dict[str, ComputedStyle] = {}
+        self._kept: dict[tuple[Any, ...], Any] = {}  # of layout, which bounds it
 
     def build(
         self,
@@ -248,6 +249,7 @@ class CompiledTemplate:
             has_floats=self._features.has_floats,
             einvoice=stated,
             signature=None if options.is_draft else signature,
+            kept=self._kept,
         )
 
     def _set_lets(self, scope: Scope) -> None:

@@ -6,7 +6,7 @@ Tree/nodes.py has its blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import (
@@ -170,6 +170,8 @@ class Document:
     has_floats: bool = False
     einvoice: StandaloneInvoice | None = None
     signature: SignatureRequest | None = None  # None in a draft too
+    # What layout keeps for the next documents of the template; its content is layout's alone.
+    kept: dict[tuple[Any, ...], Any] | None = None
 
     @property
     def is_strict(self) -> bool:
