@@ -57,14 +57,15 @@ def lay_out_kept(
 def _describe(blocks: Iterable[Block], out: list[Any]) -> bool:
     """Append what the layout of blocks depends on; return False unless all of them are text."""
     for block in blocks:
-        kind = type(block)
-        if kind is Paragraph:
+        if isinstance(block, Paragraph):
             is_text = _describe_paragraph(block, out)
-        elif kind is Row:
-            out += (kind, id(block.style), block.gap, block.align, len(block.children))
+        elif isinstance(block, Row):
+            out += (Row, id(block.style), block.gap, block.align, len(block.children))
             is_text = _describe(block.children, out)
-        elif kind is Container and not (block.position or block.floating or block.columns):
-            out += (kind, id(block.style), block.is_box, len(block.children))
+        elif isinstance(block, Container):
+            if block.position or block.floating or block.columns:
+                return False
+            out += (Container, id(block.style), block.is_box, len(block.children))
             is_text = _describe(block.children, out)
         else:
             return False

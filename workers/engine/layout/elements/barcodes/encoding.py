@@ -318,16 +318,13 @@ def _add_swiss_cross(symbol: Symbol, node: Barcode | BarcodeSpec, quiet_modules:
     """Draw the Swiss cross into a QR code and apply the size and quiet zone of the guideline."""
     quiet = quiet_modules if node.has_quiet_zone else 0
     modules = symbol.columns - 2 * quiet
-    bare = ((x - quiet, y - quiet, width, height) for x, y, width, height in symbol.rectangles)
     edge = 2 * modules * swiss_cross.QUIET if node.has_quiet_zone else 0
     side = swiss_cross.GRAIN * modules + 2 * edge
+    placed = swiss_cross.place_cross(symbol.rectangles, modules, quiet=quiet, edge=edge)
     return Symbol(
         side,
         side,
-        tuple(
-            (x + edge, y + edge, width, height)
-            for x, y, width, height in swiss_cross.place_cross(bare, modules)
-        ),
+        tuple(placed),
         subdivisions=swiss_cross.GRAIN,
         side=mm(swiss_cross.SIDE + (2 * swiss_cross.QUIET if node.has_quiet_zone else 0)),
     )
