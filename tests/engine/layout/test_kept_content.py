@@ -1,4 +1,4 @@
-"""Headers and footers that a template keeps for its next documents."""
+"""Headers, footers and lines of short texts that a template keeps for its next documents."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from PIL import Image
 
 from tests.engine.test_pipeline import text_of
 from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
 from workers.engine.layout.pages.kept_content import MAX_KEPT
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
+from workers.engine.tree.document import KeptLayout
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
@@ -41,13 +43,13 @@ def make(
     return render(template, payload, options=OPTIONS, resources=resources)
 
 
-def kept_by(template: PreparedTemplate, **data: object) -> int:
-    """Lay out a document, and return how many headers and footers the template keeps then."""
+def kept_by(template: PreparedTemplate, **data: object) -> KeptLayout:
+    """Lay out a document, and return what the template keeps then."""
     payload, findings = Payload(PayloadKind.JSON, json.dumps(data).encode()), Findings()
     document = build_document(template, payload, options=OPTIONS, findings=findings)[0]
     lay_out(document, resources=NoResources(), findings=findings)
     assert document.kept is not None
-    return len(document.kept)
+    return document.kept
 
 
 DOCUMENTS = (
@@ -78,15 +80,18 @@ def test_a_footer_has_the_text_of_its_own_document() -> None:
 
 def test_a_template_keeps_a_bounded_number_of_headers_and_footers() -> None:
     template = prepare()
-    counts = [kept_by(template, seller=f"Seller {n}", pages=3) for n in range(MAX_KEPT)]
+    counts = [
+        len(kept_by(template, seller=f"Seller {n}", pages=3).running_content)
+        for n in range(MAX_KEPT)
+    ]
     assert counts[0] > 0
     assert max(counts) == MAX_KEPT
 
 
 def test_a_long_text_is_not_kept() -> None:
     template = prepare()
-    before = kept_by(template)
-    assert kept_by(template, word="long " * 1_000) <= before
+    before = len(kept_by(template).running_content)
+    assert len(kept_by(template, word="long " * 1_000).running_content) <= before
 
 
 def test_every_document_reports_what_its_footer_lacks() -> None:
@@ -110,6 +115,65 @@ def test_every_document_reports_a_header_that_does_not_fit() -> None:
         with pytest.raises(AuthoringError) as refused:
             make(template, word="Not short enough for it")
         assert refused.value.diagnostics[0].chain[0].tag_name == "p"
+
+
+LETTER = """<document version="1" lang="en">
+  <data><json>{ "name": "Ann", "lines": 1, "width": "60mm", "size": "10pt" }</json></data>
+  <style element="h1" color="#00539c"/>
+  <page size="A6" margin="10mm"/>
+  <flow>
+    <h1>Our <b>offer</b><br/>for you</h1>
+    <p width="{{ width }}" font-size="{{ size }}">Dear {{ name }},</p>
+    <p hyphens="auto" text-align="justify" width="{{ width }}">Here is what you asked us for last week, and
+      what it costs; see <a href="https://example.com">our site</a>.</p>
+    <p for="n in range(1, lines)">Line {{ n }} for {{ name }}</p>
+  </flow>
+</document>"""
+
+LETTERS = (
+    {"name": "Ann"},
+    {"name": "Bob", "width": "40mm"},
+    {"name": "Ann", "size": "14pt"},
+    {"name": "Ann", "lines": 300},
+    {"name": "Ann"},
+)
+
+
+def test_a_letter_is_the_same_whatever_its_template_made_before() -> None:
+    used = prepare_template(LETTER.encode())
+    for _ in range(2):
+        for data in LETTERS:
+            fresh = prepare_template(LETTER.encode())
+            assert make(used, **data).pdf == make(fresh, **data).pdf
+
+
+def test_a_template_keeps_a_bounded_number_of_texts() -> None:
+    template = prepare_template(LETTER.encode())
+    counts = [len(kept_by(template, name=f"N{n}", lines=300).lines) for n in range(8)]
+    assert counts[0] < 100
+    assert max(counts) == MAX_KEPT_LINES
+
+
+def test_texts_of_one_document_do_not_push_out_those_of_all() -> None:
+    template = prepare_template(LETTER.encode())
+    first = set(kept_by(template, name="Ann").lines)
+    later = [kept_by(template, name=f"N{n}", lines=300).lines for n in range(9)][-1]
+    assert len(first & later.keys()) >= 2
+
+
+def test_every_document_reports_what_its_text_lacks() -> None:
+    template = prepare_template(LETTER.encode())
+    for _ in range(3):
+        warnings = make(template, name="\U0010fffd").warnings
+        assert [warning.code for warning in warnings] == ["missing-glyph"]
+
+
+def test_every_document_reports_a_word_that_is_too_wide() -> None:
+    template = prepare_template(LETTER.replace("Dear {{ name }}", "{{ name }}").encode())
+    for _ in range(3):
+        with pytest.raises(AuthoringError) as refused:
+            make(template, name="Ann", width="2mm")
+        assert refused.value.diagnostics[0].code == "wider-than-container"
 
 
 class Logos(NoResources):

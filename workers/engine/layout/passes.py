@@ -26,7 +26,7 @@ from workers.engine.layout.context import (
     PageCanvas,
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
-from workers.engine.layout.document_fonts import find_fonts
+from workers.engine.layout.document_fonts import BundledFonts, find_fonts
 from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.conformance import with_conformance_checks
@@ -107,7 +107,8 @@ def paginate(
         has_page_families=len({master.name for master in document.masters}) > 1,
         missing_glyph_severity=_missing_glyph_severity(document),
         places_floats=document.has_floats,
-        kept=document.kept,
+        # Fonts of an account may be replaced; those of the product are loaded once for the process.
+        kept=document.kept if type(fonts) is BundledFonts else None,
     )
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)

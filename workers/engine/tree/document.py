@@ -146,6 +146,16 @@ class DeclaredFont:
     settings: tuple[tuple[str, float], ...]
 
 
+class KeptLayout:
+    """Results that layout keeps for the next documents of a template, and bounds."""
+
+    __slots__ = ("lines", "running_content")
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[Any, ...], Any] = {}  # of short texts
+        self.running_content: dict[tuple[Any, ...], Any] = {}  # headers and footers
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A whole document, ready for layout."""
@@ -170,8 +180,7 @@ class Document:
     has_floats: bool = False
     einvoice: StandaloneInvoice | None = None
     signature: SignatureRequest | None = None  # None in a draft too
-    # What layout keeps for the next documents of the template; its content is layout's alone.
-    kept: dict[tuple[Any, ...], Any] | None = None
+    kept: KeptLayout | None = None
 
     @property
     def is_strict(self) -> bool:

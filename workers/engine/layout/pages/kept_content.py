@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from workers.engine.layout.context import Fragment, LayoutContext
-from workers.engine.layout.document_fonts import BundledFonts
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.tree.document import RunningBox
 from workers.engine.tree.nodes import Block, Container, LineBreak, Paragraph, Row, TextRun
@@ -32,18 +31,17 @@ def lay_out_kept(
 
     A layout is kept only if it reported nothing, so that each document has its findings.
     """
-    kept = context.kept
-    # The fonts of an account may be replaced; those of the product are loaded once for the process.
-    if kept is None or type(context.fonts) is not BundledFonts or context.grid_y is not None:
+    if context.kept is None or context.grid_y is not None:
         return lay_out()
     described: list[Any] = [id(box.style), id(box.source.location), width]
     if not _describe(blocks, described) or len(described) > _MAX_PARTS:
         return lay_out()
-    key = tuple(described)
+    key, kept = tuple(described), context.kept.running_content
     entry = kept.pop(key, None)
     if entry is not None:
         kept[key] = entry  # the last one used is the last one to go
-        return entry[0]
+        found: Fragment = entry[0]
+        return found
     reports_before = context.findings.report_count
     fragment = lay_out()
     if context.findings.report_count == reports_before and _is_keepable(box, blocks):
