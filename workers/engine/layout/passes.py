@@ -27,6 +27,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import BundledFonts, find_fonts
+from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.conformance import with_conformance_checks
@@ -63,6 +64,7 @@ from workers.engine.tree.nodes import Source
 MAX_PASSES: Final = 3  # language.md 1.7
 MAX_REFERENCE_PASSES: Final = 5  # language-2.md, for a document that shows page numbers in its text
 _LISTED: Final = 3
+_MAX_KEPT_STYLES: Final = 1_000  # boxes of styles in widths, of one template
 
 
 def lay_out(
@@ -110,6 +112,8 @@ def paginate(
         # Fonts of an account may be replaced; those of the product are loaded once for the process.
         kept=document.kept if type(fonts) is BundledFonts else None,
     )
+    if document.kept is not None:
+        context.style_cache = IdentityCache(document.kept.styles, max_entries=_MAX_KEPT_STYLES)
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)
     pages, numbers = _paginate(context, document)
