@@ -176,6 +176,38 @@ def test_every_document_reports_a_word_that_is_too_wide() -> None:
         assert refused.value.diagnostics[0].code == "wider-than-container"
 
 
+CODES = """<document version="1" lang="en">
+  <data><json>{ "value": "https://example.com", "level": "M", "quiet": "true" }</json></data>
+  <page size="A6" margin="10mm"/>
+  <flow><barcode type="qr" value="{{ value }}" level="{{ level }}" quiet="{{ quiet }}" alt="A site"/></flow>
+</document>"""
+
+
+def test_a_bar_code_is_the_same_whatever_its_template_made_before() -> None:
+    used = prepare_template(CODES.encode())
+    documents = [{}, {"value": "https://example.org"}, {"level": "H"}, {"quiet": "false"}, {}]
+    made = [make(used, **data).pdf for data in documents]
+    fresh = [make(prepare_template(CODES.encode()), **data).pdf for data in documents]
+    assert made == fresh
+    assert len(set(made)) == 4
+
+
+def test_a_template_keeps_few_bar_codes_and_no_large_ones() -> None:
+    template = prepare_template(CODES.encode())
+    counts = [len(kept_by(template, value=f"Code {n}").symbols) for n in range(9)]
+    assert counts == [1, 2, 3, 4, 4, 4, 4, 4, 4]
+    large = prepare_template(CODES.encode())
+    assert not kept_by(large, value="large" * 400).symbols
+
+
+def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> None:
+    template = prepare_template(CODES.replace('type="qr"', 'type="ean13"').encode())
+    for _ in range(3):
+        with pytest.raises(AuthoringError) as refused:
+            make(template, value="12")
+        assert refused.value.diagnostics[0].code == "barcode-value"
+
+
 class Logos(NoResources):
     """A workspace whose image is replaced."""
 

@@ -149,12 +149,13 @@ class DeclaredFont:
 class KeptLayout:
     """Results that layout keeps for the next documents of a template, and bounds."""
 
-    __slots__ = ("lines", "running_content", "styles")
+    __slots__ = ("lines", "running_content", "styles", "symbols")
 
     def __init__(self) -> None:
         self.lines: dict[tuple[Any, ...], Any] = {}  # of short texts
         self.running_content: dict[tuple[Any, ...], Any] = {}  # headers and footers
         self.styles: dict[tuple[Any, ...], Any] = {}  # of styles, by their identity
+        self.symbols: dict[tuple[Any, ...], Any] = {}  # of bar codes
 
 
 @dataclass(frozen=True, slots=True)
