@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import weakref
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +16,7 @@ from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
 from workers.engine.layout.pages.kept_content import MAX_KEPT
 from workers.engine.layout.passes import lay_out
+from workers.engine.layout.recent import MAX_TEMPLATES
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
 from workers.engine.tree.document import KeptLayout
@@ -206,6 +209,27 @@ def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> Non
         with pytest.raises(AuthoringError) as refused:
             make(template, value="12")
         assert refused.value.diagnostics[0].code == "barcode-value"
+
+
+def test_only_the_templates_used_last_keep_anything() -> None:
+    first = prepare_template(LETTER.encode())
+    kept = kept_by(first)
+    others = [prepare_template(LETTER.encode()) for _ in range(MAX_TEMPLATES)]
+    for other in others[:-1]:
+        kept_by(other)
+    assert kept.lines
+    kept_by(others[-1])
+    assert not kept.lines
+    assert not kept.styles
+    assert make(first).pdf == make(others[-1]).pdf
+
+
+def test_what_a_template_keeps_is_freed_with_it() -> None:
+    template = prepare_template(LETTER.encode())
+    kept = weakref.ref(kept_by(template))
+    del template
+    gc.collect()
+    assert kept() is None
 
 
 class Logos(NoResources):

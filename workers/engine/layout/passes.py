@@ -54,6 +54,7 @@ from workers.engine.layout.pages.running_content import (
     lay_out_running_content,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
+from workers.engine.layout.recent import use_kept
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.structure import LogicalStructure
@@ -109,11 +110,12 @@ def paginate(
         has_page_families=len({master.name for master in document.masters}) > 1,
         missing_glyph_severity=_missing_glyph_severity(document),
         places_floats=document.has_floats,
-        # Fonts of an account may be replaced; those of the product are loaded once for the process.
-        kept=document.kept if type(fonts) is BundledFonts else None,
     )
     if document.kept is not None:
-        context.style_cache = IdentityCache(document.kept.styles, max_entries=_MAX_KEPT_STYLES)
+        kept = use_kept(document.kept)
+        context.style_cache = IdentityCache(kept.styles, max_entries=_MAX_KEPT_STYLES)
+        # Fonts of an account may be replaced; those of the product are loaded once for the process.
+        context.kept = kept if type(fonts) is BundledFonts else None
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)
     pages, numbers = _paginate(context, document)

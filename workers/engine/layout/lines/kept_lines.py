@@ -1,4 +1,4 @@
-"""Lines of short texts that a template keeps for its next documents: titles, labels, fixed sentences."""
+"""Lines of texts that a template keeps for its next documents: titles, labels, fixed sentences."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from workers.engine.layout.lines.fragments import Lines
 from workers.engine.tree.nodes import Inline, LineBreak, TextRun
 from workers.engine.tree.styles.computed import Style
 
-MAX_KEPT: Final = 256  # texts of one template
+MAX_KEPT: Final = 128  # texts of one template
 # Of one document: what differs in each document must not push out what is the same in all of them.
-_MAX_NEW: Final = 64
-_MAX_CHARACTERS: Final = 200  # of a text
+_MAX_NEW: Final = 32
+_MAX_CHARACTERS: Final = 600  # of a text
 _MAX_INLINES: Final = 8
 
 
