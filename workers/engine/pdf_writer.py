@@ -100,10 +100,9 @@ def repack(
             small.append((number, _add_annotations(body, appended.annotations.get(number))))
     small.append((writer.reserve(), information))
     information_number = small[-1][0]
-    small += [(writer.reserve(), body) for body in appended.bodies]
+    small += enumerate(appended.bodies, writer.reserve(len(appended.bodies)))
     blocks = [(writer.reserve(len(block.lengths)), block) for block in appended.aligned]
-    for number, body in small:
-        writer.write_object(number, body)
+    writer.write_objects(small)
     for number, block in blocks:
         writer.write_aligned(number, block)
     writer.close(root=root, information=b"%d 0 R" % information_number)
@@ -197,6 +196,16 @@ class ObjectWriter:
         self._pack.append((number, body))
         if len(self._pack) == _OBJECTS_PER_STREAM:
             self._flush_pack()
+
+    def write_objects(self, objects: Sequence[tuple[int, bytes]]) -> None:
+        """Write objects other than streams, into object streams."""
+        at = 0
+        while at < len(objects):
+            room = _OBJECTS_PER_STREAM - len(self._pack)
+            self._pack += objects[at : at + room]
+            at += room
+            if len(self._pack) == _OBJECTS_PER_STREAM:
+                self._flush_pack()
 
     def write_aligned(self, first: int, objects: AlignedObjects) -> None:
         """Write objects with consecutive numbers from `first` into object streams of their own."""
@@ -299,18 +308,19 @@ class ObjectWriter:
         """Write the collected objects as an object stream (PDF 1.7, 7.5.7)."""
         if not self._pack:
             return
-        number = self.reserve()
+        number, count = self.reserve(), len(self._pack)
+        kinds, places, indexes = self._kinds, self._offsets, self._indexes
         offsets: list[bytes] = []
         at = 0
         for index, (packed, body) in enumerate(self._pack):
-            self._record_entry(packed, _COMPRESSED, number, index)
+            kinds[packed], places[packed], indexes[packed] = _COMPRESSED, number, index
             offsets.append(b"%d %d" % (packed, at))
             at += len(body) + 1
         head = b" ".join(offsets) + b"\n"
-        bodies = b"\n".join(body for _, body in self._pack)
+        bodies = b"\n".join([body for _, body in self._pack])
         self.write_stream(
             number,
-            b"/Type /ObjStm /N %d /First %d /Filter /FlateDecode" % (len(self._pack), len(head)),
+            b"/Type /ObjStm /N %d /First %d /Filter /FlateDecode" % (count, len(head)),
             compress(head + bodies),
         )
         self._pack.clear()

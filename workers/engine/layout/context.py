@@ -39,6 +39,7 @@ from workers.engine.layout.fonts import needs_extra_fonts
 from workers.engine.layout.fonts.interface import FontFace
 from workers.engine.layout.identity import IdentityCache
 from workers.engine.ports import Resources
+from workers.engine.tree.document import KeptLayout
 from workers.engine.tree.nodes import (
     Block,
     Break,
@@ -382,6 +383,9 @@ class LayoutContext:
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
     missing_glyph_severity: Severity = Severity.WARNING
     references: PageReferences | None = None  # None in a document without references
+    # What is kept for the next documents of the template (`pages.kept_content`, `lines.kept_lines`).
+    kept: KeptLayout | None = None
+    new_lines: int = 0  # among it, added by this document
 
     def lay_out(self, block: AnyBlock, region: Region, resume: Resume = None) -> Fragment | None:
         """Lay out a block of any kind; the module's docstring states the contract."""

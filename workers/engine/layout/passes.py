@@ -26,7 +26,8 @@ from workers.engine.layout.context import (
     PageCanvas,
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
-from workers.engine.layout.document_fonts import find_fonts
+from workers.engine.layout.document_fonts import BundledFonts, find_fonts
+from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.conformance import with_conformance_checks
@@ -53,6 +54,7 @@ from workers.engine.layout.pages.running_content import (
     lay_out_running_content,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
+from workers.engine.layout.recent import use_kept
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.structure import LogicalStructure
@@ -63,6 +65,7 @@ from workers.engine.tree.nodes import Source
 MAX_PASSES: Final = 3  # language.md 1.7
 MAX_REFERENCE_PASSES: Final = 5  # language-2.md, for a document that shows page numbers in its text
 _LISTED: Final = 3
+_MAX_KEPT_STYLES: Final = 1_000  # boxes of styles in widths, of one template
 
 
 def lay_out(
@@ -108,6 +111,11 @@ def paginate(
         missing_glyph_severity=_missing_glyph_severity(document),
         places_floats=document.has_floats,
     )
+    if document.kept is not None:
+        kept = use_kept(document.kept)
+        context.style_cache = IdentityCache(kept.styles, max_entries=_MAX_KEPT_STYLES)
+        # Fonts of an account may be replaced; those of the product are loaded once for the process.
+        context.kept = kept if type(fonts) is BundledFonts else None
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)
     pages, numbers = _paginate(context, document)

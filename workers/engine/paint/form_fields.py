@@ -63,6 +63,7 @@ class FormFields:
         self._groups: dict[str, _RadioGroup] = {}
         self._fonts: dict[Face, tuple[bytes, WrittenObject]] = {}
         self._appearances: dict[tuple[bytes, bytes], WrittenObject] = {}
+        self._marks: dict[tuple[float, float, tuple[Item, ...]], WrittenObject] = {}  # of buttons
 
     def add_page(self, widgets: Iterable[Widget], height: float) -> None:
         """Add the fields of the page under construction, which is `height` points high."""
@@ -153,9 +154,9 @@ class FormFields:
 
     def _write_appearances(self, widget: Widget) -> list[ObjectPart]:
         node: FormField = widget.node
-        states = [self._write_appearance(widget, items) for items in widget.appearances]
         if not node.kind.is_button:
-            return [b" /AP << /N ", states[0], b" >>"]
+            return [b" /AP << /N ", self._write_appearance(widget, widget.appearances[0]), b" >>"]
+        states = [self._write_mark(widget, items) for items in widget.appearances]
         on = _write_state(node.value)
         state = on if node.is_checked else _write_state(OFF)
         return [
@@ -165,6 +166,14 @@ class FormFields:
             states[1],
             b" >> >>",
         ]
+
+    def _write_mark(self, widget: Widget, items: tuple[Item, ...]) -> WrittenObject:
+        """Return the appearance of a button, which is painted once for all of its size."""
+        key = widget.width, widget.height, items
+        known = self._marks.get(key)
+        if known is None:
+            known = self._marks[key] = self._write_appearance(widget, items)
+        return known
 
     def _write_appearance(self, widget: Widget, items: Sequence[Item]) -> WrittenObject:
         """Return an appearance as a form XObject; equal ones are in the file once."""

@@ -24,7 +24,7 @@ from workers.engine.tree.compiler.context import (
     report_unknown_names,
 )
 from workers.engine.tree.compiler.styles import warn_of_fallback
-from workers.engine.tree.document import Document, DocumentInfo, Flow
+from workers.engine.tree.document import Document, DocumentInfo, Flow, KeptLayout
 from workers.engine.tree.elements.attachments import build_attachments, compile_attachment
 from workers.engine.tree.elements.blocks import compile_assertion, compile_blocks
 from workers.engine.tree.elements.einvoices import (
@@ -148,6 +148,7 @@ class CompiledTemplate:
         self._compile_uninserted(flows, context)
         self.member_uses = find_member_uses(root, declarations)
         self._roots: dict[str, ComputedStyle] = {}
+        self._kept = KeptLayout()
 
     def build(
         self,
@@ -248,6 +249,7 @@ class CompiledTemplate:
             has_floats=self._features.has_floats,
             einvoice=stated,
             signature=None if options.is_draft else signature,
+            kept=self._kept,
         )
 
     def _set_lets(self, scope: Scope) -> None:

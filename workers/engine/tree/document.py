@@ -6,7 +6,7 @@ Tree/nodes.py has its blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import (
@@ -146,6 +146,23 @@ class DeclaredFont:
     settings: tuple[tuple[str, float], ...]
 
 
+class KeptLayout:
+    """Results that layout keeps for the next documents of a template, and bounds."""
+
+    __slots__ = ("__weakref__", "lines", "running_content", "styles", "symbols")
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[Any, ...], Any] = {}  # of short texts
+        self.running_content: dict[tuple[Any, ...], Any] = {}  # headers and footers
+        self.styles: dict[tuple[Any, ...], Any] = {}  # of styles, by their identity
+        self.symbols: dict[tuple[Any, ...], Any] = {}  # of bar codes
+
+    def clear(self) -> None:
+        """Free everything that is kept."""
+        for each in (self.lines, self.running_content, self.styles, self.symbols):
+            each.clear()
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A whole document, ready for layout."""
@@ -170,6 +187,7 @@ class Document:
     has_floats: bool = False
     einvoice: StandaloneInvoice | None = None
     signature: SignatureRequest | None = None  # None in a draft too
+    kept: KeptLayout | None = None
 
     @property
     def is_strict(self) -> bool:

@@ -19,7 +19,7 @@ class FieldKind(StrEnum):
     @property
     def is_button(self) -> bool:
         """Whether it is checked instead of filled with text."""
-        return self in (FieldKind.CHECKBOX, FieldKind.RADIO)
+        return self is FieldKind.CHECKBOX or self is FieldKind.RADIO
 
 
 class FieldOption(NamedTuple):

@@ -18,7 +18,18 @@ from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.tree.nodes import CellTemplate, Image, ListItem, Source, TableRow, TextRun
+from workers.engine.tree.nodes import (
+    CellTemplate,
+    Container,
+    Image,
+    LineBreak,
+    ListItem,
+    Paragraph,
+    Row,
+    Source,
+    TableRow,
+    TextRun,
+)
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style, TextStyle
 from workers.engine.units import Length, LengthKind
@@ -46,9 +57,14 @@ def lay_out_shrunk(
 
 def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
     whole = _Scaler(context, region.width)
-    candidate = whole.scale(node)
+    is_text = isinstance(node, Container | Paragraph | Row) and all(
+        map(_is_text, _content_of(node))
+    )
+    candidate = _mark_as_shrunk(node) if is_text else whole.scale(node)
     if _fits(context, candidate, region):
         return candidate
+    if is_text:
+        whole.scale(node)
     largest = whole.largest or node.style.text.size
     stated = node.style.box.min_font_size
     least = largest * MIN_FACTOR if stated is None else min(stated, largest)
@@ -64,6 +80,23 @@ def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
             low = steps + 1
     smallest = least / largest
     return best or _Scaler(context, region.width, smallest, floor=stated).scale(node)
+
+
+def _content_of(node: Container | Paragraph | Row) -> tuple[Any, ...]:
+    return node.inlines if isinstance(node, Paragraph) else node.children
+
+
+def _is_text(part: object) -> bool:
+    """Return whether a part of a block is the same at full size: text without a box that shrinks."""
+    if isinstance(part, Container | Paragraph | Row):
+        is_shrinking = part.style.box.overflow is Overflow.SHRINK
+        return not is_shrinking and all(map(_is_text, _content_of(part)))
+    return isinstance(part, TextRun | LineBreak)
+
+
+def _mark_as_shrunk(node: Container | Paragraph | Row) -> Container | Paragraph | Row:
+    box = replace(node.style.box, overflow=Overflow.SHRUNK)
+    return replace(node, style=replace(node.style, box=box))
 
 
 def _fits(context: LayoutContext, node: Any, region: Region) -> bool:

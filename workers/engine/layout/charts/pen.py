@@ -191,18 +191,17 @@ class Pen:
         """End the group of `begin_opacity_group`."""
         self._canvas.items.append(Restore())
 
+    def _place(self, points: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the page coordinates of a point, or of the points of a curve."""
+        if len(points) == 2:  # most are: no loop over them
+            return self.to_page(points[0], points[1])
+        pairs = zip(points[::2], points[1::2], strict=True)
+        return tuple([value for pair in pairs for value in self.to_page(*pair)])
+
     def _draw(
         self, subpaths: Iterable[Subpath], color: Color, width: float, dash: tuple[float, ...]
     ) -> None:
-        placed = tuple(
-            tuple(
-                tuple(
-                    value for at in range(0, len(p), 2) for value in self.to_page(p[at], p[at + 1])
-                )
-                for p in path
-            )
-            for path in subpaths
-        )
+        placed = tuple([tuple(map(self._place, path)) for path in subpaths])
         if placed:
             self._canvas.items.append(Path(placed, color, self._owner, width, dash))
 

@@ -50,6 +50,8 @@ BAR_WIDTH: Final = mm(
     0.33
 )  # the same for linear symbols; the nominal X-dimension of GS1 General Specifications, 5.12.3
 MIN_TEXT_SIZE: Final = 4.0  # points; smaller text below a bar code is illegible
+_MAX_KEPT_SYMBOLS: Final = 4  # of one template
+_MAX_KEPT_RECTANGLES: Final = 1_500  # in a symbol, 120 KB
 SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
 
 
@@ -428,8 +430,35 @@ def _encode(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
     key = ("symbol", node)
     known: Symbol | ContentProblem | None = context.cache.get(key)
     if known is None:
-        known = context.cache[key] = encode_barcode(node)
+        known = context.cache[key] = _encode_kept(context, node)
     return known
+
+
+def _encode_kept(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
+    """Return the symbol that the template kept for a value, or encode it and keep it.
+
+    The value of many bar codes is the same in all documents, such as the address of a site.
+    """
+    if context.kept is None or not isinstance(node.value, str):
+        return encode_barcode(node)
+    kept = context.kept.symbols
+    key = (
+        *(node.symbology, node.value, node.level, node.has_quiet_zone),
+        *(node.columns, node.correction, node.add_on, node.has_escapes),
+    )
+    symbol: Symbol | ContentProblem | None = kept.pop(key, None)
+    if symbol is None:
+        symbol = encode_barcode(node)
+        if isinstance(symbol, ContentProblem) or _is_large(symbol):
+            return symbol
+        if len(kept) >= _MAX_KEPT_SYMBOLS:
+            del kept[next(iter(kept))]
+    kept[key] = symbol  # the last one used is the last one to go
+    return symbol
+
+
+def _is_large(symbol: Symbol) -> bool:
+    return len(symbol.rectangles) > _MAX_KEPT_RECTANGLES or bool(symbol.polygons)
 
 
 def _describe_missing(

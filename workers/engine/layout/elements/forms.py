@@ -48,6 +48,7 @@ from workers.engine.tree.nodes import (
     LineBreak,
     Paragraph,
     Role,
+    Source,
     TextRun,
 )
 from workers.engine.tree.page_values import PageValues
@@ -84,7 +85,7 @@ class FieldFragment:
     used_box: UsedBox
     height: float
     problem: LayoutProblem | None
-    rotation_problem: LayoutProblem
+    chain: tuple[Source, ...]
     resume: Resume = None
     forced: str = ""
 
@@ -122,7 +123,7 @@ class FieldFragment:
             canvas.items += [_moved(item, x, y, owner) for item in items]
             return
         if canvas.is_rotated:
-            canvas.report(self.rotation_problem)
+            canvas.report(_describe_rotation(node, self.chain))
         left, top, right, bottom = self._area
         states = (True, False) if node.kind.is_button else (False,)
         canvas.items.append(
@@ -246,23 +247,29 @@ def lay_out_field(
     if height is None:
         height = _natural_height(node, used_box)
         height = height if used_box.max_height is None else min(height, used_box.max_height)
-    advice = 'Take `rotate` off the elements around it, or give it interactive="false".'
-    rotation = LayoutProblem(
+    problem = _find_problem(context, node, used_box, height)
+    chain = context.chain(node.source)
+    fragment = FieldFragment(context, node, used_box, height, problem, chain)
+    bare = replace(used_box, box=_bare_box(context, used_box.box), insets=_NO_SIDES)
+    return place_figure(context, node, bare, region, fragment)
+
+
+def _bare_box(context: LayoutContext, box: BoxStyle) -> BoxStyle:
+    """Return a box without what the field draws itself."""
+    bare: BoxStyle | None = context.style_cache.get(box, "bare field")
+    if bare is None:
+        bare = replace(box, padding=_NO_SIDES, border=_NO_BORDERS, background=None, radius=0.0)
+        context.style_cache.set(box, "bare field", value=bare)
+    return bare
+
+
+def _describe_rotation(node: FormField, chain: tuple[Source, ...]) -> LayoutProblem:
+    return LayoutProblem(
         "field-rotated",
         f'The form field "{node.name}" is in a rotated box, where viewers cannot fill it',
-        advice,
-        context.chain(node.source),
+        'Take `rotate` off the elements around it, or give it interactive="false".',
+        chain,
     )
-    problem = _find_problem(context, node, used_box, height)
-    fragment = FieldFragment(context, node, used_box, height, problem, rotation)
-    bare = replace(
-        used_box,
-        box=replace(
-            used_box.box, padding=_NO_SIDES, border=_NO_BORDERS, background=None, radius=0.0
-        ),
-        insets=_NO_SIDES,
-    )
-    return place_figure(context, node, bare, region, fragment)
 
 
 def measure_field(context: LayoutContext, node: FormField) -> tuple[float, float]:

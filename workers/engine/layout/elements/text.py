@@ -43,6 +43,7 @@ from workers.engine.layout.lines import (
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter
+from workers.engine.layout.lines.kept_lines import break_kept_lines
 from workers.engine.layout.lines.line_grid import find_shift, fit_line_height, place_on_grid
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.nodes import (
@@ -357,15 +358,22 @@ def _lines_of(
     if grid is not None:
         style = fit_line_height(style, grid, base.size)
     context.path.append(node.source)
-    lines = break_lines(
-        context,
-        _resolved(context, node),
-        base=base,
-        style=style,
-        width=width,
-        start=start,
-        marker_width=lead,
-    )
+
+    def break_() -> Lines:
+        return break_lines(
+            context,
+            _resolved(context, node),
+            base=base,
+            style=style,
+            width=width,
+            start=start,
+            marker_width=lead,
+        )
+
+    if start is None and node.extra is None and grid is None:
+        lines = break_kept_lines(context, node.inlines, node.style, width, break_)
+    else:
+        lines = break_()
     context.path.pop()
     if grid is not None:
         lines.lines = place_on_grid(lines.lines, grid.step)

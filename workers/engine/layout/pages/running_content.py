@@ -22,6 +22,7 @@ from workers.engine.layout.context import (
     Resume,
     format_mm,
 )
+from workers.engine.layout.pages.kept_content import lay_out_kept
 from workers.engine.layout.pages.plans import PagePlan, RunningContent
 from workers.engine.tree.document import PageMaster, RunningBox
 from workers.engine.tree.nodes import Block, Container, Role
@@ -204,9 +205,12 @@ def _lay_out_evaluated(
         context.path.pop()
         return fragment
 
-    fragment = lay_out_box(context, box, Region(page.width), None, content)
-    assert fragment is not None
-    return fragment
+    def lay_out() -> Fragment:
+        fragment = lay_out_box(context, box, Region(page.width), None, content)
+        assert fragment is not None
+        return fragment
+
+    return lay_out_kept(context, box, blocks, page.width, lay_out)
 
 
 def _lay_out_shrinking(

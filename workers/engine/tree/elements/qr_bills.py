@@ -126,6 +126,7 @@ _ACCEPTANCE: Final = _Area(5, 82, 52, 18)
 _SYMBOL: Final = _Area(67, 17, _CODE_SIDE, _CODE_SIDE)
 _PROCEDURES: Final = _Area(67, 90, 138, 10)
 
+_MAX_STYLES: Final = 64  # styles of a parent with styles of a bill, by element
 _LEAST_SIZE: Final = "6pt"  # of headings, which are the smallest text of a part
 # Values of 8 pt in the receipt: lines beside three headings and the space between them, and characters.
 _RECEIPT_LINES: Final = 12
@@ -139,6 +140,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     lang, separator, identity = (
         context.compile_attribute(element, name) for name in ("lang", "separator", "id")
     )
+    styles: dict[tuple[ComputedStyle, str], _BillStyles] = {}
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         state: BuildState = scope[STATE]
@@ -157,7 +159,12 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         except InvalidPaymentError as wrong:
             state.findings.error(CODE, f"{wrong}{describe_loops(own.loop)}", location)
             return
-        drawing = _BillBuilder(sheet, parent, own, language)
+        key = (parent, language)
+        if key not in styles:
+            if len(styles) >= _MAX_STYLES:
+                styles.clear()
+            styles[key] = _BillStyles(sheet, parent, language)
+        drawing = _BillBuilder(styles[key], own, language)
         out.append(drawing.build(bill, value, separator.read(scope), name))
 
     return NodeBuilder(build, is_static=False)
@@ -182,17 +189,31 @@ def _without_street(address: tuple[str, ...]) -> tuple[str, ...]:
     return (address[0], address[-1]) if len(address) > 2 else address
 
 
+class _BillStyles:
+    """The styles of all bills of an element under one parent: no property depends on data."""
+
+    def __init__(self, sheet: StyleSheet, parent: ComputedStyle, language: str) -> None:
+        self._sheet = sheet
+        self._computed: dict[tuple[tuple[str, Any], ...], ComputedStyle] = {}
+        self.anonymous = sheet.compute_anonymous(parent)
+        self.plain = sheet.compute(parent, _parse(_PLAIN), lang=language)
+
+    def compute(self, properties: Mapping[str, Any]) -> ComputedStyle:
+        """Return the style of a part of the bill with properties of its own."""
+        key = tuple(properties.items())
+        computed = self._computed.get(key)
+        if computed is None:
+            computed = self._computed[key] = self._sheet.compute(self.plain, properties)
+        return computed
+
+
 class _BillBuilder:
     """Builds the boxes of one bill."""
 
-    def __init__(
-        self, sheet: StyleSheet, parent: ComputedStyle, source: Source, language: str
-    ) -> None:
-        self._sheet = sheet
+    def __init__(self, styles: _BillStyles, source: Source, language: str) -> None:
+        self._styles = styles
         self._source = source
         self._texts: BillTexts = BILL_TEXTS[language]
-        self._anonymous = sheet.compute_anonymous(parent)
-        self._plain = sheet.compute(parent, _parse(_PLAIN), lang=language)
 
     def build(
         self, bill: SwissBill, value: Mapping[str, Any], separator: str, name: str | None
@@ -205,7 +226,7 @@ class _BillBuilder:
         )
         size = {"width": mm(WIDTH), "height": mm(HEIGHT), "margin-top": mm(above)}
         content = replace(self._box(size, parts, is_box=True), id=name)
-        return PageFoot(self._source, self._anonymous.style, (content,))
+        return PageFoot(self._source, self._styles.anonymous.style, (content,))
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -290,7 +311,7 @@ class _BillBuilder:
         return Paragraph(self._source, Role.P, plain.style, runs)
 
     def _code(self, value: Mapping[str, Any]) -> Block:
-        style = self._sheet.compute(self._plain, {"width": Length(mm(_CODE_SIDE))}).style
+        style = self._styles.compute({"width": Length(mm(_CODE_SIDE))}).style
         return Barcode(
             self._source,
             style,
@@ -363,7 +384,7 @@ class _BillBuilder:
             name: Length(value) if isinstance(value, float) and name != "rotate" else value
             for name, value in properties.items()
         }
-        style = self._sheet.compute(self._plain, lengths).style
+        style = self._styles.compute(lengths).style
         return Container(self._source, Role.DIV, style, tuple(blocks), is_box=is_box)
 
     def _paragraph(self, lines: tuple[str, ...], computed: ComputedStyle) -> Paragraph:
@@ -393,7 +414,7 @@ class _BillBuilder:
             **{name: _parse_property(name, text) for name, text in properties.items()},
             "margin-top": Length(above) if above else ZERO,
         }
-        return self._sheet.compute(self._plain, parsed)
+        return self._styles.compute(parsed)
 
 
 def _position(area: _Area) -> Position:

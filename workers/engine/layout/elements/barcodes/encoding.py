@@ -318,16 +318,13 @@ def _add_swiss_cross(symbol: Symbol, node: Barcode | BarcodeSpec, quiet_modules:
     """Draw the Swiss cross into a QR code and apply the size and quiet zone of the guideline."""
     quiet = quiet_modules if node.has_quiet_zone else 0
     modules = symbol.columns - 2 * quiet
-    bare = ((x - quiet, y - quiet, width, height) for x, y, width, height in symbol.rectangles)
     edge = 2 * modules * swiss_cross.QUIET if node.has_quiet_zone else 0
     side = swiss_cross.GRAIN * modules + 2 * edge
+    placed = swiss_cross.place_cross(symbol.rectangles, modules, quiet=quiet, edge=edge)
     return Symbol(
         side,
         side,
-        tuple(
-            (x + edge, y + edge, width, height)
-            for x, y, width, height in swiss_cross.place_cross(bare, modules)
-        ),
+        tuple(placed),
         subdivisions=swiss_cross.GRAIN,
         side=mm(swiss_cross.SIDE + (2 * swiss_cross.QUIET if node.has_quiet_zone else 0)),
     )
@@ -377,17 +374,24 @@ def _symbol(image: memoryview, *, quiet: int) -> Symbol:
     )
 
 
-def _find_runs(pixels: bytes, columns: int, quiet: int) -> Iterator[ModuleRectangle]:
-    """Yield the dark runs of each row. Merging equal runs of adjacent rows costs more than it
+def _find_runs(pixels: bytes, columns: int, quiet: int) -> list[ModuleRectangle]:
+    """Return the dark runs of each row. Merging equal runs of adjacent rows costs more than it
     saves.
     """
-    for y, start in enumerate(range(0, len(pixels), columns)):
-        for left, right in map(_SPAN, _DARK.finditer(pixels, start, start + columns)):
-            yield left - start + quiet, y + quiet, right - left, 1
+    runs: list[ModuleRectangle] = []
+    for y, start in enumerate(range(0, len(pixels), columns), quiet):
+        x = quiet
+        # Half the time of a regular expression: most runs are one or two modules long.
+        for run in pixels[start : start + columns].split(_LIGHT):
+            width = len(run)
+            if width:
+                runs.append((x, y, width, 1))
+            x += width + 1
+    return runs
 
 
 _DARK: Final = re.compile(rb"\x00+")
-_SPAN: Final = re.Match.span
+_LIGHT: Final = b"\xff"
 
 
 def _format_of(kind: Symbology) -> zxingcpp.BarcodeFormat:

@@ -15,19 +15,31 @@ _SLIVER: Final = GRAIN // 3
 _CROSS: Final = 7  # millimetres, with its white edge (6.4.2)
 
 
-def place_cross(rectangles: Iterable[ModuleRectangle], modules: int) -> Iterator[ModuleRectangle]:
-    """Yield the modules of a code in fractions of a module, with the Swiss cross in their middle."""
-    half = GRAIN * modules // 2
+def place_cross(
+    rectangles: Iterable[ModuleRectangle], modules: int, *, quiet: int, edge: int
+) -> list[ModuleRectangle]:
+    """Return the modules of a code in fractions of a module, with the Swiss cross in their middle.
+
+    The quiet zone is `quiet` modules wide in what is given, and `edge` fractions in what is returned.
+    """
+    origin = edge - GRAIN * quiet
+    half = edge + GRAIN * modules // 2
     reach = _CROSS * modules  # half of the cross, in parts
     low, high = half - reach, half + reach
-    for rectangle in rectangles:
-        x, y, width, height = (GRAIN * value for value in rectangle)
-        yield from _outside(x, y, x + width, y + height, low, high)
+    placed: list[ModuleRectangle] = []
+    for column, row, columns, rows in rectangles:
+        x, y = origin + GRAIN * column, origin + GRAIN * row
+        width, height = GRAIN * columns, GRAIN * rows
+        if x + width <= low or x >= high or y + height <= low or y >= high:
+            placed.append((x, y, width, height))
+        else:
+            placed += _outside(x, y, x + width, y + height, low, high)
     for x1, y1, x2, y2 in _DRAWN_CROSS:
         left, top, right, bottom = (
-            low + round(2 * reach * edge / _CROSS_SIDE) for edge in (x1, y1, x2, y2)
+            low + round(2 * reach * at / _CROSS_SIDE) for at in (x1, y1, x2, y2)
         )
-        yield left, top, right - left, bottom - top
+        placed.append((left, top, right - left, bottom - top))
+    return placed
 
 
 # The black area of the cross as published by SIX, in a square of 19.8 units.
@@ -51,9 +63,6 @@ def _outside(
     left: int, top: int, right: int, bottom: int, low: int, high: int
 ) -> Iterator[ModuleRectangle]:
     """Yield the parts of a rectangle outside the square from `low` to `high`, without slivers."""
-    if right <= low or left >= high or bottom <= low or top >= high:
-        yield left, top, right - left, bottom - top
-        return
     between = max(top, low), min(bottom, high)
     for x1, y1, x2, y2 in (
         (left, top, right, low),

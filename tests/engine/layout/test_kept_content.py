@@ -1,0 +1,261 @@
+"""Headers, footers and lines of short texts that a template keeps for its next documents."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import weakref
+from datetime import UTC, datetime
+
+import pytest
+from PIL import Image
+
+from tests.engine.test_pipeline import text_of
+from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
+from workers.engine.layout.pages.kept_content import MAX_KEPT
+from workers.engine.layout.passes import lay_out
+from workers.engine.layout.recent import MAX_TEMPLATES
+from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
+from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
+from workers.engine.tree.document import KeptLayout
+
+OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
+
+TEMPLATE = """<document version="1" lang="en">
+  <data><json>{ "seller": "Northwind", "word": "", "pages": 1, "color": "#000000" }</json></data>
+  <page size="A6" margin="10mm">
+    <header>%s</header>
+    <footer font-size="8pt"><row gap="2mm"><p>{{ seller }}<br/>since 1923</p>
+      <div><p text-align="end" color="{{ color }}">Page {{ page.number }} of {{ page.count }}</p></div></row>
+    </footer>
+  </page>
+  <flow><p for="n in range(1, pages)" break-after="page">{{ n }}</p><p>The end</p></flow>
+</document>"""
+
+
+def prepare(header: str = "<p>{{ word }}</p>") -> PreparedTemplate:
+    return prepare_template((TEMPLATE % header).encode())
+
+
+def make(
+    template: PreparedTemplate, resources: NoResources | None = None, **data: object
+) -> Rendered:
+    payload = Payload(PayloadKind.JSON, json.dumps(data).encode())
+    return render(template, payload, options=OPTIONS, resources=resources)
+
+
+def kept_by(template: PreparedTemplate, **data: object) -> KeptLayout:
+    """Lay out a document, and return what the template keeps then."""
+    payload, findings = Payload(PayloadKind.JSON, json.dumps(data).encode()), Findings()
+    document = build_document(template, payload, options=OPTIONS, findings=findings)[0]
+    lay_out(document, resources=NoResources(), findings=findings)
+    assert document.kept is not None
+    return document.kept
+
+
+DOCUMENTS = (
+    {"seller": "Northwind"},
+    {"seller": "Southwind"},
+    {"seller": "Northwind", "pages": 3},
+    {"seller": "Northwind", "color": "#aa0000"},
+    {"seller": "Northwind", "word": "A header of more lines than one " * 5},
+    {"seller": "Northwind"},
+)
+
+
+def test_a_document_is_the_same_whatever_its_template_made_before() -> None:
+    used = prepare()
+    for _ in range(2):
+        for data in DOCUMENTS:
+            assert make(used, **data).pdf == make(prepare(), **data).pdf
+
+
+def test_a_footer_has_the_text_of_its_own_document() -> None:
+    template = prepare()
+    make(template, seller="Northwind")
+    text = text_of(make(template, seller="Southwind", pages=2).pdf)
+    assert "Southwind" in text
+    assert "Northwind" not in text
+    assert "Page 2 of 2" in text
+
+
+def test_a_template_keeps_a_bounded_number_of_headers_and_footers() -> None:
+    template = prepare()
+    counts = [
+        len(kept_by(template, seller=f"Seller {n}", pages=3).running_content)
+        for n in range(MAX_KEPT)
+    ]
+    assert counts[0] > 0
+    assert max(counts) == MAX_KEPT
+
+
+def test_a_long_text_is_not_kept() -> None:
+    template = prepare()
+    before = len(kept_by(template).running_content)
+    assert len(kept_by(template, word="long " * 1_000).running_content) <= before
+
+
+def test_every_document_reports_what_its_footer_lacks() -> None:
+    template = prepare()
+    for _ in range(3):
+        warnings = make(template, seller="North\U0010fffdwind").warnings
+        assert [warning.code for warning in warnings] == ["missing-glyph"]
+
+
+def test_every_document_reports_a_language_of_its_header_without_hyphenation() -> None:
+    template = prepare('<p hyphens="auto" lang="ja">{{ word }}</p>')
+    for _ in range(3):
+        warnings = make(template, word="Wort").warnings
+        assert [warning.code for warning in warnings] == ["no-hyphenation"]
+
+
+def test_every_document_reports_a_header_that_does_not_fit() -> None:
+    template = prepare('<p width="12mm" height="6mm">{{ word }}</p>')
+    make(template, word="I")
+    for _ in range(3):
+        with pytest.raises(AuthoringError) as refused:
+            make(template, word="Not short enough for it")
+        assert refused.value.diagnostics[0].chain[0].tag_name == "p"
+
+
+LETTER = """<document version="1" lang="en">
+  <data><json>{ "name": "Ann", "lines": 1, "width": "60mm", "size": "10pt" }</json></data>
+  <style element="h1" color="#00539c"/>
+  <page size="A6" margin="10mm"/>
+  <flow>
+    <h1>Our <b>offer</b><br/>for you</h1>
+    <p width="{{ width }}" font-size="{{ size }}">Dear {{ name }},</p>
+    <p hyphens="auto" text-align="justify" width="{{ width }}">Here is what you asked us for last week, and
+      what it costs; see <a href="https://example.com">our site</a>.</p>
+    <p for="n in range(1, lines)">Line {{ n }} for {{ name }}</p>
+  </flow>
+</document>"""
+
+LETTERS = (
+    {"name": "Ann"},
+    {"name": "Bob", "width": "40mm"},
+    {"name": "Ann", "size": "14pt"},
+    {"name": "Ann", "lines": 300},
+    {"name": "Ann"},
+)
+
+
+def test_a_letter_is_the_same_whatever_its_template_made_before() -> None:
+    used = prepare_template(LETTER.encode())
+    for _ in range(2):
+        for data in LETTERS:
+            fresh = prepare_template(LETTER.encode())
+            assert make(used, **data).pdf == make(fresh, **data).pdf
+
+
+def test_a_template_keeps_a_bounded_number_of_texts() -> None:
+    template = prepare_template(LETTER.encode())
+    counts = [len(kept_by(template, name=f"N{n}", lines=300).lines) for n in range(8)]
+    assert counts[0] < 100
+    assert max(counts) == MAX_KEPT_LINES
+
+
+def test_texts_of_one_document_do_not_push_out_those_of_all() -> None:
+    template = prepare_template(LETTER.encode())
+    first = set(kept_by(template, name="Ann").lines)
+    later = [kept_by(template, name=f"N{n}", lines=300).lines for n in range(9)][-1]
+    assert len(first & later.keys()) >= 2
+
+
+def test_every_document_reports_what_its_text_lacks() -> None:
+    template = prepare_template(LETTER.encode())
+    for _ in range(3):
+        warnings = make(template, name="\U0010fffd").warnings
+        assert [warning.code for warning in warnings] == ["missing-glyph"]
+
+
+def test_every_document_reports_a_word_that_is_too_wide() -> None:
+    template = prepare_template(LETTER.replace("Dear {{ name }}", "{{ name }}").encode())
+    for _ in range(3):
+        with pytest.raises(AuthoringError) as refused:
+            make(template, name="Ann", width="2mm")
+        assert refused.value.diagnostics[0].code == "wider-than-container"
+
+
+CODES = """<document version="1" lang="en">
+  <data><json>{ "value": "https://example.com", "level": "M", "quiet": "true" }</json></data>
+  <page size="A6" margin="10mm"/>
+  <flow><barcode type="qr" value="{{ value }}" level="{{ level }}" quiet="{{ quiet }}" alt="A site"/></flow>
+</document>"""
+
+
+def test_a_bar_code_is_the_same_whatever_its_template_made_before() -> None:
+    used = prepare_template(CODES.encode())
+    documents = [{}, {"value": "https://example.org"}, {"level": "H"}, {"quiet": "false"}, {}]
+    made = [make(used, **data).pdf for data in documents]
+    fresh = [make(prepare_template(CODES.encode()), **data).pdf for data in documents]
+    assert made == fresh
+    assert len(set(made)) == 4
+
+
+def test_a_template_keeps_few_bar_codes_and_no_large_ones() -> None:
+    template = prepare_template(CODES.encode())
+    counts = [len(kept_by(template, value=f"Code {n}").symbols) for n in range(9)]
+    assert counts == [1, 2, 3, 4, 4, 4, 4, 4, 4]
+    large = prepare_template(CODES.encode())
+    assert not kept_by(large, value="large" * 400).symbols
+
+
+def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> None:
+    template = prepare_template(CODES.replace('type="qr"', 'type="ean13"').encode())
+    for _ in range(3):
+        with pytest.raises(AuthoringError) as refused:
+            make(template, value="12")
+        assert refused.value.diagnostics[0].code == "barcode-value"
+
+
+def test_only_the_templates_used_last_keep_anything() -> None:
+    first = prepare_template(LETTER.encode())
+    kept = kept_by(first)
+    others = [prepare_template(LETTER.encode()) for _ in range(MAX_TEMPLATES)]
+    for other in others[:-1]:
+        kept_by(other)
+    assert kept.lines
+    kept_by(others[-1])
+    assert not kept.lines
+    assert not kept.styles
+    assert make(first).pdf == make(others[-1]).pdf
+
+
+def test_what_a_template_keeps_is_freed_with_it() -> None:
+    template = prepare_template(LETTER.encode())
+    kept = weakref.ref(kept_by(template))
+    del template
+    gc.collect()
+    assert kept() is None
+
+
+class Logos(NoResources):
+    """A workspace whose image is replaced."""
+
+    def __init__(self) -> None:
+        self.color = (255, 0, 0)
+
+    def find_image(self, name: str) -> bytes | None:
+        written = io.BytesIO()
+        Image.new("RGB", (8, 8), self.color).save(written, "PNG")
+        return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        '<img src="logo" height="10mm" alt="{{ word }}"/>',
+        '<p>Logo <img src="logo" height="3mm" alt="{{ word }}"/></p>',
+        '<div background-image="logo"><p>{{ word }}</p></div>',
+    ],
+)
+def test_a_replaced_image_is_drawn(header: str) -> None:
+    template, images = prepare(header), Logos()
+    first = make(template, images, word="Logo").pdf
+    images.color = (0, 0, 255)
+    second = make(template, images, word="Logo").pdf
+    assert second == make(prepare(header), images, word="Logo").pdf
+    assert second != first
