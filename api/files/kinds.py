@@ -18,6 +18,7 @@ FONT_TYPES: Final = (
     "font/ttf",
     "font/otf",
     "font/collection",
+    "font/woff",
     "font/woff2",
     "font/sfnt",
     "application/octet-stream",
@@ -89,7 +90,7 @@ IMAGE: Final = FileKind(
 FONT: Final = FileKind(
     singular="font",
     plural="fonts",
-    formats="a TrueType, OpenType or WOFF2 font",
+    formats="a TrueType, OpenType, WOFF or WOFF2 font",
     larger_hint="the limit for fonts is 20 MB",
     media_types=FONT_TYPES,
     max_bytes=MAX_FONT_BYTES,

@@ -421,8 +421,8 @@ OPERATIONS: Final = (
     Operation(
         "put", "/v2/fonts/{name}", "putFont", "Fonts", "Store a font",
         "The format is detected from the bytes, not from the declared type: TrueType, OpenType with CFF outlines, "
-        "WOFF2, or a TrueType collection of up to 32 fonts. Up to 20 MB; with CFF outlines 12,000 glyphs. Variable "
-        "fonts with TrueType outlines keep their axes. A worker subsets the font as a render does: a font that "
+        "WOFF, WOFF2, or a TrueType collection of up to 32 fonts. Up to 20 MB; with CFF outlines 12,000 glyphs, with "
+        "CFF2 4,000. Variable fonts keep their axes. A worker subsets the font as a render does: a font that "
         "renders reject is 400 with the same message, including a font whose fsType does not allow subset "
         "embedding. Documents use it with `font` and its name. Not metered; 409 without a code if the workspace "
         "has no space.",

@@ -208,7 +208,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {
             "name": IMAGE_NAME,
             "format": string(
-                "The format, detected from the bytes: truetype, opentype, collection or woff2."
+                "The format, detected from the bytes: truetype, opentype, collection, woff or woff2."
             ),
             "bytes": integer("Size in bytes."),
             "sha256": _SHA256,

@@ -1,4 +1,4 @@
-"""PUT /v2/fonts/{name}: store a TrueType, OpenType or WOFF2 font under a name; the format is detected from the bytes."""
+"""PUT /v2/fonts/{name}: store a TrueType, OpenType, WOFF or WOFF2 font under a name; the format is detected from the bytes."""
 
 from pathlib import Path
 

@@ -224,13 +224,61 @@ def test_a_template_says_nothing_that_low_vision_cannot_read(template):
     assert [one.code for one in (*found.errors, *found.warnings)] == []
 
 
+# Of each format of labels: its sheet in mm, the number on a sheet, and the edges of its labels by the
+# data sheets of Avery, from the upper left corner of the paper.
+SHEETS = {
+    "L7160": (210, 21, [7, 15, 203, 282]),
+    "L7163": (210, 14, [5, 15, 205, 282]),
+    "L7159": (210, 24, [7, 13, 203, 284]),
+    "L7161": (210, 18, [7, 9, 203, 288]),
+    "L7162": (210, 16, [5, 13, 205, 284]),
+    "L7165": (210, 8, [5, 13, 205, 284]),
+    "L7173": (210, 10, [5, 6, 205, 291]),
+    "L7651": (210, 65, [5, 11, 205, 286]),
+    "5160": (215.9, 30, [5, 13, 211, 267]),
+    "5161": (215.9, 20, [4, 13, 212, 267]),
+    "5162": (215.9, 14, [4, 21, 212, 258]),
+    "5163": (215.9, 10, [4, 13, 212, 267]),
+    "5164": (215.9, 6, [4, 13, 212, 267]),
+    "5167": (215.9, 80, [7, 13, 209, 267]),
+}
+
+
+def edges_of_ink(rendered, width):
+    """Return the left, upper, right and lower edge of all ink of the first page, in whole mm."""
+    picture = page_of(rendered).convert("L")
+    box = picture.point(lambda shade: 255 * (shade < 250)).getbbox()
+    return [round(edge / picture.width * width) for edge in box]
+
+
+@pytest.mark.parametrize("format_", SHEETS)
+def test_labels_stand_on_the_sheet_that_they_are_sold_by(format_):
+    width, count, edges = SHEETS[format_]
+    sheet = {"format": format_, "border": True, "labels": [{"title": "x", "copies": count}]}
+    rendered = send("service-labels", sheet)
+    assert (rendered.pages, edges_of_ink(rendered, width)) == (1, edges)
+    assert send("service-labels", {**sheet, "used": 1}).pages == 2
+
+
+def test_labels_have_no_lines_around_them_unless_asked_for():
+    labels = [{"title": "x", "copies": 21}]
+    left, top, *_ = edges_of_ink(send("service-labels", {"labels": labels}), 210)
+    assert (left, top) == (11, 20)
+
+
+def test_a_sheet_of_labels_may_be_given_by_its_measures():
+    measures = {"columns": 2, "rows": 3, "width": 80, "height": 50, "gap": 15, "row_gap": 5}
+    labels = [{"title": "x", "copies": 6}]
+    sheet = {"sheet": {**measures, "top": 13, "left": 18}, "border": True, "labels": labels}
+    rendered = send("service-labels", sheet)
+    assert (rendered.pages, edges_of_ink(rendered, 210)) == (1, [18, 13, 193, 173])
+
+
 def test_labels_stand_on_their_sheet_in_languages_from_right_to_left():
     labels = [{"title": "x", "copies": 21}]
     for lang in ("en", "ar"):
-        picture = page_of(send("service-labels", {"lang": lang, "labels": labels})).convert("L")
-        left, top, right, bottom = picture.point(lambda shade: 255 * (shade < 250)).getbbox()
-        edges = [round(edge / picture.width * 210) for edge in (left, top, right, bottom)]
-        assert edges == [7, 15, 203, 282]
+        made = send("service-labels", {"lang": lang, "labels": labels, "border": True})
+        assert edges_of_ink(made, 210) == [7, 15, 203, 282]
 
 
 def test_a_certificate_from_right_to_left_is_the_mirror_of_one_from_left_to_right():
@@ -383,6 +431,34 @@ def test_the_clauses_of_a_contract_are_numbered_and_the_last_stands_with_the_sig
     written = b"## Rights\n\nAs in [clause](#duties).\n\n## Duties\n\nNone."
     shown = draw("service-contract", Payload(PayloadKind.MARKDOWN, written, flow="clauses"))
     assert "Duties" in text_of(shown)
+
+
+def pages_of(rendered):
+    with pypdfium2.PdfDocument(rendered.pdf) as document:
+        return [page.get_textpage().get_text_range() for page in document]
+
+
+ITEM = {"text": "ITEM", "qty": 2, "price": 12.5, "rate": 0.19}
+MOVED = {"date": "2026-01-31", "reference": "R", "details": "ITEM", "debit": 2.5}
+TEXT = "ITEM. We are glad to hear that your workshop is growing, and that you think of us. " * 3
+
+
+@pytest.mark.parametrize(
+    ("template", "name", "record", "least"),
+    [
+        ("service-invoice", "lines", ITEM, 2),
+        ("service-credit-note", "lines", ITEM, 2),
+        ("service-statement", "transactions", MOVED, 2),
+        ("service-letter", "paragraphs", TEXT, 1),
+    ],
+)
+def test_sums_and_signatures_are_alone_on_no_page(template, name, record, least):
+    counts = {}
+    for count in range(1, 26):
+        pages = pages_of(send(template, {name: [record] * count}))
+        counts[count] = (len(pages), pages[-1].count("ITEM"))
+    assert {pages for pages, _ in counts.values()} >= {1, 2}
+    assert [count for count, (_, shown) in counts.items() if shown < min(count, least)] == []
 
 
 def test_a_form_has_a_field_for_each_of_its_data_and_boxes_only_on_paper():

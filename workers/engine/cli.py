@@ -39,7 +39,7 @@ _TEMPLATE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LINKS: Final = re.compile(rb"<document\b[^>]*\bextends\s*=|<import\b")
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".svg", ".pdf")
-_FONT_SUFFIXES: Final = (".ttf", ".otf", ".ttc", ".otc", ".woff2")
+_FONT_SUFFIXES: Final = (".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2")
 _DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 
 
@@ -51,8 +51,8 @@ class InputError(Exception):
 class FolderResources:
     """Stored images and fonts as files in two folders.
 
-    Image NAME is NAME.png, .jpg, .jpeg, .webp, .svg or .pdf, font NAME is NAME.ttf, .otf, .ttc, .otc or
-    .woff2.
+    Image NAME is NAME.png, .jpg, .jpeg, .webp, .svg or .pdf, font NAME is NAME.ttf, .otf, .ttc, .otc,
+    .woff or .woff2.
     """
 
     folder: Path | None

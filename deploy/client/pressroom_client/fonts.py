@@ -17,7 +17,7 @@ class Fonts:
         self._transport = transport
 
     def store(self, name: str, data: bytes) -> Font:
-        """Store the bytes of a TrueType, OpenType or WOFF2 font, or of a collection."""
+        """Store the bytes of a TrueType, OpenType, WOFF or WOFF2 font, or of a collection."""
         # The server detects the format from the bytes, not from the declared type.
         headers = {"Content-Type": "font/sfnt"}
         response = self._transport.request_json(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import struct
+import zlib
 from collections.abc import Callable
 from random import Random
 
 import pikepdf
 import pypdfium2
 import pytest
+import uharfbuzz as hb
+from fontTools.fontBuilder import FontBuilder
+from fontTools.misc.psCharStrings import T2CharString
 from fontTools.ttLib import TTFont
 from fontTools.ttLib.tables.DefaultTable import DefaultTable
 
@@ -19,7 +24,7 @@ from workers.engine.layout import document_fonts as declared_fonts
 from workers.engine.layout.fonts import sanitizing, woff2
 from workers.engine.layout.fonts.matching import FontRequest, match_face
 from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedError
-from workers.engine.layout.fonts.sanitizing import inspect_font, sanitize_font
+from workers.engine.layout.fonts.sanitizing import inspect_font, instantiate, sanitize_font
 from workers.engine.layout.fonts.sets import (
     FONT_SETS,
     DeclaredFace,
@@ -30,8 +35,57 @@ from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import FontFile, NoResources
 from workers.engine.syntax.values import STRETCHES
 
+
+def make_woff(data: bytes) -> bytes:
+    """Return a font as WOFF: its tables compressed one by one, in their order."""
+    (count,) = struct.unpack_from(">H", data, 4)
+    entries = [struct.unpack_from(">4s3I", data, 12 + 16 * at) for at in range(count)]
+    directory, content, offset = b"", b"", 44 + 20 * count
+    for tag, checksum, start, length in entries:
+        table = data[start : start + length]
+        packed = min(table, zlib.compress(table), key=len)
+        directory += struct.pack(">4s4I", tag, offset, len(packed), length, checksum)
+        content += packed + bytes(-len(packed) % 4)
+        offset += len(packed) + -len(packed) % 4
+    head = struct.pack(">4s4sI2H", b"wOFF", data[:4], offset, count, 0) + bytes(28)
+    return head + directory + content
+
+
+def inflated(data: bytes, length: int) -> bytes:
+    """Return a WOFF file whose first table claims to be longer."""
+    return data[:56] + struct.pack(">I", length) + data[60:]
+
+
+def make_cff2() -> bytes:
+    """Return a variable font with CFF2 outlines: two boxes, wider by weight."""
+
+    def box(width: int, growth: int) -> T2CharString:
+        right, left = (width, growth, 1, "blend"), (-width, -growth, 1, "blend")
+        program = [50, 0, "rmoveto", *right, "hlineto", 700, "vlineto", *left, "hlineto"]
+        return T2CharString(program=program)
+
+    outlines = {name: T2CharString(program=[]) for name in (".notdef", "space")}
+    outlines |= {"A": box(300, 200), "B": box(400, 100)}
+    builder = FontBuilder(1000, isTTF=False)
+    builder.setupGlyphOrder(list(outlines))
+    builder.setupCharacterMap({0x20: "space", 0x41: "A", 0x42: "B"})
+    builder.setupHorizontalMetrics(dict.fromkeys(outlines, (600, 50)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    names = {"familyName": "Brand Two", "styleName": "Regular", "psName": "BrandTwo-Regular"}
+    builder.setupNameTable(names)
+    builder.setupOS2(sTypoAscender=800, sTypoDescender=-200, usWeightClass=400)
+    builder.setupPost()
+    builder.setupFvar([("wght", 400, 400, 900, "Weight")], [])
+    builder.setupCFF2(outlines, regions=[{"wght": (0, 1, 1)}])
+    written = io.BytesIO()
+    builder.font.save(written)
+    return written.getvalue()
+
+
 FONTS = {path.stem: path.read_bytes() for path in (FOLDER / "fonts").glob("brand-*")}
+FONTS |= {"brand-woff": make_woff(FONTS["brand-regular"]), "brand-cff2": make_cff2()}
 SUFFIXES = {path.stem: path.suffix for path in (FOLDER / "fonts").glob("brand-*")}
+SUFFIXES |= {"brand-woff": ".woff", "brand-cff2": ".otf"}
 
 
 class Stored(NoResources):
@@ -188,10 +242,11 @@ def test_a_mark_joins_its_letter_where_the_font_has_both_as_one():
 
 def test_files_for_archives_take_fonts_of_every_format():
     fonts = "".join(f'<font family="F{at}" src="{name}"/>' for at, name in enumerate(sorted(FONTS)))
-    text = "".join(f"<p font-family='F{at}'>Text €</p>" for at in range(len(FONTS)))
+    text = "".join(f"<p font-family='F{at}'>Text AB €</p>" for at in range(len(FONTS)))
     pdf = rendered(fonts, text, attributes='profile="pdf/a-2b" title="t"')
     assert b"pdfaid" in pdf
-    assert len(fonts_in(pdf)) == len(FONTS)
+    own = [name for name in fonts_in(pdf) if name.startswith("Brand")]
+    assert len(own) == len(FONTS) - 1  # brand-woff is brand-regular
 
 
 def test_a_font_for_archives_must_have_every_character():
@@ -279,7 +334,11 @@ def test_a_font_without_right_to_embed_is_refused():
     [
         (b"", "not TrueType"),
         (b"%PDF-1.7", "not TrueType"),
-        (b"wOFF" + bytes(100), "not TrueType"),
+        (b"wOFF", "WOFF file is damaged"),
+        (b"wOFF" + bytes(100), "has 0 tables"),
+        (FONTS["brand-woff"][:-100], "beyond the end"),
+        (inflated(FONTS["brand-woff"], 70_000_000), "unpacks to more than 64 MB"),
+        (inflated(FONTS["brand-woff"], 1_000_000), "not as long as its entry says"),
         (b"\0\1\0\0" + bytes(100), "no table"),
         (b"OTTO\xff\xff" + bytes(100), "65535 tables"),
         (b"ttcf\0\1\0\0" + bytes(4), "empty"),
@@ -315,6 +374,9 @@ def test_a_large_font_is_refused_by_its_size(monkeypatch):
     monkeypatch.setattr(sanitizing, "MAX_CFF_GLYPHS", 10)
     with pytest.raises(FontRefusedError, match="147 glyphs with CFF outlines"):
         inspect_font(FONTS["brand-black"])
+    monkeypatch.setattr(sanitizing, "MAX_CFF2_GLYPHS", 3)
+    with pytest.raises(FontRefusedError, match="4 glyphs with CFF2 outlines; at most 3"):
+        inspect_font(FONTS["brand-cff2"])
     monkeypatch.setattr(sanitizing, "MAX_SANITIZED", 1000)
     with pytest.raises(FontRefusedError, match="larger than"):
         inspect_font(FONTS["brand-regular"])
@@ -334,6 +396,28 @@ def test_unknown_font_tables_are_removed():
     [rebuilt] = sanitize_font(data)
     assert b"payload" not in rebuilt.program
     assert rebuilt.program == sanitize_font(FONTS["brand-regular"])[0].program
+
+
+def test_a_woff_file_is_the_font_in_it():
+    facts = inspect_font(FONTS["brand-woff"])
+    assert facts.format == "woff"
+    assert facts.faces == inspect_font(FONTS["brand-regular"]).faces
+    assert sanitize_font(FONTS["brand-woff"]) == sanitize_font(FONTS["brand-regular"])
+
+
+def test_a_variable_font_with_cff2_outlines_has_an_instance_for_each_weight():
+    [sanitized] = sanitize_font(FONTS["brand-cff2"])
+    assert sanitized.properties.weight == (400, 900)
+    widths = {}
+    for weight in (400, 650, 900):
+        instance = hb.Face(hb.Blob(instantiate(sanitized.program, {"wght": weight})))
+        assert {"glyf", "loca"} <= set(instance.table_tags)
+        widths[weight] = hb.Font(instance).get_glyph_extents(2).width
+    assert widths == {400: 300, 650: 400, 900: 500}
+    pdf = rendered(
+        '<font family="Brand" src="brand-cff2"/>', '<p>AB <span font-weight="700">AB</span></p>'
+    )
+    assert fonts_in(pdf) == ["BrandTwo-Regular"]
 
 
 def test_facts_are_those_of_the_file():

@@ -137,6 +137,40 @@ class TestBreaks:
         whole = div(lines_of(12), avoid_inside=True)
         assert [len(page) for page in pages(p("a"), whole)] == [1, 10, 2]
 
+    def test_a_block_that_avoids_a_break_before_it_takes_the_last_lines_along(self):
+        end = div(lines_of(2), before=BreakTo.AVOID, avoid_inside=True)
+        assert pages(lines_of(9, orphans=2, widows=3), end) == [
+            list("123456"),
+            [*"789", "1", "2"],
+        ]
+        inside = div(p("a"), div(lines_of(8, orphans=2, widows=2)))
+        assert pages(inside, end) == [["a", *"123456"], [*"78", "1", "2"]]
+
+    def test_lines_that_cannot_be_parted_go_along_whole(self):
+        end = div(lines_of(2), before=BreakTo.AVOID, avoid_inside=True)
+        short = lines_of(3, orphans=2, widows=2)
+        assert pages(lines_of(6), short, end) == [list("123456"), [*"123", "1", "2"]]
+        unbroken = div(lines_of(4), avoid_inside=True)
+        assert pages(lines_of(5), unbroken, end) == [list("12345"), [*"1234", "1", "2"]]
+
+    def test_a_block_as_tall_as_a_page_takes_nothing_along_that_it_has_no_room_for(self):
+        tall = div(lines_of(10), before=BreakTo.AVOID, avoid_inside=True)
+        made = pages(lines_of(5, orphans=1, widows=1), tall)
+        assert made == [list("1234"), ["5"], [str(n) for n in range(1, 11)]]
+
+    def test_a_heading_of_many_lines_is_not_broken_to_stay_with_its_text(self):
+        title = lines_of(5, after=BreakTo.AVOID, orphans=2, widows=2)
+        assert pages(lines_of(4), title, div(lines_of(2), avoid_inside=True)) == [
+            list("1234"),
+            [*"12345", "1", "2"],
+        ]
+
+    def test_boxes_that_avoid_breaks_in_boxes_cost_no_more_than_they_are(self):
+        inner: Container = div(lines_of(3, orphans=1, widows=1))
+        for _ in range(60):
+            inner = div(inner, p("x", before=BreakTo.AVOID), p("y", before=BreakTo.AVOID))
+        assert len(pages(inner, inner)) == 27
+
     def test_a_forced_break_begins_a_page(self):
         assert pages(p("a"), p("b", before=BreakTo.PAGE), p("c")) == [["a"], ["b", "c"]]
         assert pages(p("a", after=BreakTo.PAGE), p("b")) == [["a"], ["b"]]

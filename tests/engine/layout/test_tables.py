@@ -350,6 +350,19 @@ class TestPieces:
         made = table(body(*numbered(9), tr(kept, "10"), tr(ONE, "11")))
         assert pages(made)[1] == ["10", "11"]
 
+    def test_a_block_that_avoids_a_break_before_it_takes_the_last_rows_along(self):
+        sums = row(lines_of(3), before=BreakTo.AVOID, avoid_inside=True)
+        made = table(
+            body(*numbered(9), widows=2),
+            heads=[group(tr(ONE, "H"))],
+            feet=[group(tr(ONE, "carried"), on=Occurrence.NOT_LAST)],
+        )
+        assert pages(made, sums) == [
+            ["H", *"1234567", "carried"],
+            ["H", "8", "9", *"123"],
+        ]
+        assert pages(table(body(*numbered(2))), sums) == [["1", "2", *"123"]]
+
     def test_a_row_may_begin_a_page(self):
         made = table(body(*numbered(2), tr(template(1, before=BreakTo.PAGE), "3")))
         assert pages(made) == [["1", "2"], ["3"]]

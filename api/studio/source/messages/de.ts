@@ -160,7 +160,7 @@ export const de: Record<keyof typeof en, string> = {
   "fonts.title": "Schriften",
   "fonts.held": "{n} von 200 Schriften, {size} von 256 MB",
   "fonts.drop": "Schriften auswählen oder hier ablegen",
-  "fonts.dropHelp": "TrueType, OpenType oder WOFF2, je bis 20 MB. Eine Schrift gleichen Namens wird ersetzt.",
+  "fonts.dropHelp": "TrueType, OpenType, WOFF oder WOFF2, je bis 20 MB. Eine Schrift gleichen Namens wird ersetzt.",
   "fonts.none": "Noch keine Schriften",
   "fonts.noneHelp": "Noto und JetBrains Mono sind enthalten. Eine Vorlage deklariert eine hier gespeicherte Schrift als Schnitt einer Familie.",
   "fonts.deleteHelp": "Dokumente, die sie deklarieren, lassen sich nicht mehr erzeugen. Das lässt sich nicht rückgängig machen.",

@@ -158,7 +158,7 @@ export const en = {
   "fonts.title": "Fonts",
   "fonts.held": "{n} of 200 fonts, {size} of 256 MB",
   "fonts.drop": "Choose fonts, or drop them here",
-  "fonts.dropHelp": "TrueType, OpenType or WOFF2, up to 20 MB each. A font of the same name is replaced.",
+  "fonts.dropHelp": "TrueType, OpenType, WOFF or WOFF2, up to 20 MB each. A font of the same name is replaced.",
   "fonts.none": "No fonts yet",
   "fonts.noneHelp": "Noto and JetBrains Mono are included. A template declares a font stored here as a face of a family.",
   "fonts.deleteHelp": "Documents that declare it can no longer be rendered. This cannot be undone.",

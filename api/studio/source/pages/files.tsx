@@ -27,7 +27,7 @@ const IMAGES: Kind<Image> = {
 };
 const FONTS: Kind<Font> = {
   plural: "fonts",
-  accept: ".ttf,.otf,.ttc,.otc,.woff2",
+  accept: ".ttf,.otf,.ttc,.otc,.woff,.woff2",
   what: (font) => font.faces.map((face) => `${face.family} ${face.style}`).join(", "),
   use: (font) => `<font family="${font.faces[0]?.family ?? ""}" src="${font.name}"/>`,
   draw: ({ name }) => paper('<p font-family="Shown" font-size="36pt" margin="0">Ag 123</p>', `<font family="Shown" src="${name}"/>`),

@@ -7,8 +7,9 @@ the bottom margin of a last child adds nothing to its box, cell or header, and a
 of an area is dropped unless a forced break precedes it.
 
 Breaks. A stack ends before the first child of which nothing fits, or inside it. `break-after` and
-`break-before` of `avoid` move the break up to the nearest place where one is allowed. Without such
-a place the stack returns None, and at the top of an area the `avoid` is ignored.
+`break-before` of `avoid` move the break up to the nearest place where one is allowed: inside the
+block above, so that its last rows or lines go along, else before it. Without such a place the
+stack returns None, and at the top of an area the `avoid` is ignored.
 """
 
 from __future__ import annotations
@@ -409,6 +410,9 @@ class _StackLayout:
         first = self.start.child
         end = index
         while end > first and self._avoids_break_at(end):
+            shortened = self._shorten(end - 1)
+            if shortened is not None:
+                return shortened
             end -= 1
         if end == first or not self.placed:
             if not self.region.is_top or not self.placed:
@@ -421,6 +425,34 @@ class _StackLayout:
         while self.positioned and self.positioned[-1].number >= end:
             self.positioned.pop()
         return self._make_fragment(StackResume(end, None, False))
+
+    def _shorten(self, index: int) -> StackFragment | None:
+        """End the stack inside a placed block, with the rest of it on the page of what follows it.
+
+        None if it cannot be broken. A paragraph that itself avoids a break after it, such as a
+        heading, is not broken.
+        """
+        last = next((placed for placed in self.placed if placed.number == index), None)
+        if last is None or (type(last.block) is Paragraph and avoids_break_after(last.block)):
+            return None
+        room = last.fragment.height - 2 * EPSILON
+        context, top = self.context, self.context.grid_y
+        if top is not None:
+            context.grid_y = top + last.y
+        inner = self.start.inner if index == self.start.child else None
+        region = Region(self.region.width, room, is_top=False)
+        fragment = context.lay_out(last.block, region, inner)
+        context.grid_y = top
+        if fragment is None or fragment.resume is None or fragment.height > room + EPSILON:
+            return None
+        if is_broken_against_style(last.block, fragment):
+            return None
+        while self.placed and self.placed[-1].number >= index:
+            self.placed.pop()
+        self.placed.append(last._replace(fragment=fragment))
+        while self.positioned and self.positioned[-1].number > index:
+            self.positioned.pop()
+        return self._make_fragment(StackResume(index, fragment.resume, False))
 
     def _ends_section(self, index: int) -> bool:
         """Return whether a block starts with a heading that waiting figures must not pass."""

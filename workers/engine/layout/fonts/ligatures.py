@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final, Protocol
 
 import uharfbuzz as hb
@@ -93,6 +94,7 @@ class JoinedTexts(dict[str, str]):
         super().__init__()
         self.ligatures = ligatures
         self.are_in = _Presence(self)
+        self._extents: dict[tuple[str, ...], tuple[list[float], list[float]]] = {}
         self._find_unligated = find_unligated
 
     # A part of the keys of glyph styles, and one object per face and rule: compared by identity.
@@ -101,10 +103,10 @@ class JoinedTexts(dict[str, str]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __missing__(self, text: str) -> str:
-        if self._find_unligated is None or not self.ligatures.are_in(text):
+        if " " in text:  # words recur, lines do not
+            joined = " ".join(map(self.__getitem__, text.split(" ")))
+        elif self._find_unligated is None or not self.ligatures.are_in(text):
             joined = self.ligatures.replace(text)
-        elif " " in text:
-            joined = " ".join([self[word] for word in text.split(" ")])
         else:
             joined = self._join_word(text, self._find_unligated)
         if len(text) <= _MAX_CACHED_LENGTH:
@@ -112,6 +114,26 @@ class JoinedTexts(dict[str, str]):
                 self.clear()
             self[text] = joined
         return joined
+
+    def find_extents(
+        self, parts: tuple[str, ...], measure: Callable[[str], float]
+    ) -> tuple[list[float], list[float]]:
+        """Return the left and right ends of the parts of a word, in em from its start.
+
+        They are those in the whole word: a ligature may stand across two parts. `measure` is that
+        of the face with these ligatures.
+        """
+        found = self._extents.get(parts)
+        if found is None:
+            whole = accumulate(part.removesuffix(SOFT_HYPHEN) for part in parts)
+            rights = [measure(self[text]) for text in whole]
+            lefts = [right - measure(self[part]) for right, part in zip(rights, parts, strict=True)]
+            found = lefts, rights
+            if sum(map(len, parts)) <= _MAX_CACHED_LENGTH:
+                if len(self._extents) >= _MAX_CACHED_TEXTS:
+                    self._extents.clear()
+                self._extents[parts] = found
+        return found
 
     def _join_word(self, word: str, find_unligated: FindUnligated) -> str:
         start, parts = 0, []

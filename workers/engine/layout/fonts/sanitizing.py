@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.layout.fonts import woff2
+from workers.engine.layout.fonts import woff, woff2
 from workers.engine.layout.fonts.properties import (
     FaceProperties,
     FontRefusedError,
@@ -26,6 +26,7 @@ from workers.engine.layout.fonts.truetype import convert_outlines
 MAX_FACES: Final = 32  # per collection
 MAX_TABLES: Final = 100  # per face
 MAX_CFF_GLYPHS: Final = 12_000  # converting their outlines takes some 3 s
+MAX_CFF2_GLYPHS: Final = 4_000  # converted for each instance, in some 1 s
 MAX_SANITIZED: Final = 64_000_000  # bytes, all faces together
 
 _COLLECTION: Final = b"ttcf"
@@ -34,10 +35,23 @@ _FORMATS: Final = {
     b"true": "truetype",
     b"OTTO": "opentype",
     _COLLECTION: "collection",
+    woff.SIGNATURE: "woff",
     woff2.SIGNATURE: "woff2",
 }
 _KEPT_TABLES: Final = frozenset(
-    {b"head", b"hhea", b"hmtx", b"maxp", b"OS/2", b"cmap", b"glyf", b"loca", b"CFF ", b"name"}
+    {
+        b"head",
+        b"hhea",
+        b"hmtx",
+        b"maxp",
+        b"OS/2",
+        b"cmap",
+        b"glyf",
+        b"loca",
+        b"CFF ",
+        b"CFF2",
+        b"name",
+    }
     | {b"post", b"GSUB", b"GPOS", b"GDEF", b"kern", b"fvar", b"avar", b"gvar", b"HVAR", b"MVAR"}
 )
 _REQUIRED_TABLES: Final = (b"head", b"hhea", b"hmtx", b"maxp", b"cmap")
@@ -58,7 +72,7 @@ class SanitizedFace:
 class FontProperties:
     """A usable font file: its format, and the properties of each face by index."""
 
-    format: str  # truetype, opentype, collection, woff2
+    format: str  # truetype, opentype, collection, woff, woff2
     faces: tuple[FaceProperties, ...]
 
 
@@ -73,7 +87,7 @@ def inspect_font(data: bytes) -> FontProperties:
 
 
 def find_format(data: bytes) -> str:
-    """Return the format of a font file: truetype, opentype, collection or woff2.
+    """Return the format of a font file: truetype, opentype, collection, woff or woff2.
 
     Raises:
         FontRefusedError: Not an accepted format.
@@ -81,7 +95,7 @@ def find_format(data: bytes) -> str:
     format_ = _FORMATS.get(data[:4])
     if format_ is None:
         raise FontRefusedError(
-            "The file is not TrueType, OpenType, a TrueType collection or WOFF2",
+            "The file is not TrueType, OpenType, a TrueType collection, WOFF or WOFF2",
             "Convert it to one of these.",
         )
     return format_
@@ -93,8 +107,11 @@ def sanitize_font(data: bytes) -> tuple[SanitizedFace, ...]:
     Raises:
         FontRefusedError: Not a font, damaged, over a limit, or not licensed for embedding.
     """
-    if find_format(data) == "woff2":
-        data = woff2.unpack_woff2(data)
+    match find_format(data):
+        case "woff":
+            data = woff.unpack_woff(data)
+        case "woff2":
+            data = woff2.unpack_woff2(data)
     offsets = _find_face_offsets(data)
     sanitized: list[SanitizedFace] = []
     for index, start in enumerate(offsets):
@@ -122,7 +139,8 @@ def instantiate(program: bytes, settings: dict[str, float]) -> bytes:
         if axis.tag in settings:
             value = min(max(settings[axis.tag], axis.min_value), axis.max_value)
             subset_input.pin_axis_location(face, axis.tag, value)
-    return _write(subset_input, face)
+    instance = _write(subset_input, face)
+    return _convert(instance) if "CFF2" in face.table_tags else instance
 
 
 def _find_face_offsets(data: bytes) -> list[int]:
@@ -166,9 +184,8 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes]) -> SanitizedFace:
     check_embedding_rights(face)
     _check_glyphs(face, tags)
     program = _rewrite(face, tags)
-    if b"CFF " in tags:
-        converted = _convert(program)
-        program = _rewrite(hb.Face(hb.Blob(converted)), _read_directory(converted, 0))
+    if b"CFF " in tags or (b"CFF2" in tags and not face.axis_infos):
+        program = _convert(program)
     sanitized: Any = hb.Face(hb.Blob(program))
     _check_sanitized(sanitized)
     try:
@@ -181,37 +198,35 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes]) -> SanitizedFace:
 
 
 def _convert(program: bytes) -> bytes:
+    """Return a static font with the outlines of TrueType, written by HarfBuzz."""
     try:
-        return convert_outlines(program)
+        converted = convert_outlines(program)
     except (MemoryError, RecursionError):
         raise
     except Exception as error:
         # Invalid curves raise many kinds of exception.
         raise FontRefusedError(f"{_DAMAGED}: its outlines cannot be read") from error
+    return _rewrite(hb.Face(hb.Blob(converted)), _read_directory(converted, 0))
 
 
 def _check_tables(tags: frozenset[bytes]) -> None:
     missing = [tag for tag in _REQUIRED_TABLES if tag not in tags]
     if missing:
         raise FontRefusedError(f'{_DAMAGED}: it has no table "{missing[0].decode()}"')
-    if b"CFF2" in tags:
-        raise FontRefusedError(
-            "The font has CFF2 outlines, which are not supported",
-            "Use the TrueType version of the variable font, or its static fonts.",
-        )
-    if not ({b"glyf", b"loca"} <= tags or b"CFF " in tags):
+    if not ({b"glyf", b"loca"} <= tags or b"CFF " in tags or b"CFF2" in tags):
         raise FontRefusedError(
             "The font has no outlines", "Use a font with outlines, not one of bitmaps or pictures."
         )
 
 
 def _check_glyphs(face: Any, tags: frozenset[bytes]) -> None:
-    if b"CFF " in tags and face.glyph_count > MAX_CFF_GLYPHS:
-        raise FontRefusedError(
-            f"The font has {face.glyph_count:,} glyphs with CFF outlines; at most "
-            f"{MAX_CFF_GLYPHS:,} are accepted",
-            "Use its TrueType version, or a part of it.",
-        )
+    for tag, limit in ((b"CFF ", MAX_CFF_GLYPHS), (b"CFF2", MAX_CFF2_GLYPHS)):
+        if tag in tags and face.glyph_count > limit:
+            raise FontRefusedError(
+                f"The font has {face.glyph_count:,} glyphs with {tag.decode().strip()} outlines; at "
+                f"most {limit:,} are accepted",
+                "Use its TrueType version, or a part of it.",
+            )
 
 
 def _rewrite(face: Any, tags: frozenset[bytes]) -> bytes:
@@ -241,7 +256,9 @@ def _check_sanitized(face: Any) -> None:
     """Raise if too little of a face could be parsed to set text in it."""
     if face.upem not in _UNITS_PER_EM:
         raise FontRefusedError(f"{_DAMAGED}: its em has {face.upem} units")
-    if not {"glyf", "loca", "head", "hhea", "hmtx", "maxp"} <= frozenset(face.table_tags):
+    tables = frozenset(face.table_tags)
+    has_outlines = {"glyf", "loca"} <= tables or "CFF2" in tables
+    if not has_outlines or not {"head", "hhea", "hmtx", "maxp"} <= tables:
         raise FontRefusedError(_DAMAGED)
     if not face.glyph_count or not face.unicodes:
         raise FontRefusedError("The font has no characters")

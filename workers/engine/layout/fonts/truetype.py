@@ -35,9 +35,9 @@ def convert_outlines(program: bytes) -> bytes:
     glyphs = _draw_glyphs(program)
     font: Any = TTFont(BytesIO(program), lazy=True, recalcTimestamp=False)
     font.setGlyphOrder(list(glyphs))
-    del font["CFF "]
-    if "VORG" in font:
-        del font["VORG"]
+    for tag in ("CFF ", "CFF2", "VORG"):
+        if tag in font:
+            del font[tag]
     font["loca"] = newTable("loca")
     glyf: Any = newTable("glyf")
     font["glyf"] = glyf

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, compress
-from operator import add, sub
+from operator import add
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError
@@ -234,6 +234,9 @@ class HorizontalList:
             ) and SOFT_HYPHEN not in word:
                 self._add_unkerned_segments(glyph_style, segments, last)
                 continue
+            if len(segments) == 1:
+                self.add_box(glyph_style, segments[0], glyph_style.measure(segments[0]), last)
+                continue
             if joined is not None and joined.are_in[word]:
                 self._add_ligated_segments(glyph_style, segments, last)
                 continue
@@ -241,8 +244,7 @@ class HorizontalList:
                 boundary = DISCRETIONARY if segment.endswith(SOFT_HYPHEN) else BREAK
                 before = segments[number - 1] if number else ""
                 self._add_segment(glyph_style, plain, before, segment, boundary)
-            before = segments[-2] if len(segments) > 1 else ""
-            self._add_segment(glyph_style, plain, before, segments[-1], last)
+            self._add_segment(glyph_style, plain, segments[-2], segments[-1], last)
 
     def _add_unkerned_segments(
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
@@ -262,16 +264,15 @@ class HorizontalList:
     ) -> None:
         """Add the parts of a word as wide as in the whole word: a ligature may be drawn across them."""
         self._begin_run(glyph_style)
-        start = self._next_left()
-        whole = accumulate(segment.removesuffix(SOFT_HYPHEN) for segment in segments)
-        ends = [start + width for width in glyph_style.measure_words(list(whole))]
-        widths = glyph_style.measure_words(segments)
+        assert glyph_style.joined is not None
+        start, size = self._next_left(), glyph_style.style.size
+        lefts, rights = glyph_style.joined.find_extents(tuple(segments), glyph_style.face.measure)
         self.texts += segments
         self.styles += [glyph_style] * len(segments)
-        self.boundaries += [DISCRETIONARY if s.endswith(SOFT_HYPHEN) else BREAK for s in segments]
+        self.boundaries += [DISCRETIONARY if s[-1:] == SOFT_HYPHEN else BREAK for s in segments]
         self.boundaries[-1] = boundary
-        self.lefts += map(sub, ends, widths)
-        self.rights += ends
+        self.lefts += [start + left * size for left in lefts]
+        self.rights += [start + right * size for right in rights]
 
     def _add_segment(
         self, glyph_style: GlyphStyle, plain: GlyphStyle, before: str, segment: str, boundary: int

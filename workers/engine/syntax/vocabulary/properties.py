@@ -25,8 +25,7 @@ def _inherited(name: str, kind: ValueType[Any], default: str | None, doc: str) -
     return AttributeSpec(name, kind, doc, default, AttributeGroup.TEXT, is_inherited=True)
 
 
-_BREAK_BEFORE: Final = v.choice("auto", "page", "column", "left", "right")
-_BREAK_AFTER: Final = v.choice(*_BREAK_BEFORE.choices, "avoid")
+_BREAK: Final = v.choice("auto", "page", "column", "left", "right", "avoid")
 
 COMMON: Final = (
     AttributeSpec("id", v.NAME, "Unique name of this element, the target of links and of the outline.", group=AttributeGroup.COMMON),
@@ -105,8 +104,8 @@ BOX_PROPERTIES: Final = (
 )  # fmt: skip
 
 BREAK_PROPERTIES: Final = (
-    _property(AttributeGroup.BREAK, "break-before", _BREAK_BEFORE, "auto", "Forces a page or column break before the element; left and right start a page on that side of a spread."),
-    _property(AttributeGroup.BREAK, "break-after", _BREAK_AFTER, "auto", "Forces a page or column break after the element, or avoids one."),
+    _property(AttributeGroup.BREAK, "break-before", _BREAK, "auto", "Forces a page or column break before the element, or avoids one; left and right start a page on that side of a spread."),
+    _property(AttributeGroup.BREAK, "break-after", _BREAK, "auto", "Forces a page or column break after the element, or avoids one."),
     _property(AttributeGroup.BREAK, "break-inside", v.choice("auto", "avoid"), "auto", "Whether to avoid breaks inside the element."),
     replace(_inherited("orphans", v.count(1, 100), "2", "Minimum number of lines, or rows of a tbody, before a break."), group=AttributeGroup.BREAK),
     replace(_inherited("widows", v.count(1, 100), "2", "Minimum number of lines, or rows of a tbody, after a break."), group=AttributeGroup.BREAK),

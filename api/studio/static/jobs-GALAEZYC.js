@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-D7DOAT52.js";import"./chunk-J2QXGVEE.js";import"./chunk-6AJB2K22.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
