@@ -39,6 +39,7 @@ _FORMATS: Final = {
 _KEPT_TABLES: Final = frozenset(
     {b"head", b"hhea", b"hmtx", b"maxp", b"OS/2", b"cmap", b"glyf", b"loca", b"CFF ", b"name"}
     | {b"post", b"GSUB", b"GPOS", b"GDEF", b"kern", b"fvar", b"avar", b"gvar", b"HVAR", b"MVAR"}
+    | {b"COLR", b"CPAL"}
 )
 _REQUIRED_TABLES: Final = (b"head", b"hhea", b"hmtx", b"maxp", b"cmap")
 _FLAGS: Final = hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NOTDEF_OUTLINE
