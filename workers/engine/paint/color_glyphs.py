@@ -413,8 +413,10 @@ class _Pen:
     def _name_shading(self, made: _Resources, shading: Shading | MeshShading) -> bytes:
         name = b"/S%d" % (len(made.shadings) + 1)
         made.shadings[name] = shading
-        is_mesh = isinstance(shading, MeshShading)
-        self._budget.spend(len(shading.data) if is_mesh else 60 * len(shading.stops))
+        if isinstance(shading, MeshShading):
+            self._budget.spend(len(shading.data))
+        else:
+            self._budget.spend(60 * len(shading.stops))
         return name + b" sh"
 
     def _name_mask(self, made: _Resources, mask: FormXObject) -> bytes:

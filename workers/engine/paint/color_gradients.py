@@ -20,6 +20,7 @@ from workers.engine.layout.svg.drawing import MeshShading, Shading
 MAX_REPEATS: Final = 100  # of a colour line on either side
 _MAX_WEDGES: Final = 1_440
 _WEDGE: Final = pi / 60  # the largest angle of a triangle: its chord is 0.03 % inside the circle
+_OVERLAP: Final = pi / 360
 _TINY: Final = 1e-6  # a difference of offsets that is none
 _STEP: Final = 1e-5  # between stops at one offset, which a stitching function separates
 
@@ -112,7 +113,9 @@ def make_shading(
 # --- linear -----------------------------------------------------------------------------------
 
 
-def _make_linear(numbers: Sequence[float], line: _Line, area: Box) -> Shading | Components | None:
+def _make_linear(
+    numbers: Sequence[float], line: _Line, area: Box
+) -> Shading | MeshShading | Components | None:
     x0, y0, x1, y1, x2, y2 = numbers
     # Colours are constant along p0 p2: the axis is the part of p0 p1 that is perpendicular to it.
     normal_x, normal_y = y2 - y0, x0 - x2
@@ -124,7 +127,34 @@ def _make_linear(numbers: Sequence[float], line: _Line, area: Box) -> Shading | 
         return None
     seen = [((x - x0) * axis_x + (y - y0) * axis_y) / squared for x, y in _corners(area)]
     stops = line.unroll(min(seen), max(seen))
+    if len(stops) > len(line.stops):
+        return _make_stripes((x0, y0), (axis_x, axis_y), stops, area)
     return _make_axial(2, (x0, y0), (axis_x, axis_y), stops)
+
+
+def _make_stripes(
+    start: tuple[float, float], axis: tuple[float, float], stops: Stops, area: Box
+) -> MeshShading:
+    """Return a repeated linear gradient as stripes of two triangles.
+
+    Poppler's Cairo device takes a function for constant that has one colour at both ends and in the
+    middle, as a periodic one has.
+    """
+    reach = max(hypot(x - start[0], y - start[1]) for x, y in _corners(area)) / hypot(*axis)
+    side_x, side_y = -axis[1] * reach, axis[0] * reach
+    triangles: list[tuple[float, float, Components]] = []
+    for (before, color), (after, next_color) in pairwise(stops):
+        corners = [
+            (
+                start[0] + at * axis[0] + side * side_x,
+                start[1] + at * axis[1] + side * side_y,
+                shown,
+            )
+            for at, shown in ((before, color), (after, next_color))
+            for side in (-1, 1)
+        ]
+        triangles += (*corners[:3], *corners[1:])
+    return _make_mesh(triangles)
 
 
 def _make_axial(
@@ -221,7 +251,9 @@ def _make_sweep(numbers: Sequence[float], line: _Line, area: Box) -> MeshShading
         colors = [line.at((at - start) / span) for at in (before + inset, after - inset)]
         center = tuple((one + other) / 2 for one, other in zip(*colors, strict=True))
         triangles.append((x, y, center))
-        for angle, color in zip((before, after), colors, strict=True):
+        # The next triangle covers the end of this one, so no seam is seen between them.
+        reach = after if after >= 2 * pi else after + _OVERLAP
+        for angle, color in zip((before, reach), colors, strict=True):
             triangles.append((x + radius * cos(angle), y + radius * sin(angle), color))
     return _make_mesh(triangles)
 

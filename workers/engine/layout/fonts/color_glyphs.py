@@ -20,6 +20,7 @@ from workers.engine.layout.fonts.properties import FontRefusedError
 # Measured on Noto Color Emoji (4,012 glyphs): the most of one glyph are 16,601, the mean is 194.
 MAX_OPERATIONS: Final = 40_000  # of a glyph, as HarfBuzz reports them
 MAX_FONT_OPERATIONS: Final = 8_000_000  # of all glyphs of a font, some 2 s
+MAX_COLOR_GLYPHS: Final = 10_000  # of a font: the edges of one may take a millisecond
 MAX_POINTS: Final = 60_000  # of all outlines of a glyph
 MAX_GROUPS: Final = 8  # nested: PDF/A allows 28 nested graphics states
 MAX_STOPS: Final = 256  # of a gradient
@@ -92,7 +93,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ColorGlyph:
-    """What a glyph paints, in font units."""
+    """The layers and groups that a glyph paints, in font units."""
 
     parts: tuple[Layer | Group, ...]
 
@@ -119,30 +120,33 @@ def count_color_glyphs(hb_face: Any) -> int:
     """Return the number of colour glyphs of a font, once their paint graphs are known to be bounded.
 
     Raises:
-        FontRefusedError: Together they paint more than MAX_FONT_OPERATIONS.
+        FontRefusedError: There are too many, or together they paint too much.
     """
     if not has_color_tables(hb_face):
         return 0
     font: Any = hb.Font(hb_face)
-    operations = count = 0
+    colored = [glyph for glyph in range(hb_face.glyph_count) if _has_colors(hb_face, glyph)]
+    if len(colored) > MAX_COLOR_GLYPHS:
+        raise FontRefusedError(
+            f"The font has {len(colored):,} colour glyphs; at most {MAX_COLOR_GLYPHS:,} are accepted",
+            "Use a part of it.",
+        )
+    operations = 0
 
     def record(*_: object) -> None:
         nonlocal operations
         operations += 1
 
     functions = _make_functions(dict.fromkeys(_OPERATIONS, record))
-    for glyph in range(hb_face.glyph_count):
-        if _has_colors(hb_face, glyph):
-            count += 1
-            operations += 1
-            font.paint_glyph(glyph, functions, None, 0, _FOREGROUND)
-            if operations > MAX_FONT_OPERATIONS:
-                raise FontRefusedError(
-                    "The colour glyphs of the font paint more than "
-                    f"{MAX_FONT_OPERATIONS:,} layers, clips and transformations",
-                    "Use a part of it, or a simpler font.",
-                )
-    return count
+    for glyph in colored:
+        font.paint_glyph(glyph, functions, None, 0, _FOREGROUND)
+        if operations > MAX_FONT_OPERATIONS:
+            raise FontRefusedError(
+                "The colour glyphs of the font paint more than "
+                f"{MAX_FONT_OPERATIONS:,} layers, clips and transformations",
+                "Use a part of it, or a simpler font.",
+            )
+    return len(colored)
 
 
 def read_color_glyph(face: Face, glyph: int) -> ColorGlyph | None:

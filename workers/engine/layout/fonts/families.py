@@ -319,8 +319,12 @@ class FallbackChain(dict[str, "Face | None"]):
         if len(sequence) == 1:
             return None
         first = self[sequence[0]]
-        is_plain = first is not None and first.is_own and not first.is_colored
-        if is_plain and _EMOJI_SELECTOR not in sequence and first.covers_all(sequence):
+        if (
+            first is not None
+            and first.is_own
+            and _EMOJI_SELECTOR not in sequence
+            and first.covers_all(sequence)
+        ):
             return first
         return next((face for face in self.colored if face.covers_all(sequence)), None)
 
