@@ -27,7 +27,7 @@ PICTURED = (
         "barcodes",
         "barcode-swiss",
         "charts",
-    "color-fonts",
+        "color-fonts",
         "scripts",
         "scripts-rtl",
         "scripts-cjk",

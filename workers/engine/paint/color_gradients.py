@@ -113,9 +113,7 @@ def make_shading(
 # --- linear -----------------------------------------------------------------------------------
 
 
-def _make_linear(
-    numbers: Sequence[float], line: _Line, area: Box
-) -> Shading | MeshShading | Components | None:
+def _make_linear(numbers: Sequence[float], line: _Line, area: Box) -> Shading | Components | None:
     x0, y0, x1, y1, x2, y2 = numbers
     # Colours are constant along p0 p2: the axis is the part of p0 p1 that is perpendicular to it.
     normal_x, normal_y = y2 - y0, x0 - x2
@@ -127,34 +125,7 @@ def _make_linear(
         return None
     seen = [((x - x0) * axis_x + (y - y0) * axis_y) / squared for x, y in _corners(area)]
     stops = line.unroll(min(seen), max(seen))
-    if len(stops) > len(line.stops):
-        return _make_stripes((x0, y0), (axis_x, axis_y), stops, area)
     return _make_axial(2, (x0, y0), (axis_x, axis_y), stops)
-
-
-def _make_stripes(
-    start: tuple[float, float], axis: tuple[float, float], stops: Stops, area: Box
-) -> MeshShading:
-    """Return a repeated linear gradient as stripes of two triangles.
-
-    Poppler's Cairo device takes a function for constant that has one colour at both ends and in the
-    middle, as a periodic one has.
-    """
-    reach = max(hypot(x - start[0], y - start[1]) for x, y in _corners(area)) / hypot(*axis)
-    side_x, side_y = -axis[1] * reach, axis[0] * reach
-    triangles: list[tuple[float, float, Components]] = []
-    for (before, color), (after, next_color) in pairwise(stops):
-        corners = [
-            (
-                start[0] + at * axis[0] + side * side_x,
-                start[1] + at * axis[1] + side * side_y,
-                shown,
-            )
-            for at, shown in ((before, color), (after, next_color))
-            for side in (-1, 1)
-        ]
-        triangles += (*corners[:3], *corners[1:])
-    return _make_mesh(triangles)
 
 
 def _make_axial(
