@@ -229,6 +229,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "italic": boolean("Whether it is italic or oblique."),
             "glyphs": integer("Number of glyphs."),
             "characters": integer("Number of characters with a glyph."),
+            "color_glyphs": integer(
+                "Number of glyphs that are drawn in colours (COLR); absent for fonts stored before."
+            ),
             "axes": array_of("FontAxis"),
         }
     ),

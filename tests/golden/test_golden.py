@@ -27,6 +27,7 @@ PICTURED = (
         "barcodes",
         "barcode-swiss",
         "charts",
+        "color-fonts",
         "scripts",
         "scripts-rtl",
         "scripts-cjk",

@@ -101,6 +101,7 @@ def _write_face(face: FaceProperties) -> dict[str, Any]:
         "italic": face.is_italic,
         "glyphs": face.glyphs,
         "characters": face.characters,
+        "color_glyphs": face.color_glyphs,
         "axes": [
             {"tag": axis.tag, "min": axis.minimum, "default": axis.default, "max": axis.maximum}
             for axis in face.axes

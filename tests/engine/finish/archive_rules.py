@@ -33,7 +33,17 @@ XMP = "{http://ns.adobe.com/xap/1.0/}"
 PREDEFINED = (DC, PDF, XMP, PDFAID, EXTENSION)
 
 FILTERS = {"/FlateDecode", "/DCTDecode"}
+# All modes of ISO 32000-1, 11.3.5.
 BLEND_MODES = {"/Normal", "/Compatible", "/Multiply", "/Screen", "/Overlay", "/Darken", "/Lighten"}
+BLEND_MODES |= {
+    "/ColorDodge",
+    "/ColorBurn",
+    "/HardLight",
+    "/SoftLight",
+    "/Difference",
+    "/Exclusion",
+}
+BLEND_MODES |= {"/Hue", "/Saturation", "/Color", "/Luminosity"}
 FORBIDDEN_STATE = {"/TR", "/TR2", "/HTP", "/HTO"}
 FORBIDDEN_CATALOG = {
     *("/AA", "/OpenAction", "/Requirements", "/NeedsRendering", "/OCProperties"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from itertools import accumulate, chain, compress
+from itertools import accumulate, chain, compress, groupby
 from math import cos, radians, sin
 from operator import sub
 from typing import Any, Final, NamedTuple
@@ -28,7 +28,7 @@ from workers.engine.layout.display import (
     TextRows,
     Widget,
 )
-from workers.engine.layout.fonts import Face
+from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.svg.drawing import VectorImage
@@ -39,6 +39,11 @@ from workers.engine.paint.canvas_file import (
     XObjectCall,
     refer_to_xobject,
     resource_name,
+)
+from workers.engine.paint.color_glyphs import (
+    draw_color_glyphs,
+    is_drawn_in_colors,
+    uses_text_color,
 )
 from workers.engine.paint.embedding import make_subset, write_font, write_image
 from workers.engine.paint.imported_pages import write_page
@@ -57,6 +62,7 @@ from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
+MAX_COLOR_GLYPH_BYTES: Final = 64_000_000  # of a document; beyond it outlines are drawn
 _STRENGTH: Final = 0.035  # width of the outlines that embolden a regular face, in em
 
 
@@ -84,6 +90,8 @@ class PdfResources:
         self._images: dict[str, str] = {}
         self._group_count = 0
         self._form_count = 0
+        self._color_glyphs: dict[tuple[object, ...], str | None] = {}
+        self._color_glyph_bytes = 0
         self._vectors = VectorWriter(
             find_image=lambda image: refer_to_xobject(self.use_image(image)),
             use_font=self.use_font,
@@ -125,6 +133,25 @@ class PdfResources:
             font = self._shaped[face] = ShapedFont(face, f"X{self._shaped_count}")
             self._file.add_font(font.name, DeferredObject(partial(font.embed, self._write_shared)))
         return font
+
+    def use_color_glyph(self, face: Face, cluster: Cluster, color: Color) -> str | None:
+        """Return the name of the form of a colour glyph, None for one that is not drawn in colours."""
+        if not is_drawn_in_colors(face, cluster):
+            return None
+        text_color = color if uses_text_color(face, cluster) else None
+        key = (face, cluster.glyphs, text_color)
+        if key not in self._color_glyphs:
+            self._color_glyphs[key] = self._add_color_glyph(face, cluster, text_color)
+        return self._color_glyphs[key]
+
+    def _add_color_glyph(self, face: Face, cluster: Cluster, color: Color | None) -> str | None:
+        drawn = draw_color_glyphs(face, cluster, color)
+        if drawn is None or self._color_glyph_bytes + drawn.size > MAX_COLOR_GLYPH_BYTES:
+            return None
+        self._color_glyph_bytes += drawn.size
+        name = f"C{len(self._color_glyphs) + 1}"
+        self._file.add_xobject(name, self._vectors.write_glyph(drawn.form))
+        return name
 
     def use_image(self, image: Drawable) -> str:
         """Return the name of an image, which is in the file once."""
@@ -357,8 +384,42 @@ class ContentStreamWriter:
         self._out.append(
             b"%.10g %.10g Td " % ((at_x - self._text_x) / 100, (at_y - self._text_y) / 100)
         )
-        self._out.append(font.write(item.clusters))
         self._text_x, self._text_y = at_x, at_y
+        if item.face.is_colored:
+            self._write_colored(item, item.face, font)
+        else:
+            self._out.append(font.write(item.clusters))
+
+    def _write_colored(self, item: ShapedRun, face: Face, font: ShapedFont) -> None:
+        """Write a run with colour glyphs: forms, and their text invisibly (decision 438)."""
+        scale = item.size / face.units
+        forms: list[tuple[float, str]] = []
+        x = 0.0
+        find = self._resources.use_color_glyph
+        named = [(find(face, cluster, item.color), cluster) for cluster in item.clusters]
+        for is_text, part in groupby(named, key=lambda pair: pair[0] is None):
+            clusters = []
+            start = x
+            for name, cluster in part:
+                if name is not None:
+                    forms.append((x, name))
+                clusters.append(cluster)
+                x += cluster.advance * scale
+            at_x = round((item.x + start) * 100)
+            shown = font.write(clusters)
+            mode = b"" if is_text else b"3 Tr "
+            after = b"" if is_text else b"%d Tr\n" % (2 * self._state.is_emboldened)
+            self._out.append(
+                b"%b 0 Td %b%b%b" % (HUNDREDTHS[at_x - self._text_x], mode, shown, after)
+            )
+            self._text_x = at_x
+        self._end_object()
+        height = write_number(self._height - item.y)
+        for left, name in forms:
+            at = _fraction(scale), _fraction(scale), write_number(item.x + left), height
+            self._out.append(b"q %b 0 0 %b %b %b cm\n" % at)
+            self._call(name)
+            self._out.append(b"Q\n")
 
     def _begin_text(self) -> None:
         self._end_path()

@@ -20,7 +20,7 @@ from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).
 _DROPPED: Final = frozenset(
     int.from_bytes(tag, "big")
-    for tag in b"DSIG GDEF GPOS GSUB OS/2 STAT cmap gasp name post".split()
+    for tag in b"COLR CPAL DSIG GDEF GPOS GSUB OS/2 STAT cmap gasp name post".split()
 )
 _FLAGS: Final = (
     hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE

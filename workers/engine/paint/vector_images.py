@@ -14,6 +14,7 @@ from workers.engine.layout.svg.canvas import format_numbers
 from workers.engine.layout.svg.drawing import (
     ExtGState,
     FormXObject,
+    MeshShading,
     Shading,
     TilingPattern,
     VectorImage,
@@ -49,6 +50,10 @@ class VectorWriter:
         )
         return self._write(image.form, matrix)
 
+    def write_glyph(self, form: FormXObject) -> WrittenObject:
+        """Return the form of a colour glyph, in font units."""
+        return self._write(form, b"")
+
     def _find_form(self, form: FormXObject) -> WrittenObject:
         """Return a form in the units of its caller, written once."""
         known = self._forms.get(form)
@@ -58,7 +63,10 @@ class VectorWriter:
 
     def _write(self, form: FormXObject, matrix: bytes) -> WrittenObject:
         content, resources = self._write_content(form)
-        group = b" /Group << /S /Transparency /CS /DeviceRGB >>" if form.is_group else b""
+        isolated = b" /I true" if form.is_isolated else b""
+        group = (
+            b" /Group << /S /Transparency /CS /DeviceRGB%b >>" % isolated if form.is_group else b""
+        )
         entries = b"/Type /XObject /Subtype /Form /BBox [%b] %b" % (
             format_numbers(form.box),
             matrix,
@@ -123,6 +131,8 @@ class VectorWriter:
             entries.append((b"/ca", [format_numbers((state.fill,))]))
         if state.stroke is not None:
             entries.append((b"/CA", [format_numbers((state.stroke,))]))
+        if state.blend is not None:
+            entries.append((b"/BM", [b"/" + state.blend]))
         if state.mask is not None:
             kind = b"/Luminosity" if state.is_luminosity else b"/Alpha"
             mask = [b"<< /Type /Mask /S %b /G " % kind, self._find_form(state.mask), b" >>"]
@@ -150,7 +160,9 @@ class VectorWriter:
         )
         return write_deflated([entries, resources], content)
 
-    def _shading(self, gradient: Shading) -> WrittenObject:
+    def _shading(self, gradient: Shading | MeshShading) -> WrittenObject:
+        if isinstance(gradient, MeshShading):
+            return _write_mesh(gradient)
         space = _RGB if len(gradient.stops[0][1]) == 3 else _GRAY
         return WrittenObject(
             b"<< /ShadingType %d /ColorSpace %b /Coords [%b] /Function %b /Extend [true true] >>"
@@ -161,6 +173,19 @@ class VectorWriter:
                 _function(gradient.stops),
             )
         )
+
+
+def _write_mesh(mesh: MeshShading) -> WrittenObject:
+    entries = (
+        b"/ShadingType 4 /ColorSpace %b /BitsPerFlag 8 /BitsPerCoordinate 16 /BitsPerComponent 8"
+        b" /Decode [%b%b]"
+        % (
+            _RGB if mesh.components == 3 else _GRAY,
+            format_numbers(mesh.bounds),
+            b" 0 1" * mesh.components,
+        )
+    )
+    return write_deflated([entries], mesh.data)
 
 
 _Stops = tuple[tuple[float, tuple[float, ...]], ...]

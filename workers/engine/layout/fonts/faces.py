@@ -22,6 +22,8 @@ from workers.engine.syntax.font_variants import Features
 
 _KERNING_ONLY: Final = {"kern": True, "liga": False, "clig": False, "calt": False, "ccmp": False}
 
+_ASCII: Final = frozenset(map(chr, range(0x20, 0x7F)))
+
 T = TypeVar("T")
 
 _MAX_CACHED_WORDS: Final = 20_000  # per face, some 4 MB of each kind; a book has some 10,000
@@ -87,6 +89,7 @@ class Face:
         self.is_italic = traits.is_italic
         self.is_emboldened = traits.is_emboldened
         self.is_own = traits.is_custom
+        self.is_colored = bool(hb_face.has_color_paint or hb_face.has_color_layers)
         self._caches: dict[object, Callable[..., Any]] = {}
         self.hb_face: Any = hb_face
         self.hb_font: Any = hb.Font(self.hb_face)
@@ -94,6 +97,8 @@ class Face:
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
         self.codes: Codes = find_codes(self._covered)
         self.spaces_words: bool = self.codes.is_mixed  # word spacing is for spaces of one byte
+        # The product's text fonts have all of ASCII; one of an account may have emoji only.
+        self._has_ascii = not self.is_own or self._covered.issuperset(_ASCII)
         self._widths: dict[str, float] = {}
         self._codes: dict[str, bytes] = {}
         self._operands: dict[str, bytes] = {}
@@ -332,13 +337,13 @@ class Face:
 
         False for some texts of which this holds: it is a quick answer for words and numbers.
         """
-        return text.isascii() or (
+        return (self._has_ascii and text.isascii()) or (
             _SIMPLE.fullmatch(text) is not None and self._covered.issuperset(text)
         )
 
     def covers_all(self, text: str) -> bool:
         """Return whether the face can draw all of `text`."""
-        if text.isascii() and text.isprintable():
+        if self._has_ascii and text.isascii() and text.isprintable():
             return True
         return all(map(_IGNORABLE.match, filterfalse(self._covered.__contains__, text)))
 

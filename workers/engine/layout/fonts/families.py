@@ -137,6 +137,12 @@ _EMOJI_SEQUENCE: Final = re.compile(
     f"[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ELEMENT}(?:\u200d{_EMOJI_ELEMENT})*"
 )
 _EMOJI_SELECTOR: Final = "\ufe0f"
+_TEXT_SELECTOR: Final = "\ufe0e"
+# What has a presentation of its own: a sequence, or a character with the selector of text presentation.
+_PRESENTATION: Final = re.compile(
+    f"[0-9#*\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]{_TEXT_SELECTOR}"
+    f"|{_EMOJI_SEQUENCE.pattern}"
+)
 _KEYCAP: Final = "\u20e3"
 # What a sequence has beside its first character; one class of characters, which is found fastest.
 _HAS_SEQUENCE: Final = re.compile(
@@ -176,6 +182,15 @@ def split_by_fallback(
 ) -> list[tuple[Face, str]]:
     """Split `text` into runs of one face by the chain for the region whose ideographs it has."""
     chain = find_chain("zh")
+    if chain.colored and (_TEXT_SELECTOR in text or _HAS_SEQUENCE.search(text)):
+        return list(_split_presentations(find_chain, text, lang))
+    return _split_by_characters(find_chain, text, lang)
+
+
+def _split_by_characters(
+    find_chain: Callable[[str], FallbackChain], text: str, lang: str
+) -> list[tuple[Face, str]]:
+    chain = find_chain("zh")
     if chain.first.covers_all(text) and not (_EMOJI_SELECTOR in text or _KEYCAP in text):
         return [(chain.first, text)]
     if _HAS_SEQUENCE.search(text):
@@ -195,6 +210,28 @@ def _split_text(
     if single is not None:
         return [(single, text)]
     return list(_split_runs(chain, text))
+
+
+def _split_presentations(
+    find_chain: Callable[[str], FallbackChain], text: str, lang: str
+) -> Iterator[tuple[Face, str]]:
+    """Yield runs of a text of which some may have colours, by presentation (UTS #51 §4).
+
+    A sequence has the first colour font with all of it, a character with the selector of text
+    presentation the first font without colours.
+    """
+    chain = find_chain("zh")
+    done = 0
+    for match in _PRESENTATION.finditer(text):
+        face = chain.find_presented(match[0])
+        if face is None:
+            continue
+        if done < match.start():
+            yield from _split_by_characters(find_chain, text[done : match.start()], lang)
+        yield face, match[0]
+        done = match.end()
+    if done < len(text):
+        yield from _split_by_characters(find_chain, text[done:], lang)
 
 
 def _split_sequences(
@@ -264,6 +301,32 @@ class FallbackChain(dict[str, "Face | None"]):
     def emoji(self) -> Face | None:
         """The face of emoji, None where pressroom-fonts is not installed."""
         return self._load(EMOJI) if _is_installed(EMOJI) else None
+
+    @cached_property
+    def colored(self) -> tuple[Face, ...]:
+        """The fonts with colour glyphs; those not named only where there is no other emoji."""
+        spare = () if _is_installed(EMOJI) else self._spare
+        faces = (each for each in (*self._named, *spare) if isinstance(each, Face))
+        return tuple(face for face in faces if face.is_colored)
+
+    def find_presented(self, sequence: str) -> Face | None:
+        """Return the face for the presentation of a sequence, None if each character has its own."""
+        if sequence.endswith(_TEXT_SELECTOR):
+            faces = map(self._load, dict.fromkeys(self._list_families(sequence[0])))
+            return next(
+                (face for face in faces if face.covers(sequence[0]) and not face.is_colored), None
+            )
+        if len(sequence) == 1:
+            return None
+        first = self[sequence[0]]
+        if (
+            first is not None
+            and first.is_own
+            and _EMOJI_SELECTOR not in sequence
+            and first.covers_all(sequence)
+        ):
+            return first
+        return next((face for face in self.colored if face.covers_all(sequence)), None)
 
     def __missing__(self, char: str) -> Face | None:
         if len(self) >= _MAX_CACHED_CHARACTERS:
@@ -369,7 +432,7 @@ def _find_single_face(chain: FallbackChain, text: str) -> Face | None:
     if len(faces) != 1:
         return None
     face = faces.pop()
-    if face is None or (face.family == EMOJI and not characters.isdisjoint(_SPACES)):
+    if face is None or (_has_wide_spaces(face) and not characters.isdisjoint(_SPACES)):
         return None
     return face if face.covers_all("".join(characters)) else None
 
@@ -390,9 +453,14 @@ def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
 
 
 def _joins_previous_run(char: str, face: Face) -> bool:
-    if face.family == EMOJI and char in _SPACES:
+    if char in _SPACES and _has_wide_spaces(face):
         return False
     return char in _JOINING or unicodedata.category(char)[0] == "M"
+
+
+def _has_wide_spaces(face: Face) -> bool:
+    """Return whether the spaces of a face may be as wide as emoji."""
+    return face.family == EMOJI or face.is_colored
 
 
 def _is_composed(face: Face, text: str, at: int) -> bool:

@@ -57,6 +57,7 @@ class FaceProperties:
     glyphs: int
     characters: int
     axes: tuple[VariationAxis, ...]
+    color_glyphs: int = 0  # of COLR
 
     @property
     def is_variable(self) -> bool:

@@ -1,20 +1,21 @@
 """Sanitising of font files: only known and required tables are kept, and written again.
 
 A font file is untrusted input. HarfBuzz reads it with bounds checks and writes new tables from what
-it parsed; unknown tables are dropped, and with them programs (hints), bitmaps, colours and
-signatures. No byte of the file itself reaches a PDF.
+it parsed; unknown tables are dropped, and with them programs (hints), bitmaps and signatures. Colour
+glyphs (COLR and CPAL) are kept and walked once. No byte of the file itself reaches a PDF.
 """
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import unpack_from
 from typing import Any, Final
 
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts import woff, woff2
+from workers.engine.layout.fonts.color_glyphs import count_color_glyphs, has_color_tables
 from workers.engine.layout.fonts.properties import (
     FaceProperties,
     FontRefusedError,
@@ -53,7 +54,10 @@ _KEPT_TABLES: Final = frozenset(
         b"name",
     }
     | {b"post", b"GSUB", b"GPOS", b"GDEF", b"kern", b"fvar", b"avar", b"gvar", b"HVAR", b"MVAR"}
+    | {b"COLR", b"CPAL"}
 )
+_PICTURE_TABLES: Final = (b"SVG ", b"CBDT", b"sbix", b"EBDT")
+_OUTLINES_NEEDED: Final = "Use a font with outlines, not one of bitmaps or pictures; colours are taken from the table COLR."
 _REQUIRED_TABLES: Final = (b"head", b"hhea", b"hmtx", b"maxp", b"cmap")
 _FLAGS: Final = hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NOTDEF_OUTLINE
 _UNITS_PER_EM: Final = range(16, 16_385)  # OpenType, head
@@ -187,14 +191,16 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes]) -> SanitizedFace:
     if b"CFF " in tags or (b"CFF2" in tags and not face.axis_infos):
         program = _convert(program)
     sanitized: Any = hb.Face(hb.Blob(program))
-    _check_sanitized(sanitized)
+    _check_sanitized(sanitized, tags)
     try:
         properties = read_face_properties(sanitized, index)
-    except UnicodeError as error:  # in the tag of an axis
+        _check_feature_tags(sanitized)
+    except UnicodeError as error:  # in the tag of an axis, a script or a feature
         raise FontRefusedError(_DAMAGED) from error
     if properties.is_variable:
         instantiate(program, {})
-    return SanitizedFace(properties, program)
+    color_glyphs = count_color_glyphs(sanitized)
+    return SanitizedFace(replace(properties, color_glyphs=color_glyphs), program)
 
 
 def _convert(program: bytes) -> bytes:
@@ -214,9 +220,7 @@ def _check_tables(tags: frozenset[bytes]) -> None:
     if missing:
         raise FontRefusedError(f'{_DAMAGED}: it has no table "{missing[0].decode()}"')
     if not ({b"glyf", b"loca"} <= tags or b"CFF " in tags or b"CFF2" in tags):
-        raise FontRefusedError(
-            "The font has no outlines", "Use a font with outlines, not one of bitmaps or pictures."
-        )
+        raise FontRefusedError("The font has no outlines", _OUTLINES_NEEDED)
 
 
 def _check_glyphs(face: Any, tags: frozenset[bytes]) -> None:
@@ -252,7 +256,7 @@ def _make_subset_input() -> Any:
     return subset_input
 
 
-def _check_sanitized(face: Any) -> None:
+def _check_sanitized(face: Any, tags: frozenset[bytes]) -> None:
     """Raise if too little of a face could be parsed to set text in it."""
     if face.upem not in _UNITS_PER_EM:
         raise FontRefusedError(f"{_DAMAGED}: its em has {face.upem} units")
@@ -262,8 +266,21 @@ def _check_sanitized(face: Any) -> None:
         raise FontRefusedError(_DAMAGED)
     if not face.glyph_count or not face.unicodes:
         raise FontRefusedError("The font has no characters")
-    if not _has_outlines(face):
+    if not has_color_tables(face) and not _has_outlines(face):  # outlines of layers count too
+        pictures = [tag.decode().strip() for tag in _PICTURE_TABLES if tag in tags]
+        if pictures:
+            raise FontRefusedError(
+                f"The glyphs of the font are pictures (table {pictures[0]}), without outlines",
+                _OUTLINES_NEEDED,
+            )
         raise FontRefusedError(f"{_DAMAGED}: none of its characters has an outline")
+
+
+def _check_feature_tags(face: Any) -> None:
+    """Read the tags of all features; one that is not ASCII raises a UnicodeError."""
+    for table in ("GSUB", "GPOS"):
+        for script in range(len(face.get_table_script_tags(table))):
+            face.get_language_feature_tags(table, script)
 
 
 def _has_outlines(face: Any) -> bool:

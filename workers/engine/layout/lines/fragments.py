@@ -124,6 +124,8 @@ def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) ->
     if level % 2 == 1 or (text is not None and needs_shaping(text)):
         return True
     own: Any = face  # only faces of a font set have `shapes`
+    if own.is_colored:  # its glyphs are forms, for which text is split by clusters
+        return True
     joined = find_ligatures(style, face, text)
     if joined is not None and joined.ligatures.is_contextual:
         return True

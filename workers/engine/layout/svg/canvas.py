@@ -12,6 +12,7 @@ from workers.engine.layout.prepared_images import Matrix, PreparedImage
 from workers.engine.layout.svg.drawing import (
     ExtGState,
     FormXObject,
+    MeshShading,
     Shading,
     ShapedText,
     TilingPattern,
@@ -39,7 +40,7 @@ class Canvas:
         self._shaped_texts: list[ShapedText] = []  # positions are still indexes into `_out`
         self._ext_gstates: dict[tuple[object, ...], tuple[bytes, ExtGState]] = {}
         self._patterns: dict[bytes, Shading | TilingPattern] = {}
-        self._shadings: dict[bytes, Shading] = {}
+        self._shadings: dict[bytes, Shading | MeshShading] = {}
         self._xobjects: dict[bytes, FormXObject | PreparedImage] = {}
         self._fonts: dict[object, tuple[bytes, list[str]]] = {}
         self._gstates: list[dict[str, bytes]] = [{}]  # parameters by open q

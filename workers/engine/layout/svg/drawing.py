@@ -28,6 +28,19 @@ class Shading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class MeshShading:
+    """A shading of type 4 (ISO 32000-1 8.7.4.5.5), of the gradients that PDF has no type for.
+
+    `data` are vertices with flags of 8 bits, coordinates of 16 and components of 8; `bounds` are
+    those of the coordinates: left, right, bottom, top.
+    """
+
+    data: bytes
+    bounds: tuple[float, float, float, float]
+    components: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TilingPattern:
     """A tiling pattern (ISO 32000-1 8.7.3): a form repeated every `width` and `height` of its units."""
 
@@ -39,12 +52,13 @@ class TilingPattern:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExtGState:
-    """Graphics state parameters (ISO 32000-1 8.4.5): opacities and a soft mask."""
+    """Graphics state parameters (ISO 32000-1 8.4.5): opacities, a soft mask and a blend mode."""
 
     fill: float | None = None
     stroke: float | None = None
     mask: FormXObject | None = None
     is_luminosity: bool = True
+    blend: bytes | None = None  # without the slash
 
 
 class ShapedText(NamedTuple):
@@ -64,19 +78,23 @@ class ShapedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormXObject:
-    """A form XObject: content stream, bounding box and resources; `is_group` for a transparency group."""
+    """A form XObject: content stream, bounding box and resources; `is_group` for a transparency group.
+
+    An isolated group blends with nothing outside (ISO 32000-1 11.4.5).
+    """
 
     content: bytes
     box: tuple[float, float, float, float]
     ext_gstates: dict[bytes, ExtGState] = field(default_factory=dict)
     patterns: dict[bytes, Shading | TilingPattern] = field(default_factory=dict)
-    shadings: dict[bytes, Shading] = field(default_factory=dict)
+    shadings: dict[bytes, Shading | MeshShading] = field(default_factory=dict)
     xobjects: dict[bytes, FormXObject | PreparedImage] = field(default_factory=dict)
     # By resource name: the face, and the texts set in it.
     fonts: dict[bytes, tuple[object, list[str]]] = field(default_factory=dict)
     shaped_texts: tuple[ShapedText, ...] = ()
     is_group: bool = False
     depth: int = 1  # nesting of graphics states, resources included
+    is_isolated: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
