@@ -249,6 +249,7 @@ def test_word_spacing_is_taken_back_before_anything_else_with_spaces():
         items = [spaced, after, *([Restore()] if isinstance(after, Save) else [])]
         assert b"\n0 Tw\n" in marks(printed(page(*items)))
     assert b"0 Tw" not in marks(printed(page(spaced, text(5, 40, "plain"))))
+    assert b"0 Tw" not in marks(printed(page(spaced, text(60, 20, " "))))
 
 
 def test_ideographic_faces_space_words_by_adjustments():
