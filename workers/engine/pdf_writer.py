@@ -87,8 +87,7 @@ def repack(
     out = BytesIO()
     writer = ObjectWriter(out)
     small: list[tuple[int, bytes]] = []
-    for start, end in pairwise(bounds):
-        number = writer.reserve()
+    for number, (start, end) in enumerate(pairwise(bounds), writer.reserve(len(bounds) - 1)):
         body = file[file.index(b"\n", start) + 1 : end - _END_LENGTH].rstrip(b"\n")
         # Only streams end with this keyword.
         if body.endswith(b"endstream"):

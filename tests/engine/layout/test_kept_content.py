@@ -13,6 +13,7 @@ from PIL import Image
 
 from tests.engine.test_pipeline import text_of
 from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.layout.identity import Entries, IdentityCache
 from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
 from workers.engine.layout.pages.kept_content import MAX_KEPT
 from workers.engine.layout.passes import lay_out
@@ -230,6 +231,17 @@ def test_what_a_template_keeps_is_freed_with_it() -> None:
     del template
     gc.collect()
     assert kept() is None
+
+
+def test_a_cache_of_styles_is_emptied_when_it_is_full() -> None:
+    entries: Entries = {}
+    cache = IdentityCache(entries, max_entries=2)
+    styles = [object() for _ in range(3)]
+    for number, style in enumerate(styles):
+        cache.set(style, "box", value=number)
+    assert len(entries) == 1
+    assert cache.get(styles[2], "box") == 2
+    assert cache.get(styles[0], "box") is None
 
 
 class Logos(NoResources):
