@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from functools import cache
 
@@ -14,7 +15,11 @@ from tests.engine.finish.archive_rules import find_violations
 from tests.engine.layout.test_color_fonts import LAYERS, PAINTS, laughing
 from tests.engine.layout.test_own_fonts import Stored, rendered
 from tests.golden import make_color_fonts as make
+from tests.golden.case import OPTIONS
+from workers.engine.merged_pdf import MergedPart
 from workers.engine.paint import color_glyphs, content_stream
+from workers.engine.pipeline import prepare_template
+from workers.engine.ports import Payload, PayloadKind
 
 SCALE = 6
 _PLACED = re.compile(rb"q ([\d.]+) 0 0 [\d.]+ ([\d.]+) ([\d.]+) cm\s*/\S+ Do")
@@ -222,6 +227,24 @@ def test_a_glyph_beyond_the_bytes_of_one_or_of_a_document_is_an_outline(monkeypa
 
 def test_a_graph_that_explodes_is_drawn_within_the_limits():
     assert len(set_text("A", font=laughing())) < 2 * color_glyphs.MAX_CONTENT
+
+
+def test_documents_of_a_merged_file_share_their_colour_glyphs():
+    source = (
+        '<document><font family="Swatch" src="a-font"/><flow font-family="Noto Sans, Swatch">'
+        "<p>\U0001f600 and \u2764\ufe0f of all</p><p>{{ number }}</p></flow></document>"
+    )
+    resources = Stored(**{"a-font": LAYERS})
+    part = MergedPart(prepare_template(source.encode()), options=OPTIONS, resources=resources)
+    for number in range(4):
+        payload = Payload(PayloadKind.JSON, json.dumps({"number": number}).encode())
+        part.add(payload, name=str(number))
+    pdf = part.close()
+    pages = pypdfium2.PdfDocument(pdf)
+    said = [page.get_textpage().get_text_bounded().split("\r\n") for page in pages]
+    assert said == [["\U0001f600 and \u2764\ufe0f of all", str(number)] for number in range(4)]
+    drawn = [page.render(scale=1).to_pil().crop((0, 0, 300, 120)).getcolors() for page in pages]
+    assert all(any(color == YELLOW for _, color in colors) for colors in drawn)
 
 
 def test_colour_glyphs_may_be_in_a_transparent_group_and_a_table():
