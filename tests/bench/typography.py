@@ -218,7 +218,7 @@ _COSTS: Final = (
     ("justified, the same as an own font", JUSTIFIED, 'font-family="Own"'),
 )  # fmt: skip
 _OWN: Final = '<font family="Own" src="own-sans"/>'
-_ROUNDS: Final = 5
+_ROUNDS: Final = 12
 
 
 def print_costs() -> None:

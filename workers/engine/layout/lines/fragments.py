@@ -45,7 +45,8 @@ class GlyphStyle(NamedTuple):
         style = self.style
         if self.is_shaped:
             return measure_shaped(self.shaping, text)
-        if self.joined is not None:  # text with letter spacing has none
+        # A space is measured for each word. Text with letter spacing has no ligatures.
+        if self.joined is not None and text != " ":
             return self.face.measure(self.joined[text]) * style.size
         return self.face.measure(text) * style.size + style.letter_spacing * len(text)
 
