@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import compress, repeat
+from operator import not_
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
@@ -731,13 +732,14 @@ class _LeafColumns:
         self, roles: tuple[str, ...], parent: int, mcid: int, drawn: Sequence[bool]
     ) -> Iterator[bytes]:
         """Yield the MCIDs of the children that are drawn, and record the others, which have none."""
-        width = self._mcid_digits
-        for at, is_drawn in enumerate(drawn):
-            yield self._all_mcids[mcid * width : (mcid + 1) * width]
-            if is_drawn:
-                mcid += 1
-            else:
-                self._empty.append((self._count + at, _write_empty(roles[at], parent)))
+        width, start = self._mcid_digits, 0
+        for at in compress(range(len(roles)), map(not_, drawn)):
+            after = mcid + at - start
+            yield self._all_mcids[mcid * width : after * width]
+            yield b" " * width
+            mcid, start = after, at + 1
+            self._empty.append((self._count + at, _write_empty(roles[at], parent)))
+        yield self._all_mcids[mcid * width : (mcid + len(roles) - start) * width]
 
     def add_rows(self, roles: tuple[str, ...], parent: int, page: int, mcids: range) -> None:
         """Add the children of consecutive elements from `parent` on, which begin at `mcids`."""
