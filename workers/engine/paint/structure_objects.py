@@ -12,7 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import repeat
+from itertools import compress, repeat
+from operator import not_
 from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
@@ -82,6 +83,8 @@ class MarkedContent:
     stream: Any = None
     fields: list[tuple[int, int]] = field(default_factory=list)  # MCID after each, and its element
     runs: list[RowRun] = field(default_factory=list)
+    # Other rows by the MCID of their first: the element, and which of the cells are drawn.
+    rows: dict[int, tuple[int, Sequence[bool]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +131,9 @@ class StructureWriter:
         # The children of each element in the tree; a single marked-content sequence is not in an array.
         self.kids: list[list[_Kid] | tuple[MarkedContent, int] | None]
         self.kids = [None] * len(structure.roles)
-        # Rows whose cells have one sequence each, one after the other: that of the first.
-        self.plain_rows: dict[int, tuple[MarkedContent, int]] = {}
+        # Rows whose cells have one sequence each, one after the other: that of the first, and which
+        # of the cells have one, None for all.
+        self.plain_rows: dict[int, tuple[MarkedContent, int, Sequence[bool] | None]] = {}
         # Those of them that follow each other, by the element of the first. The children of their
         # cells are not recorded before `_spell_out`.
         self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
@@ -216,9 +220,13 @@ class StructureWriter:
             if at in runs and self._attach_run(content, runs[at]):
                 at = runs[at].end
                 continue
+            if at in content.rows and self._attach_row(content, at):
+                at += sum(content.rows[at][1])
+                continue
             row = parents[owner]
             if row in rows:
                 self._leave_run(row)
+                del rows[row]
             own = cells.get(row, _NO_CELLS)
             if (
                 own.start == owner
@@ -227,7 +235,7 @@ class StructureWriter:
                 and owners[at : at + len(own)] == list(own)
             ):
                 self._attach(row)
-                rows[row] = content, at
+                rows[row] = content, at, None
                 kids[own.start : own.stop] = [(content, mcid) for mcid in range(at, at + len(own))]
                 at += len(own)
                 continue
@@ -247,16 +255,29 @@ class StructureWriter:
             return False
         self._attach(rows.start)
         kids[rows.start : rows.stop : rows.step] = [[] for _ in rows]
-        self.plain_rows.update(zip(rows, zip(repeat(content), run.mcids), strict=False))
+        self.plain_rows.update(
+            zip(rows, zip(repeat(content), run.mcids, repeat(None)), strict=False)
+        )
         self.runs[rows.start] = content, run
+        return True
+
+    def _attach_row(self, content: MarkedContent, at: int) -> bool:
+        """Attach a row that has no content yet, else return False."""
+        row, drawn = content.rows[at]
+        if content.stream is not None or self.kids[row] is not None:
+            return False
+        self._attach(row)
+        self.plain_rows[row] = content, at, drawn
         return True
 
     def _spell_out(self, row: int) -> None:
         """Record the children of the cells of a row, if they are not recorded yet."""
         own = self.structure.cells[row]
-        if self.kids[own.start] is None:
-            content, mcid = self.plain_rows[row]
-            self.kids[own.start : own.stop] = [(content, mcid + at) for at in range(len(own))]
+        if all(each is None for each in self.kids[own.start : own.stop]):
+            content, mcid, drawn = self.plain_rows[row]
+            cells = own if drawn is None else compress(own, drawn)
+            for number, cell in enumerate(cells, mcid):
+                self.kids[cell] = content, number
 
     def _leave_run(self, row: int) -> None:
         """Write the rows around one each by itself, as that has other content too."""
@@ -361,24 +382,9 @@ class StructureWriter:
         }
 
     def _number(self, elements: Sequence[int], first: int) -> None:
-        numbers, runs = self.numbers, self.runs
-        at = 0
-        while at < len(elements):
-            element, number = elements[at], first + at
-            if element in runs:
-                rows = runs[element][1].rows
-                numbers[rows.start : rows.stop : rows.step] = range(number, number + len(rows))
-                at += len(rows)
-            elif element - 1 in runs:  # the first of the cells
-                _, run = runs[element - 1]
-                count, (start, stop, step) = len(run.rows) * run.columns, _bounds(run.rows)
-                for column in range(run.columns):
-                    cells = range(number + column, number + count, run.columns)
-                    numbers[start + 1 + column : stop : step] = cells
-                at += count
-            else:
-                numbers[element] = number
-                at += 1
+        numbers = self.numbers
+        for number, element in enumerate(elements, first):
+            numbers[element] = number
 
     def _kids_of(self, element: int) -> Sequence[_Kid]:
         structure = self.structure
@@ -562,9 +568,9 @@ class StructureWriter:
                 at += len(run.rows) * run.columns
                 continue
             if parent in rows and (cells := structure.cells[parent]).start == element:
-                content, first = rows[parent]
+                content, first, drawn = rows[parent]
                 kinds = tuple(roles[cells.start : cells.stop])
-                columns.add(kinds, number, self.pages[content.page], first)
+                columns.add(kinds, number, self.pages[content.page], first, drawn)
                 at += len(cells)
                 continue
             if isinstance(own, tuple):
@@ -597,20 +603,20 @@ class StructureWriter:
             if self.runs.get(run.rows.start) != (content, run):
                 continue
             gap = _NO_ENTRY * (run.step - run.columns)
-            entries += self._write_entries(content.owners[at : run.mcid])
+            entries.append(self._write_entries(content.owners[at : run.mcid]))
             entries.append(gap.join(self._refer_to_cells(run)))
             at = run.end
-        entries += self._write_entries(content.owners[at:])
+        entries.append(self._write_entries(content.owners[at:]))
         written = b"".join(entries)
         width = ALIGNED_MCIDS * len(_NO_ENTRY)
         starts = range(0, max(len(written), 1), width)
         lines = [written[at : at + width].ljust(width) for at in starts]
         return b"\0[" + b" \0 ".join(lines) + b"]"
 
-    def _write_entries(self, owners: Sequence[int | None]) -> Iterator[bytes]:
+    def _write_entries(self, owners: Sequence[int | None]) -> bytes:
         numbers = self.numbers
-        for owner in owners:
-            yield _NO_ENTRY if owner is None else _ROW_REFERENCE % numbers[owner]
+        form = b"".join([_NO_ENTRY if owner is None else _ROW_REFERENCE for owner in owners])
+        return form % tuple([numbers[owner] for owner in owners if owner is not None])
 
     def _parent_tree(self, arrays: int) -> bytes:
         """Return the number tree from content streams, whose arrays start at an object number, and
@@ -670,10 +676,6 @@ def _branch_form(role: str) -> bytes:
     return name + b"\0/P %7d 0 R  " + _write_line(b"/K[")
 
 
-def _bounds(numbers: range) -> tuple[int, int, int]:
-    return numbers.start, numbers.stop, numbers.step
-
-
 def _write_references(numbers: range) -> bytes:
     """Return references to consecutive objects, in columns."""
     digits = len(str(numbers.start))
@@ -707,14 +709,37 @@ class _LeafColumns:
         self._empty: list[tuple[int, bytes]] = []  # by index
         self._count = 0
 
-    def add(self, roles: tuple[str, ...], parent: int, page: int, mcid: int) -> None:
-        """Add the children of one element, which have consecutive MCIDs of a page."""
+    def add(
+        self,
+        roles: tuple[str, ...],
+        parent: int,
+        page: int,
+        mcid: int,
+        drawn: Sequence[bool] | None = None,
+    ) -> None:
+        """Add the children of one element; those that are `drawn` have consecutive MCIDs of a page."""
         count, width = len(roles), self._mcid_digits
         self._kinds.append(roles)
         self._parents.append(self._form % parent * count)
         self._pages.append(self._form % page * count)
-        self._mcids.append(self._all_mcids[mcid * width : (mcid + count) * width])
+        if drawn is None or all(drawn):
+            self._mcids.append(self._all_mcids[mcid * width : (mcid + count) * width])
+        else:
+            self._mcids += self._add_drawn(roles, parent, mcid, drawn)
         self._count += count
+
+    def _add_drawn(
+        self, roles: tuple[str, ...], parent: int, mcid: int, drawn: Sequence[bool]
+    ) -> Iterator[bytes]:
+        """Yield the MCIDs of the children that are drawn, and record the others, which have none."""
+        width, start = self._mcid_digits, 0
+        for at in compress(range(len(roles)), map(not_, drawn)):
+            after = mcid + at - start
+            yield self._all_mcids[mcid * width : after * width]
+            yield b" " * width
+            mcid, start = after, at + 1
+            self._empty.append((self._count + at, _write_empty(roles[at], parent)))
+        yield self._all_mcids[mcid * width : (mcid + len(roles) - start) * width]
 
     def add_rows(self, roles: tuple[str, ...], parent: int, page: int, mcids: range) -> None:
         """Add the children of consecutive elements from `parent` on, which begin at `mcids`."""
@@ -729,7 +754,7 @@ class _LeafColumns:
 
     def add_empty(self, role: str, parent: int) -> None:
         """Add an element without content."""
-        self._empty.append((self._count, b"<</P %d 0 R/S/%b>>" % (parent, role.encode("ascii"))))
+        self._empty.append((self._count, _write_empty(role, parent)))
         self.add((role,), parent, 0, 0)
 
     def write(self) -> AlignedObjects:
@@ -764,6 +789,11 @@ class _LeafColumns:
             at = index * (width + 1) + 1
             rows[at : at + width] = written.ljust(width)
         return AlignedObjects(width, [width] * self._count, bytes(rows))
+
+
+def _write_empty(role: str, parent: int) -> bytes:
+    """Return an element without content."""
+    return b"<</P %d 0 R/S/%b>>" % (parent, role.encode("ascii"))
 
 
 def _id_of(note: int) -> bytes:

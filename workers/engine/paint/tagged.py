@@ -98,18 +98,15 @@ class TaggedStreamWriter(ContentStreamWriter):
             self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
             self._write_texts(item, before)
             return
-        if "" in item.texts:
-            drawn = [*map(bool, item.texts)]
-            width = item.columns
-            rows = [
-                [*compress(row, drawn[at * width : (at + 1) * width])]
-                for at, row in enumerate(rows)
+        columns = item.columns
+        drawn = [*map(bool, item.texts)]
+        before = self._begin_rows(
+            [
+                (own, drawn[at : at + columns])
+                for own, at in zip(rows, range(0, len(drawn), columns), strict=True)
             ]
-        before = self._begin_rows([row for row in rows if row])
+        )
         self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
-        if len(before) < len(item.texts):
-            found = iter(before)
-            before = [next(found) if text else b"" for text in item.texts]
         self._write_texts(item, before)
 
     def _find_whole_rows(self, rows: Sequence[Sequence[int]], columns: int) -> range | None:
@@ -144,32 +141,39 @@ class TaggedStreamWriter(ContentStreamWriter):
         before[0] = b""
         return before
 
-    def _begin_rows(self, rows: Sequence[Sequence[int]]) -> list[bytes]:
-        """Number the elements of rows, and return the operators that begin each one's sequence.
+    def _begin_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[bool]]]) -> list[bytes]:
+        """Number the elements of rows that are drawn, and return the operator in front of each.
 
         That of the first is written: it may need another object.
         """
-        owners, roles = self._content.owners, self._structure.roles
+        owners, roles, cells = self._content.owners, self._structure.roles, self._structure.cells
         is_long = len(roles) >= LEAST_ALIGNED
-        before = []
-        for row in rows:
-            if is_long and 2 * len(row) >= ALIGNED_MCIDS:
+        before: list[bytes] = []
+        is_first = True
+        for row, drawn in rows:
+            elements = [*compress(row, drawn)]
+            if not elements:
+                before += [b""] * len(row)
+                continue
+            if is_long and 2 * len(elements) >= ALIGNED_MCIDS:
                 owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
-            if not self._is_inside:
-                self._switch(row[0], is_text=True)
-                before.append(b"")
-                others = row[1:]
-            else:
-                others = row
+            number = len(owners)
+            if cells.get(row[0] - 1) == row:
+                self._content.rows[number] = row[0] - 1, drawn
+            if is_first:
+                is_first = False
+                if self._is_inside:
+                    self._out.append(_NEXT_SEQUENCES[roles[elements[0]]] % number)
+                else:
+                    self._switch(elements[0], is_text=True)
+            owners[number:] = elements
+            numbers = iter(range(number, len(owners)))
             before += [
-                _NEXT_SEQUENCES[roles[element]] % number
-                for number, element in enumerate(others, len(owners))
+                _NEXT_SEQUENCES[roles[element]] % next(numbers) if is_drawn else b""
+                for element, is_drawn in zip(row, drawn, strict=True)
             ]
-            owners += others
-        self._current = rows[-1][-1]
-        if before[0]:
-            self._out.append(before[0])
-            before[0] = b""
+            self._current = elements[-1]
+        before[next(at for at, written in enumerate(before) if written)] = b""
         return before
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:

@@ -15,6 +15,7 @@ from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
 from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
 from workers.engine.layout.elements.tables.rows import (
     LaidOutRow,
+    lay_out_other_row,
     lay_out_plain_rows,
     lay_out_table_row,
     spanning_heights,
@@ -106,21 +107,19 @@ class TableGrid:
                 made = self._lay_out_spanned(context, rows, self.spans, block.first)
                 self.laid_out[block.first : block.end] = made
                 return made[index - block.first]
-            if index >= self.attempted:
+            row = self.rows[index]
+            if self.spans is not None:
+                laid_out = lay_out_table_row(context, self.plan(context, row.template), row)
+            elif index >= self.attempted:
                 self._lay_out_plain(context, index)
                 laid_out = self.laid_out[index]
             if laid_out is None:
-                row = self.rows[index]
-                laid_out = self.laid_out[index] = lay_out_table_row(
-                    context, self.plan(context, row.template), row
-                )
+                laid_out = lay_out_other_row(context, self.plan(context, row.template), row)
+            self.laid_out[index] = laid_out
         return laid_out
 
     def _lay_out_plain(self, context: LayoutContext, index: int) -> None:
         """Lay out those of the next rows of one template that are plain, without side effects."""
-        if self.spans is not None:
-            self.attempted = len(self.rows)
-            return
         template = self.rows[index].template
         ahead = self.rows[index : index + _ROWS_AHEAD]
         rows = [*takewhile(lambda row: row.template is template, ahead)]

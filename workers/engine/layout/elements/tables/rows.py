@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, compress, repeat
 from math import inf
 from operator import le
 from typing import Any, Final, NamedTuple
@@ -86,19 +86,17 @@ class LaidOutRow(NamedTuple):
 def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutRow | None]:
     """Lay out rows of one plan whose cells are all ASCII text that fits on one line, None for others.
 
-    What needs more than that is found by `lay_out_table_row`.
+    Others are left to `lay_out_other_row`.
     """
-    columns = len(plan.cells)
-    texts = [*chain.from_iterable([row.cells for row in rows])]
-    is_simple = (
-        plan.runs
-        and plan.limits
-        and {len(row.cells) for row in rows} == {columns}
-        and {*map(type, texts)} == _ONLY_TEXT
-        and "".join(texts).isascii()  # type: ignore[arg-type]  # all are text
-    )
-    if not is_simple:
+    if not plan.runs or not plan.limits:
         return [None] * len(rows)
+    columns = len(plan.cells)
+    if not _are_simple(rows, columns):
+        flags = [_are_simple([row], columns) for row in rows]
+        simple = [*compress(rows, flags)]
+        found = iter(lay_out_plain_rows(plan, simple) if simple else ())
+        return [next(found) if is_simple else None for is_simple in flags]
+    texts = [*chain.from_iterable([row.cells for row in rows])]
     widths = _measure_texts(plan, texts)  # type: ignore[arg-type]  # as above
     height = plan.plain_height
     starts = range(0, len(texts), columns)
@@ -119,6 +117,16 @@ def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutR
     return laid_out
 
 
+def _are_simple(rows: Sequence[TableRow], columns: int) -> bool:
+    """Return whether all cells of rows are ASCII text."""
+    texts = [*chain.from_iterable([row.cells for row in rows])]
+    return (
+        {len(row.cells) for row in rows} == {columns}
+        and {*map(type, texts)} == _ONLY_TEXT
+        and "".join(texts).isascii()  # type: ignore[arg-type]  # all are text
+    )
+
+
 def _measure_texts(plan: RowPlan, texts: Sequence[str]) -> list[float]:
     """Return the widths of the texts of rows, row by row."""
     columns = len(plan.cells)
@@ -136,9 +144,11 @@ def _measure_texts(plan: RowPlan, texts: Sequence[str]) -> list[float]:
 
 def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
     """Lay out a row at its natural height."""
-    plain = lay_out_plain_rows(plan, [row])[0]
-    if plain is not None:
-        return plain
+    return lay_out_plain_rows(plan, [row])[0] or lay_out_other_row(context, plan, row)
+
+
+def lay_out_other_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
+    """Lay out a row that is not one of `lay_out_plain_rows`."""
     contents: list[CellLayout] = []
     height = plan.plain_height
     for cell, content in zip(plan.cells, row.cells, strict=False):
