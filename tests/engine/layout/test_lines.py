@@ -52,6 +52,13 @@ def test_a_soft_hyphen_shows_only_where_the_line_breaks():
     assert broken(word, width=60) == ["Donaudampf-", "schiff"]
 
 
+def test_a_soft_hyphen_between_two_styles_shows_only_where_the_line_breaks():
+    bold = replace(TEXT, weight=700)
+    parts = TextRun("dampf\u00ad", bold), "schiff"
+    assert broken(*parts, width=100) == ["dampfschiff"]
+    assert broken(*parts, width=40) == ["dampf-", "schiff"]
+
+
 def test_a_soft_hyphen_that_does_not_fit_itself_breaks_earlier():
     assert broken("ab\u00adcd\u00adef", width=20) == ["ab-", "cdef"]
 
