@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pypdfium2
 import pytest
 
 from tests.engine.layout.builders import (
@@ -25,6 +26,7 @@ from tests.engine.layout.builders import (
     texts,
     ul,
 )
+from tests.engine.layout.test_page_references import pdf_of
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import GlyphRun, Restore, Save, StrokedRectangle
 from workers.engine.tree.nodes import Block, Break, Container, LineBreak, TextRun
@@ -418,3 +420,15 @@ def test_boxes_in_boxes_cost_no_more_than_they_are():
     for _ in range(60):
         inner = div(inner, avoid_inside=True)
     assert len(pages(inner, inner)) == 4
+
+
+def test_totals_that_avoid_a_break_before_them_stand_below_the_last_rows():
+    source = (
+        '<document lang="en"><page size="74mm 105mm" margin="5mm"/><flow><table>'
+        '<tr for="n in range(1, 16)"><td>item {{ n }}</td></tr></table>'
+        '<p break-before="avoid" break-inside="avoid">Net<br/>Tax<br/>Total</p></flow></document>'
+    )
+    with pypdfium2.PdfDocument(pdf_of(source)) as file:
+        last = file[len(file) - 1].get_textpage().get_text_range().split()
+    assert last[-3:] == ["Net", "Tax", "Total"]
+    assert last.count("item") >= 2
