@@ -224,8 +224,8 @@ def test_a_template_says_nothing_that_low_vision_cannot_read(template):
     assert [one.code for one in (*found.errors, *found.warnings)] == []
 
 
-# Of each format of labels: its sheet in mm, the number on a sheet, and the edges of its labels by the
-# data sheets of Avery, from the upper left corner of the paper.
+# Of each format of labels: its sheet in mm, the number on a sheet, and the edges of its labels as
+# their makers and gLabels give them, from the upper left corner of the paper.
 SHEETS = {
     "L7160": (210, 21, [7, 15, 203, 282]),
     "L7163": (210, 14, [5, 15, 205, 282]),

@@ -18,7 +18,7 @@ from fontTools.ttLib.ttFont import newTable
 from fontTools.varLib.models import VariationModel
 from fontTools.varLib.varStore import OnlineVarStoreBuilder
 
-from tests.engine.layout.test_own_fonts import Stored, damaged, rendered
+from tests.engine.layout.test_own_fonts import Stored, damaged, fonts_in, rendered
 from tests.golden import make_color_fonts as make
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.fonts import color_glyphs
@@ -295,3 +295,10 @@ def test_a_sequence_stays_whole_in_the_colour_font_that_has_it():
 def test_letters_that_a_colour_font_lacks_are_set_in_the_next_family():
     [(face, text), *_] = split("x", COLORED, "Noto Sans")
     assert (face.family, text) == ("Noto Sans", "x")
+
+
+def test_a_row_of_a_table_is_set_in_the_next_family_where_its_font_has_no_letters():
+    table = '<table font-family="Swatch, Noto Sans"><tbody><tr><td>Paid</td><td>Due</td></tr></tbody></table>'
+    outlines = without(LAYERS, "COLR", "CPAL")
+    pdf = rendered('<font family="Swatch" src="swatch"/>', table, Stored(swatch=outlines))
+    assert fonts_in(pdf) == ["NotoSans"]

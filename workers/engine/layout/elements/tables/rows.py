@@ -41,6 +41,7 @@ _DIRECTION_NEUTRAL: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
 # Making a named tuple from a tuple takes half the time, and a table makes two for each cell.
 _new: Final = tuple.__new__
 
+_ASCII: Final = bytes(range(0x20, 0x7F)).decode()
 _ONLY_TEXT: Final = {str}
 _ONLY_WIDTHS: Final = {float}
 
@@ -88,7 +89,8 @@ def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutR
 
     Others are left to `lay_out_other_row`.
     """
-    if not plan.runs or not plan.limits:
+    draws_ascii = [run.glyph_style.face.draws_simply(_ASCII) for run in plan.runs]
+    if not draws_ascii or not all(draws_ascii) or not plan.limits:
         return [None] * len(rows)
     columns = len(plan.cells)
     if not _are_simple(rows, columns):
