@@ -7,6 +7,7 @@ It is reported once for each element, however many loop iterations repeat it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
@@ -25,7 +26,6 @@ from workers.engine.tree.nodes import (
     Row,
     RowTemplate,
     Table,
-    TableRow,
     TextRun,
     is_head_row,
 )
@@ -87,11 +87,16 @@ class _AccessibilityChecker:
         for caption in table.captions:
             yield caption.block
         for body in table.bodies:
+            # Long tables mostly have nothing but text, which needs no look at each cell.
+            contents = chain.from_iterable([row.cells for row in body.rows])
+            has_blocks = any(kind is not str for kind in set(map(type, contents)))
             for row in body.rows:
-                self._check_row(row)
-                for content in row.cells:
-                    if type(content) is not str:
-                        yield from content
+                if row.template is not self.last_template:  # the rows of a loop share one
+                    self._check_row_template(row.template)
+                if has_blocks:
+                    for content in row.cells:
+                        if type(content) is not str:
+                            yield from content
 
     def _check_paragraph(self, paragraph: Paragraph) -> None:
         level = _LEVELS.get(paragraph.role.value)
@@ -129,10 +134,7 @@ class _AccessibilityChecker:
             )
         self.level = level
 
-    def _check_row(self, row: TableRow) -> None:
-        template = row.template
-        if template is self.last_template:  # the rows of a loop share one
-            return
+    def _check_row_template(self, template: RowTemplate) -> None:
         self.last_template = template
         if is_head_row(template):
             return
