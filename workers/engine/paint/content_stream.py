@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import accumulate, chain, compress, groupby
 from math import cos, radians, sin
 from operator import sub
@@ -56,10 +56,18 @@ from workers.engine.paint.objects import (
     write_number,
     write_stream,
 )
+from workers.engine.paint.operators import (
+    ALONG,
+    RECTANGLES,
+    ROUNDED,
+    write_fill_color,
+    write_fraction,
+    write_stroke_color,
+)
 from workers.engine.paint.shaped_font import ShapedFont
 from workers.engine.paint.vector_images import VectorWriter
 from workers.engine.pdf_pages.pages import ImportedPage
-from workers.engine.units import BLACK, Color, ColorSpace
+from workers.engine.units import BLACK, Color
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
 MAX_COLOR_GLYPH_BYTES: Final = 64_000_000  # of a document; beyond it outlines are drawn
@@ -310,7 +318,7 @@ class ContentStreamWriter:
         self._set_word_spacing(0.0)
         _, item_ys, _, _, _, codes, texts, *_ = item
         columns, height = len(texts) // len(item_ys), self._height
-        xs = [*map(_ROUNDED.__getitem__, item.xs)]
+        xs = [*map(ROUNDED.__getitem__, item.xs)]
         starts: Sequence[int] = range(0, len(texts), columns)  # of the rows
         ys = [round((height - y) * 100) for y in item_ys]
         if "" in texts:
@@ -321,7 +329,7 @@ class ContentStreamWriter:
             starts = [*compress(accumulate(counts, initial=0), counts)]
             ys = [*compress(ys, counts)]
         self._state.texts += texts
-        steps = [*map(_ALONG.__getitem__, map(sub, xs, (self._text_x, *xs)))]
+        steps = [*map(ALONG.__getitem__, map(sub, xs, (self._text_x, *xs)))]
         last_y = self._text_y
         for start, y in zip(starts, ys, strict=True):
             x = xs[start] - (xs[start - 1] if start else self._text_x)
@@ -417,7 +425,7 @@ class ContentStreamWriter:
         self._end_object()
         height = write_number(self._height - item.y)
         for left, name in forms:
-            at = _fraction(scale), _fraction(scale), write_number(item.x + left), height
+            at = write_fraction(scale), write_fraction(scale), write_number(item.x + left), height
             self._out.append(b"q %b 0 0 %b %b %b cm\n" % at)
             self._call(name)
             self._out.append(b"Q\n")
@@ -475,20 +483,20 @@ class ContentStreamWriter:
         self._end_object()
         self._begin_path(item.owner, b"", item.color)
         grid = b"%b 0 0 %b %b %b cm\n" % (
-            _fraction(item.unit_width),
-            _fraction(-item.unit_height),
+            write_fraction(item.unit_width),
+            write_fraction(-item.unit_height),
             write_number(item.x),
             write_number(self._height - item.y),
         )
-        self._out += (b"q ", grid, *map(_CELLS.__getitem__, item.rectangles), b"f\nQ\n")
+        self._out += (b"q ", grid, *map(RECTANGLES.__getitem__, item.rectangles), b"f\nQ\n")
 
     def write_polygons(self, item: PolygonSet) -> None:
         """Fill many polygons as one path, in whole units."""
         self._end_object()
         self._begin_path(item.owner, b"", item.color)
-        unit = _fraction(item.unit)
+        unit = write_fraction(item.unit)
         place = write_number(item.x), write_number(self._height - item.y)
-        self._out.append(b"q %b 0 0 %b %b %b cm\n" % (unit, _fraction(-item.unit), *place))
+        self._out.append(b"q %b 0 0 %b %b %b cm\n" % (unit, write_fraction(-item.unit), *place))
         for polygon in item.polygons:
             path = b"%d %d m\n" + b"%d %d l\n" * (len(polygon) - 1) + b"h\n"
             self._out.append(path % tuple(chain(*polygon)))
@@ -563,7 +571,7 @@ class ContentStreamWriter:
 
     def _set_stroke(self, color: Color) -> None:
         self._state.stroke = color
-        self._out.append(_color_operator(color, b"G\n", b"RG\n", b"K\n"))
+        self._out.append(write_stroke_color(color))
 
     def _set_line(self, line: tuple[float, tuple[float, ...]]) -> None:
         width, dash = line
@@ -666,10 +674,10 @@ class ContentStreamWriter:
         cosine, sine = cos(radians(degrees)), sin(radians(degrees))
         x, y = center_x, self._height - center_y
         return b"%b %b %b %b %b %b cm\n" % (
-            _fraction(cosine),
-            _fraction(-sine),
-            _fraction(sine),
-            _fraction(cosine),
+            write_fraction(cosine),
+            write_fraction(-sine),
+            write_fraction(sine),
+            write_fraction(cosine),
             write_number(x - cosine * x - sine * y),
             write_number(y + sine * x - cosine * y),
         )
@@ -727,41 +735,6 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
 }
 
 
-class _RectangleCache(dict[tuple[int, int, int, int], bytes]):
-    """Rectangles of bar codes as operators: all symbols share a few thousand."""
-
-    def __missing__(self, rectangle: tuple[int, int, int, int]) -> bytes:
-        if len(self) >= _MAX_CELLS:
-            self.clear()
-        written = self[rectangle] = b"%d %d %d %d re\n" % rectangle
-        return written
-
-
-class _AlongCache(dict[int, bytes]):
-    """Operators that move along a baseline, by the distance in hundredths."""
-
-    def __missing__(self, distance: int) -> bytes:
-        if len(self) >= _MAX_CELLS:
-            self.clear()
-        written = self[distance] = HUNDREDTHS[distance] + b" 0 Td "
-        return written
-
-
-class _RoundedCache(dict[float, int]):
-    """Places in hundredths of a point: those of a column of texts recur."""
-
-    def __missing__(self, value: float) -> int:
-        if len(self) >= _MAX_CELLS:
-            self.clear()
-        rounded = self[value] = round(value * 100)
-        return rounded
-
-
-_MAX_CELLS: Final = 10_000  # two megabytes
-_CELLS: Final = _RectangleCache()
-_ALONG: Final = _AlongCache()
-_ROUNDED: Final = _RoundedCache()
-
 # A form starts with the state of its caller, its writer with that of a page.
 _INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tw 0 Tr\n"
 
@@ -775,22 +748,3 @@ _ROUND_RECTANGLE: Final = (
 
 def _hundredths(value: float) -> float:
     return round(value * 100) / 100
-
-
-def _fraction(value: float) -> bytes:
-    return b"%.10g" % (round(value * 1_000_000) / 1_000_000 + 0.0)
-
-
-@lru_cache(256)
-def write_fill_color(color: Color) -> bytes:
-    """Return the operator that sets the colour of fills and text."""
-    return _color_operator(color, b"g\n", b"rg\n", b"k\n")
-
-
-def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes:
-    components = color.components
-    if color.space is ColorSpace.CMYK:
-        return b" ".join(map(write_number, components)) + b" " + cmyk
-    if components[0] == components[1] == components[2]:
-        return write_number(components[0]) + b" " + gray
-    return b" ".join(map(write_number, components)) + b" " + rgb

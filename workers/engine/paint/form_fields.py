@@ -12,11 +12,7 @@ from typing import Any, Final
 from workers.engine.layout.display import Item, Widget
 from workers.engine.layout.fonts import Face
 from workers.engine.paint.canvas_file import ALL_FONTS, CanvasFile
-from workers.engine.paint.content_stream import (
-    ContentStreamWriter,
-    PdfResources,
-    write_fill_color,
-)
+from workers.engine.paint.content_stream import ContentStreamWriter, PdfResources
 from workers.engine.paint.objects import (
     DeferredObject,
     ObjectPart,
@@ -26,6 +22,7 @@ from workers.engine.paint.objects import (
     write_number,
     write_text,
 )
+from workers.engine.paint.operators import write_fill_color
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.typing_fonts import write_typing_font
 from workers.engine.syntax.field_names import OFF
