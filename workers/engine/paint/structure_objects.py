@@ -148,11 +148,13 @@ class StructureWriter:
         self._collect()
         others, branches, leaves = self._sort_elements()
         is_long = len(branches) + len(leaves) >= LEAST_ALIGNED
+        plain: frozenset[int] = frozenset()
         if not is_long:
             for row in self.plain_rows:
                 self._spell_out(row)
             self.runs.clear()
-            others, branches, leaves = sorted([*others, *branches, *leaves]), [], []
+            others = sorted([*others, *branches, *leaves])
+            plain, branches, leaves = frozenset(leaves), [], []
         shapes = sorted(set(self.structure.shapes.values()))
         notes = [each for each in others if self.structure.roles[each] == "Note"]
         after = first + len(others)
@@ -164,7 +166,10 @@ class StructureWriter:
         self._number(others, first)
         self._number([*branches, *alike, *leaves], at)
 
-        bodies = [self._element(element) for element in others]
+        bodies = [
+            self._leaf(element) if element in plain else self._element(element)
+            for element in others
+        ]
         bodies += map(_write_shape, shapes)
         bodies.append(self._parent_tree(arrays))
         additions = self._additions(root, tree)
@@ -408,6 +413,21 @@ class StructureWriter:
         return _RANKS.get(self.structure.roles[kid], 0), kid
 
     # --- objects ---------------------------------------------------------------------------------
+
+    def _leaf(self, element: int) -> bytes:
+        """Return an element with one marked-content sequence of a page, or none, and nothing else."""
+        structure, own = self.structure, self.kids[element]
+        role = structure.roles[element].encode("ascii")
+        parent = self.numbers[structure.parents[element]]
+        if isinstance(own, tuple):
+            content, mcid = own
+            return b"<</S/%b/P %d 0 R/Pg %d 0 R/K %d>>" % (
+                role,
+                parent,
+                self.pages[content.page],
+                mcid,
+            )
+        return b"<</S/%b/P %d 0 R>>" % (role, parent)
 
     def _element(self, element: int) -> bytes:
         structure, kids = self.structure, self._kids_of(element)
