@@ -30,6 +30,7 @@ from workers.engine.tree.document import (
     Document,
     DocumentInfo,
     Flow,
+    KeptLayout,
     PageMaster,
     RunningBox,
     Watermark,
@@ -149,6 +150,9 @@ class SquareFonts:
 
     def find_missing(self, text: str) -> str:
         return "".join(char for char in text if "\u0e00" <= char <= "\u0e7f")
+
+    def find_kept(self, kept: KeptLayout) -> None:
+        return None
 
 
 TEXT = TextStyle(("Square",), 10.0, 400, False, BLACK, 0.0, "none", 0.0, None, "en")

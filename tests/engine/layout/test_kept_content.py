@@ -11,8 +11,11 @@ from datetime import UTC, datetime
 import pytest
 from PIL import Image
 
+from tests.engine.layout.test_own_fonts import FONTS, Stored
 from tests.engine.test_pipeline import text_of
 from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.layout.document_fonts import DocumentFonts
+from workers.engine.layout.fonts.sets import FontSet
 from workers.engine.layout.identity import Entries, IdentityCache
 from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
 from workers.engine.layout.pages.kept_content import MAX_KEPT
@@ -64,6 +67,35 @@ DOCUMENTS = (
     {"seller": "Northwind", "word": "A header of more lines than one " * 5},
     {"seller": "Northwind"},
 )
+
+
+def test_documents_in_a_font_of_the_account_are_the_same_whatever_was_made_before() -> None:
+    source = (TEMPLATE % "<p>{{ word }}</p>").replace(
+        "<data>", '<font family="Own" src="own"/><data>'
+    )
+    source = source.replace("<flow>", '<flow font-family="Own">').encode()
+    used = prepare_template(source)
+    brands = [Stored(own=FONTS[name]) for name in ("brand-regular", "brand-bold")]
+    for _ in range(2):
+        for brand in brands:  # the account has replaced the font by another of its name
+            for data in DOCUMENTS:
+                assert (
+                    make(used, brand, **data).pdf
+                    == make(prepare_template(source), brand, **data).pdf
+                )
+
+
+def test_what_is_kept_with_fonts_is_freed_with_them_and_with_the_template() -> None:
+    fonts = FontSet(())
+    kept = KeptLayout()
+    own = DocumentFonts(fonts).find_kept(kept)
+    assert DocumentFonts(fonts).find_kept(kept) is own is not kept
+    fonts.clear_caches()
+    assert not fonts.kept
+    DocumentFonts(fonts).find_kept(kept)
+    del kept
+    gc.collect()
+    assert not fonts.kept
 
 
 def test_a_document_is_the_same_whatever_its_template_made_before() -> None:

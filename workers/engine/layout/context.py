@@ -96,6 +96,9 @@ class Fonts(Protocol):
     def find_missing(self, text: str) -> str:
         """Return the characters of `text` that no face covers."""
 
+    def find_kept(self, kept: KeptLayout) -> KeptLayout | None:
+        """Return what is kept for documents of a template in these fonts, None if nothing is."""
+
 
 class Region(NamedTuple):
     """The space in which a block is laid out, in points.

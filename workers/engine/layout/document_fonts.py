@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, cast
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.layout import fonts as house_fonts
@@ -14,7 +14,7 @@ from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedE
 from workers.engine.layout.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
 from workers.engine.ports import FontFile, Resources
 from workers.engine.syntax.suggestions import suggest_name
-from workers.engine.tree.document import DeclaredFont
+from workers.engine.tree.document import DeclaredFont, KeptLayout
 from workers.engine.tree.styles.computed import TextStyle
 
 MAX_FONTS: Final = 64  # of one document
@@ -37,6 +37,10 @@ class BundledFonts:
     def find_missing(self, text: str) -> str:
         """Return the characters that no bundled face covers."""
         return house_fonts.find_missing(text)
+
+    def find_kept(self, kept: KeptLayout) -> KeptLayout:
+        """Return what a template keeps itself: these fonts are loaded once for the process."""
+        return kept
 
 
 class DocumentFonts:
@@ -65,6 +69,13 @@ class DocumentFonts:
             return self._fonts.find_missing(text)
         except FontRefusedError as error:
             raise _to_authoring_error(error) from error
+
+    def find_kept(self, kept: KeptLayout) -> KeptLayout:
+        """Return what is kept with the fonts: a font of an account may be replaced by another."""
+        own = self._fonts.kept.get(kept)
+        if own is None:
+            own = self._fonts.kept[kept] = KeptLayout()
+        return cast("KeptLayout", own)
 
 
 def _to_authoring_error(error: FontRefusedError) -> AuthoringError:

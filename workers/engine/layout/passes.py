@@ -26,7 +26,7 @@ from workers.engine.layout.context import (
     PageCanvas,
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
-from workers.engine.layout.document_fonts import BundledFonts, find_fonts
+from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
@@ -114,8 +114,8 @@ def paginate(
     if document.kept is not None:
         kept = use_kept(document.kept)
         context.style_cache = IdentityCache(kept.styles, max_entries=_MAX_KEPT_STYLES)
-        # Fonts of an account may be replaced; those of the product are loaded once for the process.
-        context.kept = kept if type(fonts) is BundledFonts else None
+        in_fonts = fonts.find_kept(kept)
+        context.kept = None if in_fonts is None else use_kept(in_fonts)
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)
     pages, numbers = _paginate(context, document)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import starmap
-from typing import Final
-from weakref import WeakValueDictionary
+from typing import Any, Final
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import uharfbuzz as hb
 
@@ -124,6 +124,8 @@ class FontSet:
         for face in faces:
             self._families.setdefault(face.family.casefold(), []).append(face)
         self._chains: dict[tuple[object, ...], FallbackChain] = {}
+        # What layout keeps of documents in these fonts, by what their template keeps, and freed with it.
+        self.kept: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @property
     def size(self) -> int:
@@ -147,6 +149,7 @@ class FontSet:
     def clear_caches(self) -> None:
         """Clear the caches, so that the set can be freed; it stays usable."""
         self._chains.clear()
+        self.kept.clear()
         for face in self._all():
             face.clear_caches()
 
