@@ -24,10 +24,10 @@ class FontFace(Protocol):
         """Return the width of `text`, in em."""
 
     def measure_all(self, texts: Sequence[str]) -> list[float]:
-        """Return the widths of many texts, in em."""
+        """Return the widths of texts that mostly differ in their digits, such as cells, in em."""
 
     def measure_words(self, words: Sequence[str]) -> list[float]:
-        """Return the width of each word, in em."""
+        """Return the widths of words, which recur, in em."""
 
     def kern(self, first: str, second: str) -> float:
         """Return the kerning between two characters, in em."""
