@@ -111,8 +111,8 @@ class TaggedStreamWriter(ContentStreamWriter):
 
     def _find_whole_rows(self, rows: Sequence[Sequence[int]], columns: int) -> range | None:
         """Return the elements of rows that follow each other and are drawn whole, else None."""
-        cells = self._structure.cells.get(rows[0][0] - 1)
         first = rows[0][0] - 1
+        cells = self._structure.cells.get(first)
         found = range(first, first + len(rows) * (columns + 1), columns + 1)
         is_whole = cells is rows[0] and [row[0] - 1 for row in rows] == [*found]
         return found if is_whole else None

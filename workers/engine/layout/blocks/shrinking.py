@@ -64,7 +64,7 @@ def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
     if _fits(context, candidate, region):
         return candidate
     if is_text:
-        whole.scale(node)
+        whole.scale(node)  # finds the largest size
     largest = whole.largest or node.style.text.size
     stated = node.style.box.min_font_size
     least = largest * MIN_FACTOR if stated is None else min(stated, largest)
