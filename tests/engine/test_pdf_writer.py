@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
+from workers.engine.aligned_rows import AlignedObjects
 from workers.engine.compression import compress
 from workers.engine.paint.objects import write_text
-from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, repack
+from workers.engine.pdf_writer import AppendedObjects, repack
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
@@ -138,9 +139,8 @@ def lined(bodies: list[bytes], columns: int) -> bytes:
 
 
 def test_objects_that_are_not_aligned_are_refused():
-    block = AlignedObjects(16, [16], b"\0" + b"null".ljust(17))
     with pytest.raises(ValueError, match="not aligned to 16 bytes"):
-        packed(append=lambda _: AppendedObjects([], {}, [block]))
+        AlignedObjects(16, [16], b"\0" + b"null".ljust(17))
 
 
 def test_entries_are_added_to_dictionaries_and_to_those_of_streams():

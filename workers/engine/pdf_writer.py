@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from itertools import accumulate, chain, pairwise
+from itertools import pairwise
 from sys import byteorder
 from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
+from workers.engine.aligned_rows import PredictedObjects, digit_columns, predict_rows
 from workers.engine.compression import compress
 
 # The second line marks the file as binary (PDF 1.7, 7.5.2).
@@ -24,7 +25,6 @@ _ALIGNED_PER_STREAM: Final = 2_000  # 120 KB decompressed; a fifth larger compre
 _WORTHWHILE: Final = 0.8
 _SHORT_TABLE: Final = 200  # bytes: compressing a table of 50 objects saves 50 bytes
 _FREE, _IN_USE, _COMPRESSED = 0, 1, 2  # types of entries (PDF 1.7, table 18)
-_UP: Final = 2  # PNG filter type, the first byte of each row
 
 _END_LENGTH: Final = len(b"endobj\n")
 _STREAM: Final = b"\nstream\n"
@@ -37,19 +37,6 @@ _CONTENT: Final = re.compile(rb"%content (\d+)\s*\Z")
 _ROOT: Final = re.compile(rb"/Root (\d+ \d+ R)")
 
 
-class AlignedObjects(NamedTuple):
-    """Many similar objects, padded so that equal parts are below one another in rows.
-
-    Predicted from the row above (PDF 1.7, 7.4.4.4), rows that differ in counters compress to a
-    tenth of what their text does. `data` are the bodies; each row is a zero byte, which becomes its
-    predictor, and `columns` bytes. `lengths` are those of the bodies without the zero bytes.
-    """
-
-    columns: int  # at least 16
-    lengths: Sequence[int]
-    data: bytes
-
-
 class AppendedObjects(NamedTuple):
     """Objects to append to a file, and entries to add to the dictionaries of its objects, by number.
 
@@ -59,7 +46,7 @@ class AppendedObjects(NamedTuple):
 
     bodies: Sequence[bytes]
     additions: Mapping[int, bytes]
-    aligned: Sequence[AlignedObjects] = ()
+    aligned: Sequence[PredictedObjects] = ()
     annotations: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
@@ -100,7 +87,7 @@ def repack(
     small.append((writer.reserve(), information))
     information_number = small[-1][0]
     small += enumerate(appended.bodies, writer.reserve(len(appended.bodies)))
-    blocks = [(writer.reserve(len(block.lengths)), block) for block in appended.aligned]
+    blocks = [(writer.reserve(len(block)), block) for block in appended.aligned]
     writer.write_objects(small)
     for number, block in blocks:
         writer.write_aligned(number, block)
@@ -206,40 +193,30 @@ class ObjectWriter:
             if len(self._pack) == _OBJECTS_PER_STREAM:
                 self._flush_pack()
 
-    def write_aligned(self, first: int, objects: AlignedObjects) -> None:
+    def write_aligned(self, first: int, objects: PredictedObjects) -> None:
         """Write objects with consecutive numbers from `first` into object streams of their own."""
-        columns, lengths, data = objects
-        at = 0
-        for start in range(0, len(lengths), _ALIGNED_PER_STREAM):
-            offsets = [0, *accumulate(lengths[start : start + _ALIGNED_PER_STREAM])]
-            end = at + offsets.pop() // columns * (columns + 1)
-            self._write_aligned_stream(first + start, columns, offsets, data[at:end])
-            at = end
-        if at != len(data):
-            raise ValueError(f"Objects are not aligned to {columns} bytes")
+        for offsets, rows in objects.split(_ALIGNED_PER_STREAM):
+            self._write_aligned_stream(first, objects.columns, offsets, rows)
+            first += len(offsets)
 
     def _write_aligned_stream(
-        self, first: int, columns: int, offsets: Sequence[int], data: bytes
+        self, first: int, columns: int, offsets: Sequence[int], rows: bytes
     ) -> None:
         """Write an object stream whose rows are predicted from the row above."""
         number, count = self.reserve(), len(offsets)
         self._kinds[first : first + count] = bytes([_COMPRESSED]) * count
         self._offsets[first : first + count] = array("Q", [number]) * count
         self._indexes[first : first + count] = array("H", range(count))
-        # As many pairs of number and offset as fit into a row.
-        width = len(str(first + count))
-        numbers: Iterable[str] = map(str, range(first, first + count))
-        if len(str(first)) < width:
-            numbers = [number.rjust(width) for number in numbers]
-        after = _write_offsets(tuple(offsets))
-        pairs = "".join(chain.from_iterable(zip(numbers, after, strict=True))).encode()
-        wide = width + len(after[0])
-        used = columns // wide * wide
-        head = b"".join(
-            [b"\0" + pairs[at : at + used].ljust(columns) for at in range(0, count * wide, used)]
-        )
-        first_at = len(head) // (columns + 1) * columns
-        packed = _compress_rows(head + data, columns)
+        width = len(str(first + count - 1))
+        blank, pairs = _write_offsets(offsets, width, columns)
+        head = bytearray(blank)
+        numbers = digit_columns(range(first, first + count), width)
+        for at in range(min(pairs, count)):
+            start = 1 + at * (columns // pairs)
+            for place, digits in enumerate(numbers, start):
+                column = digits[at::pairs]
+                head[place : place + len(column) * (columns + 1) : columns + 1] = column
+        packed = compress(predict_rows(bytes(head), columns) + rows)
         filters = b"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns %d >>"
         again = compress(packed)
         if len(again) < len(packed) * _WORTHWHILE:
@@ -250,7 +227,8 @@ class ObjectWriter:
             )
         self.write_stream(
             number,
-            b"/Type /ObjStm /N %d /First %d %b" % (count, first_at, filters % columns),
+            b"/Type /ObjStm /N %d /First %d %b"
+            % (count, len(head) // (columns + 1) * columns, filters % columns),
             packed,
         )
 
@@ -277,7 +255,7 @@ class ObjectWriter:
         packing = b""
         if width * len(self._kinds) > _SHORT_TABLE:
             packing = b" /DecodeParms << /Predictor 12 /Columns %d >> /Filter /FlateDecode" % width
-            rows = _compress_rows(self._write_rows(1, sizes), width)
+            rows = compress(predict_rows(self._write_rows(1, sizes), width))
         else:
             rows = self._write_rows(0, sizes)
         self.write_stream(
@@ -347,32 +325,15 @@ def _to_big_endian(column: array[int]) -> bytes:
     return values.tobytes()
 
 
-def _compress_rows(rows: bytes, columns: int) -> bytes:
-    """Compress rows, each a zero byte and `columns` bytes, with PNG's Up predictor.
-
-    All rows are one long integer, for speed. The upper bit of each byte is set for the subtraction
-    and turned afterwards, so that no byte borrows from the next; upper bits of the rows above, which
-    only binary rows have, are subtracted separately.
+@lru_cache(maxsize=4)
+def _write_offsets(offsets: Sequence[int], width: int, columns: int) -> tuple[bytes, int]:
+    """Return rows of as many pairs of number and offset as fit, with blanks for numbers of `width`
+    digits, and how many pairs that are.
     """
-    upper, turned = _row_masks(len(rows) // (columns + 1), columns)
-    now = int.from_bytes(rows, "big")
-    above = now >> 8 * (columns + 1)
-    if rows.isascii():
-        change = ((now | upper) - above) ^ turned
-    else:
-        change = ((now | upper) - (above & ~upper)) ^ ((now ^ above) & upper) ^ turned
-    return compress(change.to_bytes(len(rows), "big"))
-
-
-@lru_cache(maxsize=4)
-def _write_offsets(offsets: tuple[int, ...]) -> list[str]:
-    """Return offsets in columns, as they follow the numbers of objects."""
-    width = len(str(offsets[-1]))
-    return [f" {offset:{width}} " for offset in offsets]
-
-
-@lru_cache(maxsize=4)
-def _row_masks(count: int, columns: int) -> tuple[int, int]:
-    """Return the upper bits of all bytes, and with them the predictors of all rows."""
-    upper = int.from_bytes(b"\x80" * count * (columns + 1), "big")
-    return upper, upper | int.from_bytes(bytes([_UP, *bytes(columns)]) * count, "big")
+    digits = len(str(offsets[-1]))
+    pairs = columns // (width + digits + 2)
+    wide = columns // pairs
+    written = [(b"%*d" % (width + 1 + digits, offset)).ljust(wide) for offset in offsets]
+    starts = range(0, len(written), pairs)
+    lines = [b"".join(written[at : at + pairs]).ljust(columns) for at in starts]
+    return b"".join([b"\0" + line for line in lines]), pairs

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import not_
-from typing import Final
 
-from workers.engine.pdf_writer import AlignedObjects
-
-# Lengths of objects are multiples of it, so that their offsets change in few digits.
-LENGTH_STEP: Final = 10
+from workers.engine.aligned_rows import AlignedObjects
+from workers.engine.paint.structure_runs import LENGTH_STEP
 
 
 class LeafColumns:
@@ -64,17 +61,6 @@ class LeafColumns:
             mcid, start = after, at + 1
             self._empty.append((self._count + at, _write_empty(roles[at], parent)))
         yield self._all_mcids[mcid * width : (mcid + len(roles) - start) * width]
-
-    def add_rows(self, roles: tuple[str, ...], parent: int, page: int, mcids: range) -> None:
-        """Add the children of consecutive elements from `parent` on, which begin at `mcids`."""
-        count, width, rows = len(roles), self._mcid_digits, len(mcids)
-        self._kinds += [roles] * rows
-        form, size = self._form, width * count
-        self._parents += [form % number * count for number in range(parent, parent + rows)]
-        self._pages.append(form % page * (count * rows))
-        starts = range(mcids.start * width, mcids.stop * width, mcids.step * width)
-        self._mcids += [self._all_mcids[at : at + size] for at in starts]
-        self._count += count * rows
 
     def add_empty(self, role: str, parent: int) -> None:
         """Add an element without content."""

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import compress, repeat
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from workers.engine.aligned_rows import AlignedObjects, PredictedObjects
 from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
 from workers.engine.paint.objects import write_number, write_text
-from workers.engine.paint.structure_leaves import LENGTH_STEP, LeafColumns
-from workers.engine.pdf_writer import AlignedObjects, AppendedObjects
+from workers.engine.paint.structure_leaves import LeafColumns
+from workers.engine.paint.structure_runs import LENGTH_STEP, ParentLines, RowRun, RunGroup
+from workers.engine.pdf_writer import AppendedObjects
 
 # Table parts, which are in the tree even if they are empty, and their order in a table.
 _TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
@@ -30,42 +32,12 @@ _ROMAN: Final = frozenset("ivxlcdm")
 _NO_CELLS: Final = range(-1, -1)
 _OTHERS: Final = frozenset({"Link", "Note", "Form"})
 LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
-# The first cell of a row has a multiple as its MCID, so that of a cell ends in one digit in all rows.
-ALIGNED_MCIDS: Final = 10
 # Numbers in columns: seven digits are those of the most objects of a file (PDF 1.7, C.2).
 _REFERENCE: Final = b"\0%7d 0 R     "
 _ROW_START: Final = b"\0<</S/TR/P %7d 0 R/K["
 _ROW_REFERENCE: Final = b"%7d 0 R "
-_NO_ENTRY: Final = b"null        "
 _COLUMNS: Final = 16  # of a reference
 _BRANCH_END: Final = b"\0]>>             "
-
-
-class RowRun(NamedTuple):
-    """Rows of a table whose cells have one sequence each, in order: numbers instead of an object a cell.
-
-    The cells of a row are the elements after it. Their MCIDs start at `mcid`, and a row's are `step`
-    after those of the row before.
-    """
-
-    mcid: int
-    step: int
-    rows: range  # elements, from each row to the next
-
-    @property
-    def columns(self) -> int:
-        """The number of cells in each row."""
-        return self.rows.step - 1
-
-    @property
-    def mcids(self) -> range:
-        """The MCID of the first cell of each row."""
-        return range(self.mcid, self.mcid + len(self.rows) * self.step, self.step)
-
-    @property
-    def end(self) -> int:
-        """The MCID after the last cell."""
-        return self.mcids[-1] + self.columns
 
 
 @dataclass(slots=True, eq=False)
@@ -136,7 +108,7 @@ class StructureWriter:
         # Those of them that follow each other, by the element of the first. The children of their
         # cells are not recorded before `_spell_out`.
         self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
-        self._references: dict[int, list[bytes]] = {}  # to the cells of each row of a run
+        self.groups: list[RunGroup] = []  # of all runs
         self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
         self.shapes: dict[CellAttributes, int] = {}
         self.root = 0
@@ -147,12 +119,11 @@ class StructureWriter:
         self.root = root
         self._collect()
         others, branches, leaves = self._sort_elements()
-        is_long = len(branches) + len(leaves) >= LEAST_ALIGNED
+        is_long = bool(self.groups) or len(branches) + len(leaves) >= LEAST_ALIGNED
         plain: frozenset[int] = frozenset()
         if not is_long:
             for row in self.plain_rows:
                 self._spell_out(row)
-            self.runs.clear()
             others = sorted([*others, *branches, *leaves])
             plain, branches, leaves = frozenset(leaves), [], []
         shapes = sorted(set(self.structure.shapes.values()))
@@ -164,7 +135,9 @@ class StructureWriter:
         at = arrays + len(self.contents)
         branches, alike = self._split_alike(branches)
         self._number(others, first)
-        self._number([*branches, *alike, *leaves], at)
+        at = self._number([*branches, *alike, *leaves], at)
+        for group in self.groups:
+            at = group.number(self.numbers, at)
 
         bodies = [
             self._leaf(element) if element in plain else self._element(element)
@@ -180,15 +153,20 @@ class StructureWriter:
             bodies += map(self._parent_array, self.contents)
             return AppendedObjects(bodies, additions)
         lines = [self._branch(element) for element in branches]
+        blocks: list[PredictedObjects]
         if any(None in content.owners for content in self.contents):
-            columns = ALIGNED_MCIDS * len(_NO_ENTRY) + 2
-            blocks = [_align(columns, [self._parent_rows(content) for content in self.contents])]
+            blocks = [self._parent_rows(len(str(at - 1)))]
             blocks += [_align(_COLUMNS, lines)] if lines else []
         else:
             lines = [*map(self._parent_lines, self.contents), *lines]
             blocks = [_align(_COLUMNS, lines)]
         blocks += self._write_alike(alike)
         blocks += self._write_leaves(leaves)
+        numbers, parents = self.numbers, self.structure.parents
+        for group in self.groups:
+            holders = [numbers[parents[run.rows.start]] for _, run in group.runs]
+            pages = [self.pages[content.page] for content, _ in group.runs]
+            blocks += group.write(holders, pages)
         return AppendedObjects(bodies, additions, blocks)
 
     # --- elements of the tree, and their order -------------------------------------------------
@@ -322,31 +300,24 @@ class StructureWriter:
             element = parent
 
     def _sort_elements(self) -> tuple[list[int], list[int], list[int]]:
-        """Return the elements of the tree, in document order: others, branches, leaves.
+        """Return the elements of the tree but those of runs, in document order: others, branches,
+        leaves.
 
         Rows and cells of a table are in the tree even if they are empty.
         """
         structure, kids, rows = self.structure, self.kids, self.plain_rows
         roles, parents = structure.roles, structure.parents
         described = self._described()
+        self._group_runs(sorted(described))
         others: list[int] = []
         branches: list[int] = []
         leaves: list[int] = []
         is_present = bytearray(len(kids))
-        ordered = sorted(described)
         element = 0
         while element < len(kids):
             if element in self.runs:
-                _, run = self.runs[element]
-                at = bisect_left(ordered, element)
-                if at == len(ordered) or ordered[at] >= run.rows.stop:
-                    branches += run.rows
-                    cells_of_run = [*range(element, run.rows.stop)]
-                    del cells_of_run[:: run.rows.step]
-                    leaves += cells_of_run
-                    element = run.rows.stop
-                    continue
-                del self.runs[element]
+                element = self.runs[element][1].rows.stop
+                continue
             if element in rows:
                 cells = structure.cells[element]
                 if described.isdisjoint(cells):
@@ -373,6 +344,22 @@ class StructureWriter:
             element += 1
         return others, branches, leaves
 
+    def _group_runs(self, described: Sequence[int]) -> None:
+        """Group the runs by the kinds of their cells, and keep those worth it."""
+        groups: dict[tuple[str, ...], RunGroup] = {}
+        for first, (content, run) in self.runs.items():
+            at = bisect_left(described, first)
+            if at == len(described) or described[at] >= run.rows.stop:
+                roles = tuple(self.structure.roles[first + 1 : first + run.rows.step])
+                groups.setdefault(roles, RunGroup(roles)).runs.append((content, run))
+        self.groups = [
+            group
+            for group in groups.values()
+            if group.row_count + group.cell_count >= LEAST_ALIGNED
+        ]
+        kept = {run.rows.start for group in self.groups for _, run in group.runs}
+        self.runs = {first: found for first, found in self.runs.items() if first in kept}
+
     def _described(self) -> set[int]:
         """Return the elements with entries or attributes of their own."""
         structure = self.structure
@@ -385,10 +372,12 @@ class StructureWriter:
             *structure.markers,
         }
 
-    def _number(self, elements: Sequence[int], first: int) -> None:
+    def _number(self, elements: Sequence[int], first: int) -> int:
+        """Number elements from `first` on, and return the next number."""
         numbers = self.numbers
         for number, element in enumerate(elements, first):
             numbers[element] = number
+        return first + len(elements)
 
     def _kids_of(self, element: int) -> Sequence[_Kid]:
         structure = self.structure
@@ -506,19 +495,11 @@ class StructureWriter:
         roles, cells = self.structure.roles, self.structure.cells
         groups: dict[int, list[int]] = {}  # by number of cells
         others: list[int] = []
-        at = 0
-        while at < len(branches):
-            element = branches[at]
-            if element in self.runs:
-                _, run = self.runs[element]
-                groups.setdefault(run.columns, []).extend(run.rows)
-                at += len(run.rows)
-                continue
+        for element in branches:
             if roles[element] == "TR":
                 groups.setdefault(len(cells[element]), []).append(element)
             else:
                 others.append(element)
-            at += 1
         alike = max(groups.values(), key=len, default=[])
         if len(alike) < LEAST_ALIGNED:
             return list(branches), []
@@ -542,31 +523,11 @@ class StructureWriter:
         length = len(form % (0, *repeat(0, len(cells[rows[0]])))) - 1
         width = -length % LENGTH_STEP + length
         form += b" " * (width - length)
-        tail = b"]>>" + b" " * (width - length)
-        records: list[bytes] = []
-        at = 0
-        while at < len(rows):
-            row = rows[at]
-            if row in self.runs:
-                _, run = self.runs[row]
-                head = _ROW_START % numbers[parents[row]]
-                records += (head, (tail + head).join(self._refer_to_cells(run)), tail)
-                at += len(run.rows)
-                continue
+        records = []
+        for row in rows:
             own = cells[row]
             records.append(form % (numbers[parents[row]], *numbers[own.start : own.stop]))
-            at += 1
         yield AlignedObjects(width, [width] * len(rows), b"".join(records))
-
-    def _refer_to_cells(self, run: RowRun) -> list[bytes]:
-        """Return the references to the cells of each row, which are numbered one after the other."""
-        known = self._references.get(run.rows.start)
-        if known is None:
-            start, length = self.numbers[run.rows.start + 1], len(_ROW_REFERENCE % 0) * run.columns
-            written = _write_references(range(start, start + len(run.rows) * run.columns))
-            known = [written[at : at + length] for at in range(0, len(written), length)]
-            self._references[run.rows.start] = known
-        return known
 
     def _write_leaves(self, leaves: Sequence[int]) -> Iterator[AlignedObjects]:
         """Write elements with one marked-content sequence of a page, or none."""
@@ -580,12 +541,6 @@ class StructureWriter:
             element = leaves[at]
             parent = parents[element]
             number, own = numbers[parent], self.kids[element]
-            if parent in self.runs:
-                content, run = self.runs[parent]
-                kinds = tuple(roles[element : element + run.columns])
-                columns.add_rows(kinds, number, self.pages[content.page], run.mcids)
-                at += len(run.rows) * run.columns
-                continue
             if parent in rows and (cells := structure.cells[parent]).start == element:
                 content, first, drawn = rows[parent]
                 kinds = tuple(roles[cells.start : cells.stop])
@@ -614,28 +569,17 @@ class StructureWriter:
         entries = [numbers[owner] for owner in content.owners if owner is not None]
         return _write_line(b"[") + _REFERENCE * len(entries) % tuple(entries) + _write_line(b"]")
 
-    def _parent_rows(self, content: MarkedContent) -> bytes:
-        """Return the same with ten entries in each line, so that rows of tables begin with one."""
-        entries: list[bytes] = []
-        at = 0
-        for run in content.runs:
-            if self.runs.get(run.rows.start) != (content, run):
-                continue
-            gap = _NO_ENTRY * (run.step - run.columns)
-            entries.append(self._write_entries(content.owners[at : run.mcid]))
-            entries.append(gap.join(self._refer_to_cells(run)))
-            at = run.end
-        entries.append(self._write_entries(content.owners[at:]))
-        written = b"".join(entries)
-        width = ALIGNED_MCIDS * len(_NO_ENTRY)
-        starts = range(0, max(len(written), 1), width)
-        lines = [written[at : at + width].ljust(width) for at in starts]
-        return b"\0[" + b" \0 ".join(lines) + b"]"
-
-    def _write_entries(self, owners: Sequence[int | None]) -> bytes:
-        numbers = self.numbers
-        form = b"".join([_NO_ENTRY if owner is None else _ROW_REFERENCE for owner in owners])
-        return form % tuple([numbers[owner] for owner in owners if owner is not None])
+    def _parent_rows(self, digits: int) -> AlignedObjects:
+        """Return the same of all content streams, with numbers of so many digits."""
+        lines = ParentLines(self.numbers, self.groups, digits)
+        arrays = [
+            lines.write(
+                content.owners,
+                [run for run in content.runs if self.runs.get(run.rows.start) == (content, run)],
+            )
+            for content in self.contents
+        ]
+        return _align(lines.columns, arrays)
 
     def _parent_tree(self, arrays: int) -> bytes:
         """Return the number tree from content streams, whose arrays start at an object number, and

@@ -22,12 +22,8 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_objects import (
-    ALIGNED_MCIDS,
-    LEAST_ALIGNED,
-    MarkedContent,
-    RowRun,
-)
+from workers.engine.paint.structure_objects import LEAST_ALIGNED, MarkedContent
+from workers.engine.paint.structure_runs import ALIGNED_MCIDS, RowRun
 from workers.engine.paint.structure_tree import StructureTree
 
 # Items without an owner, or with several.
