@@ -85,7 +85,7 @@ class DigitRows:
         self._repeats = repeats
         around = b"".join([UNCHANGED + form for form in (forms[-1], *forms)])
         changes = predict_rows(around, self.columns)[self.columns + 1 :]
-        self._changes = bytearray(changes * repeats)
+        self._changes = bytearray(changes) * repeats
         self._digits: list[tuple[int, bytes]] = []
 
     def __len__(self) -> int:
@@ -112,9 +112,9 @@ class DigitRows:
             first = bytearray(self._forms[start % len(self._forms)])
             for place, column in self._digits:
                 first[place] = column[start * len(column) // len(self)]
-            rows = self._changes[(start + 1) * width : end * width]
+            changes = memoryview(self._changes)[(start + 1) * width : end * width]
             offsets = range(0, (end - start) * self.columns, self.columns)
-            yield PredictedRows(offsets, UNCHANGED + first + rows)
+            yield PredictedRows(offsets, b"".join((UNCHANGED, first, changes)))
 
 
 def predict_rows(rows: bytes, columns: int) -> bytes:

@@ -166,6 +166,7 @@ class ObjectWriter:
         self._kinds = bytearray([_FREE])
         self._offsets = array("Q", [0])  # the byte offset, or the number of the object stream
         self._indexes = array("H", [0])  # the index in the object stream
+        self._most_packed = 1  # objects in one stream
         self._pack: list[tuple[int, bytes]] = []
         self._write(_HEADER)
 
@@ -206,7 +207,8 @@ class ObjectWriter:
         number, count = self.reserve(), len(offsets)
         self._kinds[first : first + count] = bytes([_COMPRESSED]) * count
         self._offsets[first : first + count] = array("Q", [number]) * count
-        self._indexes[first : first + count] = array("H", range(count))
+        self._indexes[first : first + count] = _count_up(count)
+        self._most_packed = max(self._most_packed, count)
         width = len(str(first + count - 1))
         blank, pairs = _write_offsets(offsets, width, columns)
         head = bytearray(blank)
@@ -216,7 +218,7 @@ class ObjectWriter:
             for place, digits in enumerate(numbers, start):
                 column = digits[at::pairs]
                 head[place : place + len(column) * (columns + 1) : columns + 1] = column
-        packed = compress(predict_rows(bytes(head), columns) + rows)
+        packed = compress(b"".join((predict_rows(bytes(head), columns), rows)))
         filters = b"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns %d >>"
         again = compress(packed)
         if len(again) < len(packed) * _WORTHWHILE:
@@ -250,7 +252,8 @@ class ObjectWriter:
         number, start = self.reserve(), self._offset
         self._record_entry(number, _IN_USE, start)
         identity = self._digest.hexdigest()[:32].encode("ascii")
-        sizes = (1, _size_of(max(self._offsets)), _size_of(max(self._indexes)))
+        # No object is after this one, and no stream has a higher number.
+        sizes = (1, _size_of(max(start, number)), _size_of(self._most_packed - 1))
         width = sum(sizes)
         packing = b""
         if width * len(self._kinds) > _SHORT_TABLE:
@@ -286,6 +289,7 @@ class ObjectWriter:
         if not self._pack:
             return
         number, count = self.reserve(), len(self._pack)
+        self._most_packed = max(self._most_packed, count)
         kinds, places, indexes = self._kinds, self._offsets, self._indexes
         offsets: list[bytes] = []
         at = 0
@@ -326,6 +330,11 @@ def _to_big_endian(column: array[int]) -> bytes:
 
 
 @lru_cache(maxsize=4)
+def _count_up(count: int) -> array[int]:
+    return array("H", range(count))
+
+
+@lru_cache(maxsize=16)
 def _write_offsets(offsets: Sequence[int], width: int, columns: int) -> tuple[bytes, int]:
     """Return rows of as many pairs of number and offset as fit, with blanks for numbers of `width`
     digits, and how many pairs that are.

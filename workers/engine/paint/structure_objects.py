@@ -44,8 +44,8 @@ _BRANCH_END: Final = b"\0]>>             "
 class MarkedContent:
     """The marked-content sequences of one content stream: the element of each, by MCID.
 
-    An MCID that is left out has None; `runs` tells again which rows follow each other. `key` is that of
-    the stream in the parent tree; `stream` is a form, None for the page itself.
+    An MCID that is left out has None, and so have those of `runs`. `key` is that of the stream in the
+    parent tree; `stream` is a form, None for the page itself.
     """
 
     key: int
@@ -119,6 +119,7 @@ class StructureWriter:
         self.root = root
         self._collect()
         others, branches, leaves = self._sort_elements()
+        self._spell_out_runs()
         is_long = bool(self.groups) or len(branches) + len(leaves) >= LEAST_ALIGNED
         plain: frozenset[int] = frozenset()
         if not is_long:
@@ -190,17 +191,19 @@ class StructureWriter:
         cells, rows = self.structure.cells, self.plain_rows
         owners = content.owners
         fields = [*reversed(content.fields)]
-        runs = {run.mcid: run for run in content.runs if content.stream is None}
+        runs = {run.mcid: run for run in content.runs}
         at, end = 0, len(owners)
         while at < end:
             while fields and fields[-1][0] <= at:
                 self._attach_field(fields.pop()[1])
+            if at in runs:
+                if self._attach_run(content, runs[at]):
+                    at = runs[at].end
+                    continue
+                runs[at].spell_out(owners)
             owner = owners[at]
             if owner is None:
                 at += 1
-                continue
-            if at in runs and self._attach_run(content, runs[at]):
-                at = runs[at].end
                 continue
             if at in content.rows and self._attach_row(content, at):
                 at += sum(content.rows[at][1])
@@ -231,9 +234,11 @@ class StructureWriter:
             self._attach_field(element)
 
     def _attach_run(self, content: MarkedContent, run: RowRun) -> bool:
-        """Attach rows that have no content yet, else return False."""
+        """Attach rows of a page that have no content yet, else return False."""
         kids, rows = self.kids, run.rows
-        if any(each is not None for each in kids[rows.start : rows.stop : rows.step]):
+        if content.stream is not None or any(
+            each is not None for each in kids[rows.start : rows.stop : rows.step]
+        ):
             return False
         self._attach(rows.start)
         kids[rows.start : rows.stop : rows.step] = [[] for _ in rows]
@@ -351,7 +356,7 @@ class StructureWriter:
             at = bisect_left(described, first)
             if at == len(described) or described[at] >= run.rows.stop:
                 roles = tuple(self.structure.roles[first + 1 : first + run.rows.step])
-                groups.setdefault(roles, RunGroup(roles)).runs.append((content, run))
+                groups.setdefault(roles, RunGroup(roles)).add(content, run)
         self.groups = [
             group
             for group in groups.values()
@@ -359,6 +364,13 @@ class StructureWriter:
         ]
         kept = {run.rows.start for group in self.groups for _, run in group.runs}
         self.runs = {first: found for first, found in self.runs.items() if first in kept}
+
+    def _spell_out_runs(self) -> None:
+        """Record the owners of the cells of runs that are not written as lines."""
+        for content in self.contents:
+            for run in content.runs:
+                if not run.is_aligned or self.runs.get(run.rows.start) != (content, run):
+                    run.spell_out(content.owners)
 
     def _described(self) -> set[int]:
         """Return the elements with entries or attributes of their own."""

@@ -46,6 +46,17 @@ class RowRun(NamedTuple):
         """The MCID after the last cell."""
         return self.mcid + (len(self.rows) - 1) * self.step + self.columns
 
+    @property
+    def is_aligned(self) -> bool:
+        """Whether its rows begin with lines of the parent tree."""
+        return self.mcid % ALIGNED_MCIDS == self.step % ALIGNED_MCIDS == 0
+
+    def spell_out(self, owners: list[int | None]) -> None:
+        """Record the elements of its cells by their MCIDs."""
+        for at in range(1, self.rows.step):
+            elements = range(self.rows.start + at, self.rows.stop, self.rows.step)
+            owners[self.mcid + at - 1 : self.end : self.step] = elements
+
 
 class RunGroup:
     """The runs of one document whose rows have the same kinds of cells."""
@@ -53,12 +64,13 @@ class RunGroup:
     def __init__(self, roles: Sequence[str]) -> None:
         self.roles = roles
         self.runs: list[tuple[MarkedContent, RowRun]] = []
+        self.row_count = 0
         self.first_row = self.first_cell = 0  # numbers of objects
 
-    @property
-    def row_count(self) -> int:
-        """The number of rows."""
-        return sum(len(run.rows) for _, run in self.runs)
+    def add(self, content: MarkedContent, run: RowRun) -> None:
+        """Add a run."""
+        self.runs.append((content, run))
+        self.row_count += len(run.rows)
 
     @property
     def cell_count(self) -> int:
@@ -66,19 +78,22 @@ class RunGroup:
         return self.row_count * len(self.roles)
 
     def number(self, numbers: list[int], first: int) -> int:
-        """Number the objects of the rows, then of the cells, from `first`; return the next number."""
+        """Number the objects of the rows, then of the cells, from `first`; return the next number.
+
+        Of the cells of an aligned run, only those of the last row are set: no others are asked for.
+        """
         columns = len(self.roles)
         self.first_row, self.first_cell = first, first + self.row_count
         row, cell = self.first_row, self.first_cell
         for _, run in self.runs:
             count, elements = len(run.rows), run.rows
             numbers[elements.start : elements.stop : elements.step] = range(row, row + count)
-            end = cell + count * columns
-            for at in range(columns):
-                numbers[elements.start + 1 + at : elements.stop : elements.step] = range(
-                    cell + at, end, columns
-                )
-            row, cell = row + count, end
+            row, end = row + count, cell + count * columns
+            numbers[elements.stop - columns : elements.stop] = range(end - columns, end)
+            for at in range(0 if run.is_aligned else columns):
+                cells = range(cell + at, end, columns)
+                numbers[elements.start + 1 + at : elements.stop : elements.step] = cells
+            cell = end
         return cell
 
     def write(self, parents: Sequence[int], pages: Sequence[int]) -> Iterator[PredictedObjects]:
@@ -139,8 +154,9 @@ class RunGroup:
         """Yield the first element of each run that fits into lines of the parent tree, and the lines
         of its rows but the last, which other sequences may follow.
         """
-        columns, step = len(self.roles), self.runs[0][1].step
-        if step % ALIGNED_MCIDS:
+        columns = len(self.roles)
+        step = next((run.step for _, run in self.runs if run.is_aligned), 0)
+        if not step:
             return
         size, blank = digits + len(_REFERENCE), b" " * digits
         form = _break_lines(columns * [blank + _REFERENCE] + (step - columns) * [_write_null(size)])
@@ -154,7 +170,7 @@ class RunGroup:
         start = 0
         for _, run in self.runs:
             end = start + len(run.rows) * len(form)
-            if run.mcid % ALIGNED_MCIDS == 0:
+            if run.is_aligned:
                 yield run.rows.start, bytes(lines[start : end - len(form)])
             start = end
 
@@ -172,13 +188,13 @@ class ParentLines:
     def write(self, owners: Sequence[int | None], runs: Sequence[RowRun]) -> bytes:
         """Write the elements of the sequences of one content stream, by MCID."""
         parts: list[bytes] = []
-        at = 0
+        at, last_row = 0, range(0)
         for run in runs:
             known = self._runs.get(run.rows.start)
             if known is not None:
-                parts += (self._write_lines(owners[at : run.mcid]), known)
-                at = run.mcids[-1]
-        parts.append(self._write_lines(owners[at:]))
+                parts += (self._write_lines([*last_row, *owners[at : run.mcid]]), known)
+                at, last_row = run.end, range(run.rows.stop - run.columns, run.rows.stop)
+        parts.append(self._write_lines([*last_row, *owners[at:]]))
         lines = bytearray(b"".join(parts)) or bytearray(b"\0" + b" " * self.columns)
         lines[1], lines[-1] = b"[]"
         return bytes(lines)

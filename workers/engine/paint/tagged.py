@@ -7,6 +7,7 @@ outside of figures: borders, backgrounds, rules, underlines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import Any, Final
 
@@ -113,29 +114,26 @@ class TaggedStreamWriter(ContentStreamWriter):
         is_whole = cells is rows[0] and [row[0] - 1 for row in rows] == [*found]
         return found if is_whole else None
 
-    def _begin_whole_rows(self, rows: range) -> list[bytes]:
-        """Number elements like `_begin_rows`, by column, for rows whose cells are all drawn."""
+    def _begin_whole_rows(self, rows: range) -> Sequence[bytes]:
+        """Number elements like `_begin_rows`, for rows whose cells are all drawn.
+
+        Their elements are recorded as a run, and not as owners.
+        """
         owners, roles = self._content.owners, self._structure.roles
         columns = step = rows.step - 1
         if len(roles) >= LEAST_ALIGNED and 2 * columns >= ALIGNED_MCIDS:
             owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
             step += -columns % ALIGNED_MCIDS
         run = RowRun(len(owners), step, rows)
-        first = rows.start + 1
+        kinds = tuple(roles[rows.start + 1 : rows.start + rows.step])
         if self._is_inside:
-            self._out.append(_NEXT_SEQUENCES[roles[first]] % run.mcid)
+            self._out.append(_NEXT_SEQUENCES[kinds[0]] % run.mcid)
         else:
-            self._switch(first, is_text=True)
-        elements: list[int | None] = [None] * (run.end - run.mcid)
-        before = [b""] * (len(rows) * columns)
-        for at in range(columns):
-            elements[at::step] = range(first + at, rows.stop, rows.step)
-            before[at::columns] = _write_nexts(roles[first + at], run.mcids, at)
-        owners[run.mcid :] = elements
+            self._switch(rows.start + 1, is_text=True)
+        owners[run.mcid :] = (None,) * (run.end - run.mcid)
         self._content.runs.append(run)
-        self._current = elements[-1]
-        before[0] = b""
-        return before
+        self._current = rows.stop - 1
+        return _write_nexts(kinds, run.mcids)
 
     def _begin_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[bool]]]) -> list[bytes]:
         """Number the elements of rows that are drawn, and return the operator in front of each.
@@ -249,17 +247,16 @@ class _NextSequences(dict[str, bytes]):
 
 
 _NEXT_SEQUENCES: Final = _NextSequences()
-_MAX_MCIDS: Final = 2_000  # operators that are kept for each role, those of a page of any table
-_KEPT: Final[dict[str, list[bytes]]] = {}
 
 
-def _write_nexts(role: str, mcids: range, column: int) -> list[bytes]:
-    """Return the operators that end a sequence and begin one of a role, for a column of rows."""
-    end = mcids.stop + column
-    form = _NEXT_SEQUENCES[role]
-    if end > _MAX_MCIDS:
-        return [form % (number + column) for number in mcids]
-    known = _KEPT.setdefault(role, [])
-    if len(known) < end:
-        known += [form % number for number in range(len(known), end)]
-    return known[mcids.start + column : end : mcids.step]
+@lru_cache(maxsize=16)
+def _write_nexts(roles: Sequence[str], mcids: range) -> Sequence[bytes]:
+    """Return the operators that end a sequence and begin one of a role, for each cell of rows that
+    begin at `mcids`; that of the first cell is written by itself.
+    """
+    written = [b""] * (len(mcids) * len(roles))
+    for at, role in enumerate(roles):
+        form = _NEXT_SEQUENCES[role]
+        written[at :: len(roles)] = [form % (number + at) for number in mcids]
+    written[0] = b""
+    return tuple(written)

@@ -7,7 +7,6 @@ It is reported once for each element, however many loop iterations repeat it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
@@ -87,13 +86,11 @@ class _AccessibilityChecker:
         for caption in table.captions:
             yield caption.block
         for body in table.bodies:
-            # Long tables mostly have nothing but text, which needs no look at each cell.
-            contents = chain.from_iterable([row.cells for row in body.rows])
-            has_blocks = any(kind is not str for kind in set(map(type, contents)))
             for row in body.rows:
-                if row.template is not self.last_template:  # the rows of a loop share one
-                    self._check_row_template(row.template)
-                if has_blocks:
+                template = row.template
+                if template is not self.last_template:  # the rows of a loop share one
+                    self._check_row_template(template)
+                if not template.is_text:
                     for content in row.cells:
                         if type(content) is not str:
                             yield from content

@@ -574,7 +574,7 @@ class RowTemplate:
     """The common part of all rows made from one tr in one style.
 
     `starts` are the columns its cells begin at, empty if cells follow one another; a column between
-    them is covered by a cell of a row above.
+    them is covered by a cell of a row above. With `is_text`, all cells of its rows are plain text.
     """
 
     source: Source
@@ -583,6 +583,7 @@ class RowTemplate:
     repeats: bool  # sticky group row
     id: str | None = None
     starts: tuple[int, ...] = ()
+    is_text: bool = False
 
 
 def is_head_row(template: RowTemplate) -> bool:

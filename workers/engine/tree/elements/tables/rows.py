@@ -373,7 +373,13 @@ class _PlainRows:
             scope[STATE].findings.error(
                 "cell-count", cell_count_message(at, len(columns.columns)), self.location
             )
-        row = RowTemplate(Source(self.location), computed.style, tuple(cells), self.repeats)
+        row = RowTemplate(
+            Source(self.location),
+            computed.style,
+            tuple(cells),
+            self.repeats,
+            is_text=all(map(is_one_line, styles)),
+        )
         changes = any(own.transform != "none" or not is_one_line(own) for own in styles)
         template = _PlainTemplate(row, tuple(styles), changes)
         if len(self.made) > MAX_CACHED:
