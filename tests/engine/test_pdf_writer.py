@@ -138,11 +138,6 @@ def lined(bodies: list[bytes], columns: int) -> bytes:
     return b"".join(b"\0" + data[at : at + columns] for at in range(0, len(data), columns))
 
 
-def test_objects_that_are_not_aligned_are_refused():
-    with pytest.raises(ValueError, match="not aligned to 16 bytes"):
-        AlignedObjects(16, [16], b"\0" + b"null".ljust(17))
-
-
 def test_entries_are_added_to_dictionaries_and_to_those_of_streams():
     additions = {3: b"/StructParents 7 /Tabs /S", 4: b"/StructParents 8"}
     firsts: list[int] = []

@@ -329,6 +329,20 @@ def test_rows_of_a_long_table_begin_at_the_same_digit_of_their_sequences():
     assert structure_lines(file).count("TD") == 1_500
 
 
+@pytest.mark.parametrize("columns", [1, 3, 5, 10, 12])
+def test_long_tables_of_any_width_and_the_text_around_them_are_in_the_tree(columns: int):
+    cells = "".join(f"<td>{{{{ n }}}}-{at}</td>" for at in range(columns - 1))
+    sparse = f'<tr for="n in range(0, 9)">{cells}<td>{{{{ n % 2 or "" }}}}</td></tr>'
+    table = f'<table><tr for="n in range(0, 130)">{cells}<td>end</td></tr>{sparse}</table>'
+    file = made(f"<p>a</p>{table}<p>b</p>{table}<p>c</p>")
+    lines = [line.strip() for line in structure_lines(file)]
+    assert (lines.count("TR"), lines.count("TD")) == (2 * 139, 2 * 139 * columns)
+    assert [line for line in lines if line in ("'a'", "'b'", "'c'")] == ["'a'", "'b'", "'c'"]
+    texts = [line[1:-1] for line in lines if line[:1] == "'"]
+    row = [*(f"0-{at}" for at in range(columns - 1)), "end"]
+    assert texts[1 : columns + 1] == row
+
+
 def test_empty_cells_and_rows_are_in_the_table():
     lines = structure("<table><tr><td/><td/></tr><tr><td>a</td><td/></tr></table>")
     assert [line.strip() for line in lines] == [
