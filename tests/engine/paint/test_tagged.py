@@ -210,6 +210,21 @@ def test_words_are_parted_at_the_ends_of_lines(align: str):
     assert read_text(file).split() == LONG.split()
 
 
+@pytest.mark.parametrize("tag", ["u", "s", "b"])
+def test_decorated_words_are_parted_at_the_ends_of_lines(tag: str):
+    file = made(f'<p width="30mm"><{tag}>{LONG}</{tag}></p>')
+    assert read_text(file).split() == LONG.split()
+
+
+def test_the_space_at_the_end_of_a_line_is_in_the_string_of_its_words():
+    file = made(f'<p text-align="justify" width="30mm">{LONG}</p>')
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        contents = b"".join(page.Contents.read_bytes() for page in pdf.pages)
+    assert b"( )Tj" not in contents
+    shown = re.findall(rb"(?:Tj|TJ)$", contents, re.MULTILINE)
+    assert len(shown) == contents.count(b" )Tj") + contents.count(b" )]TJ") + 1  # the last line
+
+
 def test_figures_have_their_text_and_their_place_and_decoration_has_none():
     flow = (
         '<img src="logo" alt="Our logo" width="20mm" height="20mm"/><img src="faded" alt=""/>'
