@@ -225,6 +225,24 @@ def test_the_space_at_the_end_of_a_line_is_in_the_string_of_its_words():
     assert len(shown) == contents.count(b" )Tj") + contents.count(b" )]TJ") + 1  # the last line
 
 
+def test_a_short_document_has_the_tags_that_a_long_one_has():
+    flow = (
+        '<h1 id="top">Title</h1><p>See <a href="#top">the <b>top</b></a>.<footnote>At the foot.</footnote></p>'
+        '<ul><li>one</li><li>two <span lang="fr">deux</span></li></ul>'
+        '<div opacity="0.5"><p>pale</p><table><tr><td>pale too</td></tr></table></div>'
+        '<table lang="de"><caption>Zahlen</caption><thead><tr><th>A</th><th colspan="2">B</th></tr></thead>'
+        "<tr><th>1</th><td></td><td><p>3</p><p>4</p></td></tr><tr><td>5</td><td>6</td><td></td></tr>"
+        '<tr><td><input name="c" label="Choice"/></td><td/><td/></tr></table>'
+        '<img src="logo" alt="Logo" width="10mm"/>'
+    )
+    rows = '<table><tr for="n in range(1, 80)"><td>{{ n }}</td><td>a</td><td>b</td></tr></table>'
+    short, long = structure(flow), structure(flow + rows)
+    assert len(short) < 100
+    assert len(long) > 400
+    at = short.index("Note")  # the foot of the page
+    assert long[:at] + long[at - len(short) :] == short
+
+
 def test_figures_have_their_text_and_their_place_and_decoration_has_none():
     flow = (
         '<img src="logo" alt="Our logo" width="20mm" height="20mm"/><img src="faded" alt=""/>'

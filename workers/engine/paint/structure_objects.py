@@ -21,14 +21,14 @@ from workers.engine.paint.structure_leaves import LENGTH_STEP, LeafColumns
 from workers.engine.pdf_writer import AlignedObjects, AppendedObjects
 
 # Table parts, which are in the tree even if they are empty, and their order in a table.
-_TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
+TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
 _CELLS: Final = frozenset({"TD", "TH"})
 _RANKS: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
 _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_CELLS: Final = range(-1, -1)
-_OTHERS: Final = frozenset({"Link", "Note", "Form"})
+OTHERS: Final = frozenset({"Link", "Note", "Form"})
 LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
 # The first cell of a row has a multiple as its MCID, so that of a cell ends in one digit in all rows.
 ALIGNED_MCIDS: Final = 10
@@ -170,7 +170,7 @@ class StructureWriter:
             self._leaf(element) if element in plain else self._element(element)
             for element in others
         ]
-        bodies += map(_write_shape, shapes)
+        bodies += map(write_shape, shapes)
         bodies.append(self._parent_tree(arrays))
         additions = self._additions(root, tree)
         if notes:
@@ -315,7 +315,7 @@ class StructureWriter:
             is_new = kids[parent] is None
             if is_new:
                 kids[parent] = []
-            if roles[element] not in _TABLE_PARTS:
+            if roles[element] not in TABLE_PARTS:
                 self._kids_to_extend(parent).append(element)
             if not is_new:
                 return
@@ -357,9 +357,9 @@ class StructureWriter:
                 self._spell_out(element)
                 del rows[element]
             role, own = roles[element], kids[element]
-            if own is not None or (role in _TABLE_PARTS and is_present[parents[element]]):
+            if own is not None or (role in TABLE_PARTS and is_present[parents[element]]):
                 is_present[element] = True
-                if element in described or role in _OTHERS:
+                if element in described or role in OTHERS:
                     others.append(element)
                 elif isinstance(own, tuple):
                     content, _ = own
@@ -713,7 +713,8 @@ def _id_of(note: int) -> bytes:
     return b"(note%07d)" % note
 
 
-def _write_shape(shape: CellAttributes) -> bytes:
+def write_shape(shape: CellAttributes) -> bytes:
+    """Return the attributes of a cell as an object."""
     written = b"<</O/Table"
     if shape.scope:
         written += b"/Scope/" + shape.scope.encode("ascii")

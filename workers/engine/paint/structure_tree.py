@@ -8,7 +8,13 @@ from typing import Any
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.objects import refer_to_page
-from workers.engine.paint.structure_objects import ElementAnnotation, MarkedContent, StructureWriter
+from workers.engine.paint.short_tree import ShortTreeWriter
+from workers.engine.paint.structure_objects import (
+    LEAST_ALIGNED,
+    ElementAnnotation,
+    MarkedContent,
+    StructureWriter,
+)
 from workers.engine.pdf_writer import AppendedObjects
 
 
@@ -63,7 +69,8 @@ class StructureTree:
             first_link + each.annotation if each.is_link else next(others)
             for each in self._annotations
         ]
-        writer = StructureWriter(
+        is_short = len(self.structure.roles) < LEAST_ALIGNED
+        writer = (ShortTreeWriter if is_short else StructureWriter)(
             self.structure, self._contents, self._annotations, [*known, *annotations]
         )
         return writer.write(first, root)
