@@ -231,7 +231,7 @@ def test_a_short_document_has_the_tags_that_a_long_one_has():
         '<ul><li>one</li><li>two <span lang="fr">deux</span></li></ul>'
         '<div opacity="0.5"><p>pale</p><table><tr><td>pale too</td></tr></table></div>'
         '<table lang="de"><caption>Zahlen</caption><thead><tr><th>A</th><th colspan="2">B</th></tr></thead>'
-        "<tr><th>1</th><td></td><td><p>3</p><p>4</p></td></tr><tr><td>5</td><td>6</td><td></td></tr>"
+        '<tr><th>1</th><td colspan="2"><p>3</p><p>4</p></td></tr><tr><td>5</td><td>6</td><td></td></tr>'
         '<tr><td><input name="c" label="Choice"/></td><td/><td/></tr></table>'
         '<img src="logo" alt="Logo" width="10mm"/>'
     )

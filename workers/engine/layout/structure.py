@@ -29,14 +29,15 @@ from workers.engine.tree.nodes import (
 
 DOCUMENT: Final = 0  # the root element
 
-# Nested structure types: Code is inline in PDF 1.7, and an entry of contents holds a Reference with
-# a Link.
-_CHAINS: Final = {
+# The elements of a block, from the outside to the inside, by its role.
+_ELEMENTS: Final[dict[Role, tuple[str, ...]]] = {
+    **{role: (role.value,) for role in Role},
+    # Code is inline in PDF 1.7, and an entry of contents holds a Reference with a Link.
     Role.CODE: ("P", "Code"),
     Role.CONTENTS_ENTRY: ("TOCI", "Reference", "Link"),
+    # Their content has structure types of its own, is an artifact, or adds its element as it is drawn.
+    **dict.fromkeys((Role.DIV, Role.SECT, Role.ARTIFACT, Role.FIGURE, Role.FORM), ()),
 }
-# Their content has structure types of its own, is an artifact, or adds its element as it is drawn.
-_TRANSPARENT: Final = frozenset({Role.DIV, Role.SECT, Role.ARTIFACT, Role.FIGURE, Role.FORM})
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
@@ -135,12 +136,12 @@ class LogicalStructure:
         self.current = element
 
     def _make(self, node: Block | ListItem) -> int:
-        role, element = node.role, self.current
-        if role in _TRANSPARENT:
+        elements, element = _ELEMENTS[node.role], self.current
+        if not elements:
             return element
         if isinstance(node, Paragraph) and _is_index_entry(node):
-            role = Role.P  # TOCI is for contents only
-        for each in _CHAINS.get(role) or (role.value,):
+            elements = ("P",)  # TOCI is for contents only
+        for each in elements:
             element = self.add(each, element, node)
         if isinstance(node, Paragraph):
             self._set_lang(element, node.style.text.lang)
@@ -293,21 +294,19 @@ class LogicalStructure:
 
     def _make_kind(self, template: RowTemplate, role: Role) -> _RowKind:
         heads_columns = role is Role.TABLE_HEAD or is_head_row(template)
-        shapes = [
-            (at, _attributes_of(cell, heads_columns=heads_columns))
-            for at, cell in enumerate(template.cells)
-        ]
-        langs = [(at, cell.style.text.lang) for at, cell in enumerate(template.cells)]
-        kind = self._kinds[template, role] = _RowKind(
-            template,
-            [cell.role.value for cell in template.cells],
-            [(at, shape) for at, shape in shapes if shape != _PLAIN],
-            [(at, lang) for at, lang in langs if lang and lang != self.lang],
-        )
+        roles: list[str] = []
+        shapes: list[tuple[int, CellAttributes]] = []
+        langs: list[tuple[int, str]] = []
+        for at, cell in enumerate(template.cells):
+            is_head = cell.role is Role.HEAD_CELL
+            roles.append("TH" if is_head else "TD")
+            if is_head or cell.colspan > 1 or cell.rowspan > 1:
+                shapes.append((at, _attributes_of(cell, heads_columns=heads_columns)))
+            lang = cell.style.text.lang
+            if lang and lang != self.lang:
+                langs.append((at, lang))
+        kind = self._kinds[template, role] = _RowKind(template, roles, shapes, langs)
         return kind
-
-
-_PLAIN: Final = CellAttributes(1, 1, "")
 
 
 def _is_index_entry(paragraph: Paragraph) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from workers.engine.layout.structure import DOCUMENT
 from workers.engine.paint.structure_objects import (
@@ -13,6 +14,9 @@ from workers.engine.paint.structure_objects import (
     write_shape,
 )
 from workers.engine.pdf_writer import AppendedObjects
+
+_LEAF: Final = b"<</S/%b/P %b/Pg %d 0 R/K %d%b>>"
+_BRANCH: Final = b"<</S/%b/P %b/K[%b]%b>>"
 
 
 class ShortTreeWriter(StructureWriter):
@@ -78,7 +82,7 @@ class ShortTreeWriter(StructureWriter):
     def _write_elements(
         self, elements: Sequence[int], references: Sequence[bytes]
     ) -> Iterator[bytes]:
-        """Write elements: those with a sequence or with elements, and nothing else, at once."""
+        """Write elements: those with one sequence, or with elements alone, without `_element`."""
         structure, kids, pages = self.structure, self.kids, self.pages
         roles, parents, cells = structure.roles, structure.parents, structure.cells
         attributes = {
@@ -91,18 +95,15 @@ class ShortTreeWriter(StructureWriter):
                 yield self._element(element)
                 continue
             name, parent = role.encode("ascii"), references[parents[element]]
+            attribute = attributes.get(element, b"")
             if type(own) is tuple and own[0].stream is None:
-                yield b"<</S/%b/P %b/Pg %d 0 R/K %d%b>>" % (
-                    name,
-                    parent,
-                    pages[own[0].page],
-                    own[1],
-                    attributes.get(element, b""),
-                )
-            elif role == "TR":
-                row = cells[element]
-                below = b" ".join(references[row.start : row.stop])
-                yield b"<</S/TR/P %b/K[%b]>>" % (parent, below)
+                page, mcid = pages[own[0].page], own[1]
+                yield _LEAF % (name, parent, page, mcid, attribute)
+                continue
+            below = cells.get(element) or self._kids_of(element)
+            if len(below) > 1 and (type(below) is range or all(map(_is_element, below))):
+                under = b" ".join([references[kid] for kid in below])
+                yield _BRANCH % (name, parent, under, attribute)
             else:
                 yield self._element(element)
 
@@ -117,3 +118,7 @@ class ShortTreeWriter(StructureWriter):
             *structure.boxes,
             *structure.markers,
         }
+
+
+def _is_element(kid: object) -> bool:
+    return type(kid) is int

@@ -31,6 +31,7 @@ from workers.engine.tree.nodes import (
 )
 
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
+_PARENTS: Final = (Container, Row, Grid, ListItem, Note)  # of blocks: a union is built at each use
 
 
 def check_accessibility(document: Document, findings: Findings) -> None:
@@ -76,7 +77,7 @@ class _AccessibilityChecker:
                 self._check_paragraph(block)
             elif isinstance(block, FormField):
                 self._check_field(block)
-            elif isinstance(block, Container | Row | Grid | ListItem | Note):
+            elif isinstance(block, _PARENTS):
                 waiting.append(iter(block.children))
             elif isinstance(block, ListBlock):
                 waiting.append(iter(block.items))
