@@ -178,12 +178,13 @@ class LogicalStructure:
         Consecutive texts of one target or language share an element.
         """
         element = base
-        if link is None:
-            self._links.pop(base, None)
-        else:
+        if link is not None:
             element = self._find_link(base, link)
-        if not lang or lang == self.lang_of(element):
-            self._spans.pop(element, None)
+        elif base in self._links:
+            del self._links[base]
+        if not lang or lang == (self._effective.get(element) or self.lang_of(element)):
+            if element in self._spans:
+                del self._spans[element]
             return element
         known = self._spans.get(element)
         if known is None or known[0] != lang:

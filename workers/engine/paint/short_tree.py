@@ -11,6 +11,7 @@ from workers.engine.paint.structure_objects import (
     TABLE_PARTS,
     MarkedContent,
     StructureWriter,
+    is_element,
     write_shape,
 )
 from workers.engine.pdf_writer import AppendedObjects
@@ -101,7 +102,7 @@ class ShortTreeWriter(StructureWriter):
                 yield _LEAF % (name, parent, page, mcid, attribute)
                 continue
             below = cells.get(element) or self._kids_of(element)
-            if len(below) > 1 and (type(below) is range or all(map(_is_element, below))):
+            if len(below) > 1 and (type(below) is range or all(map(is_element, below))):
                 under = b" ".join([references[kid] for kid in below])
                 yield _BRANCH % (name, parent, under, attribute)
             else:
@@ -118,7 +119,3 @@ class ShortTreeWriter(StructureWriter):
             *structure.boxes,
             *structure.markers,
         }
-
-
-def _is_element(kid: object) -> bool:
-    return type(kid) is int

@@ -368,7 +368,7 @@ class StructureWriter:
                     leaves.append(element)
                 else:
                     below = self._kids_of(element)
-                    is_branch = below and all(type(kid) is int for kid in below)
+                    is_branch = below and all(map(is_element, below))
                     (branches if is_branch else others).append(element)
             element += 1
         return others, branches, leaves
@@ -404,7 +404,7 @@ class StructureWriter:
             return sorted(own, key=self._rank)
         # Transparent groups are written after the rest of their page; elements are numbered in
         # document order.
-        if len(own) > 1 and all(type(kid) is int for kid in own):
+        if len(own) > 1 and all(map(is_element, own)):
             return sorted(own)  # type: ignore[type-var]
         return own
 
@@ -674,6 +674,11 @@ class StructureWriter:
         for at, link in enumerate(self.links):
             additions[self.annotations[link]] = b"/StructParent %d" % (count + at)
         return additions
+
+
+def is_element(kid: object) -> bool:
+    """Return whether a child of an element is another one."""
+    return type(kid) is int
 
 
 def _align(columns: int, objects: Sequence[bytes]) -> AlignedObjects:

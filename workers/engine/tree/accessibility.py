@@ -104,13 +104,14 @@ class _AccessibilityChecker:
         if level is not None:
             self._check_heading(paragraph, level)
         for inline in paragraph.inlines:
-            if isinstance(inline, TextRun) and inline.link is not None and not inline.text.strip():
-                self._report(
-                    "link-text",
-                    f'The link to "{inline.link[:80]}" has no text that could be read aloud; say in '
-                    "words where it leads",
-                    paragraph.source.location,
-                )
+            if isinstance(inline, TextRun):
+                if inline.link is not None and not inline.text.strip():
+                    self._report(
+                        "link-text",
+                        f'The link to "{inline.link[:80]}" has no text that could be read aloud; say '
+                        "in words where it leads",
+                        paragraph.source.location,
+                    )
             elif isinstance(inline, InlineBlock) and isinstance(inline.block, FormField):
                 self._check_field(inline.block)
 

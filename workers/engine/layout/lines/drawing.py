@@ -97,8 +97,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
             glyph_style.fragment.draw(canvas, left, baseline - glyph_style.ascent)
             continue
         style, face, link, _, is_shaped, joined = glyph_style
-        if tree is not None:
-            assert isinstance(base, int)
+        if tree is not None and isinstance(base, int):
             owner = tree.owner_of(base, link, style.lang)
         size = style.size
         if style.background is not None:
