@@ -103,7 +103,7 @@ class ShortTreeWriter(StructureWriter):
                 continue
             below = cells.get(element) or self._kids_of(element)
             if len(below) > 1 and (type(below) is range or all(map(is_element, below))):
-                under = b" ".join([references[kid] for kid in below])
+                under = b" ".join([references[kid] for kid in below])  # type: ignore[index]
                 yield _BRANCH % (name, parent, under, attribute)
             else:
                 yield self._element(element)
