@@ -82,10 +82,21 @@ def test_a_text_that_says_endstream_is_not_a_stream():
 
 def test_small_objects_do_not_stand_in_the_file_by_themselves():
     file = printed(*(page(text(5, 20, "x")) for _ in range(250)))
-    assert file.count(b"/ObjStm") == 3
+    assert file.count(b"/ObjStm") == 2
     assert b"/Type /Page" not in file
     with opened(file) as pdf:
         assert len(pdf.pages) == 250
+
+
+@pytest.mark.parametrize(("count", "streams"), [(246, 1), (247, 2), (600, 3)])
+def test_an_object_stream_has_at_most_250_objects(count: int, streams: int):
+    bodies = [b"[%d]" % at for at in range(count)]
+    file = packed(*bodies)  # with the page, those above it, and the information
+    assert file.count(b"/ObjStm") == streams
+    with opened(file) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        found = [int(pdf.get_object(len(BEFORE) + 1 + at, 0)[0]) for at in range(count)]
+    assert found == [*range(count)]
 
 
 def test_the_identifier_depends_on_the_file_content():

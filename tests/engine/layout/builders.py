@@ -135,6 +135,9 @@ class SquareFace:
     def encode_justified(self, text: str, adjustment: float) -> bytes:
         return f"[{text} {adjustment:.0f}]".encode()
 
+    def append_space(self, operand: bytes) -> bytes:
+        return operand + b" "
+
 
 SQUARE = SquareFace()
 

@@ -117,6 +117,16 @@ def test_spaces_are_spread_even_where_other_codes_look_like_one():
     assert face.encode_justified("\u0120\u2014 c", 10) == b"[(\x81 \xa0\x14 )-10(c)]"
 
 
+@pytest.mark.parametrize("family", ["sans-serif", "Noto Sans JP"])
+def test_a_space_at_the_end_of_a_line_is_added_to_its_operand(family: str):
+    face = find_face((family,), 400, False)
+    space = face.codes.space
+    for text in ("word", "AV", "1,250.00", "a)", "(a\\", "\u0120\u2014"):
+        assert face.append_space(face.encode(text)) == face.encode(text + " ")
+    justified = face.encode_justified("a b", 250)
+    assert face.append_space(justified) == justified[:-2] + space + b")]"
+
+
 def test_text_the_first_family_has_is_one_run():
     runs = split_by_face(("Noto Serif",), 400, False, "plain text, “quoted”")
     assert [(face.family, text) for face, text in runs] == [("Noto Serif", "plain text, “quoted”")]

@@ -21,6 +21,7 @@ from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
 from workers.engine.layout.pages.kept_content import MAX_KEPT
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.recent import MAX_TEMPLATES
+from workers.engine.paint.kept_trees import MAX_KEPT as MAX_KEPT_TREES
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
 from workers.engine.tree.document import KeptLayout
@@ -234,6 +235,63 @@ def test_a_template_keeps_few_bar_codes_and_no_large_ones() -> None:
     assert counts == [1, 2, 3, 4, 4, 4, 4, 4, 4]
     large = prepare_template(CODES.encode())
     assert not kept_by(large, value="large" * 400).symbols
+
+
+TAGS = """<document version="1" lang="en">
+  <data><json>{ "rows": 2, "span": 2, "lang": "en", "alt": "A site", "to": "", "note": false, "pale": "1",
+    "label": "", "slant": "normal", "start": "", "before": false }</json></data>
+  <page size="A6" margin="10mm"/>
+  <flow>
+    <h1 id="top">Title</h1>
+    <p>{{ start }}<a href="https://example.org">There</a></p><p font-style="{{ slant }}">slanted</p>
+    <p lang="{{ lang }}">See <a if="to" href="{{ to }}">there</a><footnote if="note">A note.</footnote>.</p>
+    <div opacity="{{ pale }}"><p>pale</p></div>
+    <barcode type="qr" value="1" alt="{{ alt }}" width="10mm"/>
+    <table><col/><col/><tr for="n in range(rows)"><td colspan="{{ span }}">{{ n }}</td><td if="span == 1">b</td></tr></table>
+    <p if="label"><input if="before" name="field" label="{{ label }}"/><group if="label == 'Text'">text</group>
+      <input if="not before" name="field" label="{{ label }}"/></p>
+  </flow>
+</document>"""
+TAGGED = (
+    {},
+    {"rows": 3},
+    {"rows": 4, "span": 1},
+    {"lang": "fr"},
+    {"alt": "Another site"},
+    {"to": "#top"},
+    {"to": "https://example.com"},
+    {"note": True},
+    {"pale": "0.5"},
+    {"label": "Name"},
+    {"label": "Text"},
+    {"label": "Text", "before": True},
+    {"slant": "italic"},
+    {"start": "Here or "},
+    {"rows": 80},
+    {},
+)
+
+
+def test_the_tags_of_a_document_are_the_same_whatever_its_template_made_before() -> None:
+    used = prepare_template(TAGS.encode())
+    fresh = [make(prepare_template(TAGS.encode()), **data).pdf for data in TAGGED]
+    for _ in range(2):
+        assert [make(used, **data).pdf for data in TAGGED] == fresh
+    assert len(set(fresh)) == len(TAGGED) - 1  # the last is the first
+
+
+def test_a_template_keeps_few_structure_trees_and_no_large_ones() -> None:
+    template = prepare_template(TAGS.encode())
+    counts = []
+    for rows in range(1, 20):
+        make(template, rows=rows)
+        counts.append(len(kept_by(template).trees))
+    assert counts == [*range(1, MAX_KEPT_TREES + 1), *[MAX_KEPT_TREES] * 3]
+    make(template, rows=1)
+    make(template, rows=200)  # no short document
+    make(template, alt="long " * 10_000)
+    assert len(kept_by(template).trees) == MAX_KEPT_TREES
+    assert len(kept_by(prepare_template(TAGS.encode()), rows=200).trees) == 0
 
 
 def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> None:

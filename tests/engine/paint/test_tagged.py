@@ -210,6 +210,39 @@ def test_words_are_parted_at_the_ends_of_lines(align: str):
     assert read_text(file).split() == LONG.split()
 
 
+@pytest.mark.parametrize("tag", ["u", "s", "b"])
+def test_decorated_words_are_parted_at_the_ends_of_lines(tag: str):
+    file = made(f'<p width="30mm"><{tag}>{LONG}</{tag}></p>')
+    assert read_text(file).split() == LONG.split()
+
+
+def test_the_space_at_the_end_of_a_line_is_in_the_string_of_its_words():
+    file = made(f'<p text-align="justify" width="30mm">{LONG}</p>')
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        contents = b"".join(page.Contents.read_bytes() for page in pdf.pages)
+    assert b"( )Tj" not in contents
+    shown = re.findall(rb"(?:Tj|TJ)$", contents, re.MULTILINE)
+    assert len(shown) == contents.count(b" )Tj") + contents.count(b" )]TJ") + 1  # the last line
+
+
+def test_a_short_document_has_the_tags_that_a_long_one_has():
+    flow = (
+        '<h1 id="top">Title</h1><p>See <a href="#top">the <b>top</b></a>.<footnote>At the foot.</footnote></p>'
+        '<ul><li>one</li><li>two <span lang="fr">deux</span></li></ul>'
+        '<div opacity="0.5"><p>pale</p><table><tr><td>pale too</td></tr></table></div>'
+        '<table lang="de"><caption>Zahlen</caption><thead><tr><th>A</th><th colspan="2">B</th></tr></thead>'
+        '<tr><th>1</th><td colspan="2"><p>3</p><p>4</p></td></tr><tr><td>5</td><td>6</td><td></td></tr>'
+        '<tr><td><input name="c" label="Choice"/></td><td/><td/></tr></table>'
+        '<img src="logo" alt="Logo" width="10mm"/>'
+    )
+    rows = '<table><tr for="n in range(1, 80)"><td>{{ n }}</td><td>a</td><td>b</td></tr></table>'
+    short, long = structure(flow), structure(flow + rows)
+    assert len(short) < 100
+    assert len(long) > 400
+    at = short.index("Note")  # the foot of the page
+    assert long[:at] + long[at - len(short) :] == short
+
+
 def test_figures_have_their_text_and_their_place_and_decoration_has_none():
     flow = (
         '<img src="logo" alt="Our logo" width="20mm" height="20mm"/><img src="faded" alt=""/>'
@@ -422,3 +455,15 @@ def test_no_page_content_is_extracted_twice():
         content = pdf.pages[0].Contents.read_bytes()
     numbers = [int(number) for number in re.findall(rb"/MCID (\d+)", content)]
     assert numbers == list(range(len(numbers)))
+
+
+def test_what_a_kept_tree_is_found_by_includes_all_that_is_recorded_of_elements():
+    structure = LogicalStructure("en", ["body"])
+    # These follow from roles and parents, or are texts of annotations, which are not in the tree.
+    derived = structure.sections, structure.rows, structure.cells, structure.texts
+    recorded = [
+        each
+        for name, each in vars(structure).items()
+        if isinstance(each, dict) and not name.startswith("_")
+    ]
+    assert {*map(id, recorded)} == {*map(id, (*structure.entries, *derived))}

@@ -137,7 +137,10 @@ class PaginatedDocument:
         structure = None
         if self.document.is_tagged:
             flows = [flow.name for flow in self.document.flows]
-            structure = LogicalStructure(self.document.info.lang, flows)
+            kept = self.document.kept
+            structure = LogicalStructure(
+                self.document.info.lang, flows, kept=None if kept is None else kept.trees
+            )
         drawn = LaidOutDocument(_DrawnPages(self, outline, structure), outline, structure)
         return with_conformance_checks(drawn, self.document, self.context.findings)
 

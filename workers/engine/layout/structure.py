@@ -9,8 +9,8 @@ pages is one element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from workers.engine.tree.field_values import FieldKind
 from workers.engine.tree.nodes import (
@@ -29,14 +29,15 @@ from workers.engine.tree.nodes import (
 
 DOCUMENT: Final = 0  # the root element
 
-# Nested structure types: Code is inline in PDF 1.7, and an entry of contents holds a Reference with
-# a Link.
-_CHAINS: Final = {
+# The elements of a block, from the outside to the inside, by its role.
+_ELEMENTS: Final[dict[Role, tuple[str, ...]]] = {
+    **{role: (role.value,) for role in Role},
+    # Code is inline in PDF 1.7, and an entry of contents holds a Reference with a Link.
     Role.CODE: ("P", "Code"),
     Role.CONTENTS_ENTRY: ("TOCI", "Reference", "Link"),
+    # Their content has structure types of its own, is an artifact, or adds its element as it is drawn.
+    **dict.fromkeys((Role.DIV, Role.SECT, Role.ARTIFACT, Role.FIGURE, Role.FORM), ()),
 }
-# Their content has structure types of its own, is an artifact, or adds its element as it is drawn.
-_TRANSPARENT: Final = frozenset({Role.DIV, Role.SECT, Role.ARTIFACT, Role.FIGURE, Role.FORM})
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
@@ -67,8 +68,12 @@ class _RowKind(NamedTuple):
 class LogicalStructure:
     """The structure elements of one document, by number; parents precede their children."""
 
-    def __init__(self, lang: str, flows: Sequence[str]) -> None:
+    def __init__(
+        self, lang: str, flows: Sequence[str], *, kept: dict[tuple[Any, ...], Any] | None = None
+    ) -> None:
+        """`kept` are the trees that the template keeps, as objects."""
         self.lang = lang
+        self.kept = kept
         self.roles: list[str] = ["Document"]
         self.parents: list[int] = [DOCUMENT]
         self.nodes: list[SourceNode | None] = [None]
@@ -94,6 +99,12 @@ class LogicalStructure:
         self._spans: dict[int, tuple[str, int]] = {}
         self._effective: dict[int, str] = {DOCUMENT: lang}
         self._parts = {name: self.add("Part", DOCUMENT, None) for name in flows}
+
+    @property
+    def entries(self) -> tuple[Mapping[int, Any], ...]:
+        """All that elements have beside their roles and content, by element."""
+        described = self.langs, self.alts, self.actuals, self.boxes
+        return *described, self.shapes, self.markers, self.print_fields
 
     def add(self, role: str, parent: int, node: SourceNode | None) -> int:
         """Add an element and return its number."""
@@ -135,12 +146,12 @@ class LogicalStructure:
         self.current = element
 
     def _make(self, node: Block | ListItem) -> int:
-        role, element = node.role, self.current
-        if role in _TRANSPARENT:
+        elements, element = _ELEMENTS[node.role], self.current
+        if not elements:
             return element
         if isinstance(node, Paragraph) and _is_index_entry(node):
-            role = Role.P  # TOCI is for contents only
-        for each in _CHAINS.get(role) or (role.value,):
+            elements = ("P",)  # TOCI is for contents only
+        for each in elements:
             element = self.add(each, element, node)
         if isinstance(node, Paragraph):
             self._set_lang(element, node.style.text.lang)
@@ -167,12 +178,13 @@ class LogicalStructure:
         Consecutive texts of one target or language share an element.
         """
         element = base
-        if link is None:
-            self._links.pop(base, None)
-        else:
+        if link is not None:
             element = self._find_link(base, link)
-        if not lang or lang == self.lang_of(element):
-            self._spans.pop(element, None)
+        elif base in self._links:
+            del self._links[base]
+        if not lang or lang == (self._effective.get(element) or self.lang_of(element)):
+            if element in self._spans:
+                del self._spans[element]
             return element
         known = self._spans.get(element)
         if known is None or known[0] != lang:
@@ -293,21 +305,19 @@ class LogicalStructure:
 
     def _make_kind(self, template: RowTemplate, role: Role) -> _RowKind:
         heads_columns = role is Role.TABLE_HEAD or is_head_row(template)
-        shapes = [
-            (at, _attributes_of(cell, heads_columns=heads_columns))
-            for at, cell in enumerate(template.cells)
-        ]
-        langs = [(at, cell.style.text.lang) for at, cell in enumerate(template.cells)]
-        kind = self._kinds[template, role] = _RowKind(
-            template,
-            [cell.role.value for cell in template.cells],
-            [(at, shape) for at, shape in shapes if shape != _PLAIN],
-            [(at, lang) for at, lang in langs if lang and lang != self.lang],
-        )
+        roles: list[str] = []
+        shapes: list[tuple[int, CellAttributes]] = []
+        langs: list[tuple[int, str]] = []
+        for at, cell in enumerate(template.cells):
+            is_head = cell.role is Role.HEAD_CELL
+            roles.append("TH" if is_head else "TD")
+            if is_head or cell.colspan > 1 or cell.rowspan > 1:
+                shapes.append((at, _attributes_of(cell, heads_columns=heads_columns)))
+            lang = cell.style.text.lang
+            if lang and lang != self.lang:
+                langs.append((at, lang))
+        kind = self._kinds[template, role] = _RowKind(template, roles, shapes, langs)
         return kind
-
-
-_PLAIN: Final = CellAttributes(1, 1, "")
 
 
 def _is_index_entry(paragraph: Paragraph) -> bool:

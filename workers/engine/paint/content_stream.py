@@ -288,8 +288,8 @@ class ContentStreamWriter:
         """Write a run of text; consecutive runs share one text object."""
         x, y, face, size, color, codes, text, _, owner, word_spacing, letter_spacing, encoded = item
         self._prepare_text(owner, face, size, color, letter_spacing)
-        # A space alone separates lines for extraction: nothing follows it, so that any width will do.
-        if " " in text and text != " " and word_spacing != self._state.word_spacing:
+        # A space at the end separates lines for extraction: nothing follows it, so any width will do.
+        if " " in text[:-1] and word_spacing != self._state.word_spacing:
             # In thousandths of an em: most sizes then take three digits.
             spacing = round(word_spacing / size * 1000) * size / 1000
             self._set_word_spacing(spacing if face.spaces_words else 0.0)

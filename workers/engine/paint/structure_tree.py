@@ -7,8 +7,15 @@ from typing import Any
 
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import LogicalStructure
+from workers.engine.paint.kept_trees import write_kept_tree
 from workers.engine.paint.objects import refer_to_page
-from workers.engine.paint.structure_objects import ElementAnnotation, MarkedContent, StructureWriter
+from workers.engine.paint.short_tree import ShortTreeWriter
+from workers.engine.paint.structure_objects import (
+    LEAST_ALIGNED,
+    ElementAnnotation,
+    MarkedContent,
+    StructureWriter,
+)
 from workers.engine.pdf_writer import AppendedObjects
 
 
@@ -63,10 +70,17 @@ class StructureTree:
             first_link + each.annotation if each.is_link else next(others)
             for each in self._annotations
         ]
-        writer = StructureWriter(
-            self.structure, self._contents, self._annotations, [*known, *annotations]
+        described = self.structure, self._contents, self._annotations, [*known, *annotations]
+        if len(self.structure.roles) >= LEAST_ALIGNED:
+            return StructureWriter(*described).write(first, root)
+        structure, contents, links, objects = described
+        return write_kept_tree(
+            structure,
+            contents,
+            links,
+            [first, root, *objects],
+            lambda: ShortTreeWriter(*described).write(first, root),
         )
-        return writer.write(first, root)
 
     @property
     def _page_count(self) -> int:

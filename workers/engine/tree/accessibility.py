@@ -30,6 +30,7 @@ from workers.engine.tree.nodes import (
 )
 
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
+_PARENTS: Final = (Container, Row, Grid, ListItem, Note)  # of blocks: a union is built at each use
 
 
 def check_accessibility(document: Document, findings: Findings) -> None:
@@ -75,7 +76,7 @@ class _AccessibilityChecker:
                 self._check_paragraph(block)
             elif isinstance(block, FormField):
                 self._check_field(block)
-            elif isinstance(block, Container | Row | Grid | ListItem | Note):
+            elif isinstance(block, _PARENTS):
                 waiting.append(iter(block.children))
             elif isinstance(block, ListBlock):
                 waiting.append(iter(block.items))
@@ -100,13 +101,14 @@ class _AccessibilityChecker:
         if level is not None:
             self._check_heading(paragraph, level)
         for inline in paragraph.inlines:
-            if isinstance(inline, TextRun) and inline.link is not None and not inline.text.strip():
-                self._report(
-                    "link-text",
-                    f'The link to "{inline.link[:80]}" has no text that could be read aloud; say in '
-                    "words where it leads",
-                    paragraph.source.location,
-                )
+            if isinstance(inline, TextRun):
+                if inline.link is not None and not inline.text.strip():
+                    self._report(
+                        "link-text",
+                        f'The link to "{inline.link[:80]}" has no text that could be read aloud; say '
+                        "in words where it leads",
+                        paragraph.source.location,
+                    )
             elif isinstance(inline, InlineBlock) and isinstance(inline.block, FormField):
                 self._check_field(inline.block)
 

@@ -149,17 +149,18 @@ class DeclaredFont:
 class KeptLayout:
     """Results that layout keeps for the next documents of a template, and bounds."""
 
-    __slots__ = ("__weakref__", "lines", "running_content", "styles", "symbols")
+    __slots__ = ("__weakref__", "lines", "running_content", "styles", "symbols", "trees")
 
     def __init__(self) -> None:
         self.lines: dict[tuple[Any, ...], Any] = {}  # of short texts
         self.running_content: dict[tuple[Any, ...], Any] = {}  # headers and footers
         self.styles: dict[tuple[Any, ...], Any] = {}  # of styles, by their identity
         self.symbols: dict[tuple[Any, ...], Any] = {}  # of bar codes
+        self.trees: dict[tuple[Any, ...], Any] = {}  # of short documents, their structure
 
     def clear(self) -> None:
         """Free everything that is kept."""
-        for each in (self.lines, self.running_content, self.styles, self.symbols):
+        for each in (self.lines, self.running_content, self.styles, self.symbols, self.trees):
             each.clear()
 
 

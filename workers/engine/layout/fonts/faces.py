@@ -295,6 +295,11 @@ class Face:
         gap = self.codes.space + b")%d(" % -round(adjustment)
         return b"[(" + gap.join(map(self._encode_word, text.split(" "))) + b")]"
 
+    def append_space(self, operand: bytes) -> bytes:
+        """Return the operand of a text with a space at its end."""
+        end = b")]" if operand[-1:] == b"]" else b")"
+        return operand[: -len(end)] + self.codes.space + end
+
     def _encode_word(self, word: str) -> bytes:
         """Return the inside of a string operand; a kern ends the string and starts another."""
         codes = self._codes.get(word)

@@ -46,3 +46,6 @@ class FontFace(Protocol):
 
     def encode_justified(self, text: str, adjustment: float) -> bytes:
         """Return `text` as an operand whose spaces are wider by `adjustment` thousandths of an em."""
+
+    def append_space(self, operand: bytes) -> bytes:
+        """Return the operand of a text with a space at its end."""

@@ -15,7 +15,14 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
 )
-from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Line, has_atomic_inline
+from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.lines.fragments import (
+    AtomicInline,
+    GlyphStyle,
+    InlineFragment,
+    Line,
+    has_atomic_inline,
+)
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY, SOFT_HYPHEN, SPACE
 from workers.engine.layout.lines.shaped import place_clusters
 from workers.engine.tree.nodes import SourceNode
@@ -80,14 +87,17 @@ def make_glyphs(
 def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner: Owner) -> None:
     word_spacing = line.word_spacing
     tree, base = canvas.tree, owner
-    for part_x, width, text, glyph_style in line.fragments:
+    # Words of tagged text are separated by spaces, also at line ends (ISO 32000-1, 14.8.2.5).
+    is_spaced = tree is not None and line.boundary == SPACE
+    last = line.fragments[-1] if is_spaced and line.fragments else None
+    for fragment in line.fragments:
+        part_x, width, text, glyph_style = fragment
         left = x + part_x
         if isinstance(glyph_style, AtomicInline):
             glyph_style.fragment.draw(canvas, left, baseline - glyph_style.ascent)
             continue
         style, face, link, _, is_shaped, joined = glyph_style
-        if tree is not None:
-            assert isinstance(base, int)
+        if tree is not None and isinstance(base, int):
             owner = tree.owner_of(base, link, style.lang)
         size = style.size
         if style.background is not None:
@@ -96,16 +106,18 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
             canvas.items.append(
                 _make_shaped_glyphs(glyph_style, text, left, baseline, width, word_spacing, owner)
             )
+            if fragment is last:
+                end = left if glyph_style.level % 2 else left + width
+                canvas.items.append(make_glyphs(glyph_style, " ", end, baseline, owner))
         else:
             letter_spacing = style.letter_spacing
             shown = text if joined is None else joined[text]
-            if not word_spacing or face.spaces_words:
-                codes = face.encode(shown)
-            elif face.is_ideographic:
-                codes = face.encode(shown)
+            codes = _encode(face, shown, size, word_spacing)
+            if face.is_ideographic and not face.spaces_words:
                 letter_spacing += word_spacing
-            else:
-                codes = face.encode_justified(shown, word_spacing / size * 1000)
+            said = text
+            if fragment is last:
+                codes, said, shown = face.append_space(codes), text + " ", shown + " "
             canvas.items.append(
                 GlyphRun(
                     left,
@@ -114,7 +126,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
                     size,
                     style.color,
                     codes,
-                    text,
+                    said,
                     width,
                     owner,
                     word_spacing,
@@ -125,48 +137,57 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
         if style.decoration != "none":
             _draw_decoration(canvas, glyph_style, left, baseline, width, owner)
         if link is not None:
-            top = baseline - face.ascent * size
-            height = (face.ascent + face.descent) * size
-            holder = None
-            if tree is not None and isinstance(owner, int):
-                holder = tree.link_of(owner)
-                tree.texts.setdefault(holder, []).append(text)
-            canvas.add_link(LinkArea(left, top, width, height, link, holder))
-    if tree is not None and line.boundary and line.fragments:
-        _mark_line_end(canvas, tree, line, x, baseline)
+            _add_link(canvas, fragment, link, left, baseline, owner)
+    if tree is not None and line.boundary == DISCRETIONARY and line.fragments:
+        _mark_hyphen(canvas, tree, line, baseline)
 
 
-def _mark_line_end(
-    canvas: PageCanvas, tree: LogicalStructure, line: Line, x: float, baseline: float
-) -> None:
-    """Add the break to the text of a tagged PDF: a space, or a soft hyphen as actual text.
-
-    Words are separated by spaces (ISO 32000-1 14.8.2.5); a hyphen that exists only at the end of a
-    line is a soft hyphen (14.8.2.2.3).
+def _encode(face: FontFace, text: str, size: float, word_spacing: float) -> bytes:
+    """Return the operand of a text, which spreads its spaces where neither word spacing nor letter
+    spacing does.
     """
-    fragment, last = line.fragments[-1], canvas.items[-1]
+    if not word_spacing or face.spaces_words or face.is_ideographic:
+        return face.encode(text)
+    return face.encode_justified(text, word_spacing / size * 1000)
+
+
+def _add_link(
+    canvas: PageCanvas,
+    fragment: InlineFragment,
+    target: str,
+    left: float,
+    baseline: float,
+    owner: Owner,
+) -> None:
+    """Add the link area of a fragment; its text describes the link in a tagged document."""
     glyph_style = fragment.glyph_style
-    if isinstance(glyph_style, AtomicInline) or not isinstance(last, GlyphRun | ShapedRun):
+    assert not isinstance(glyph_style, AtomicInline)
+    face, size, holder = glyph_style.face, glyph_style.style.size, None
+    if canvas.tree is not None and isinstance(owner, int):
+        holder = canvas.tree.link_of(owner)
+        canvas.tree.texts.setdefault(holder, []).append(fragment.text)
+    top, height = baseline - face.ascent * size, (face.ascent + face.descent) * size
+    canvas.add_link(LinkArea(left, top, fragment.width, height, target, holder))
+
+
+def _mark_hyphen(canvas: PageCanvas, tree: LogicalStructure, line: Line, baseline: float) -> None:
+    """Make a hyphen that exists only at the end of a line a soft one (ISO 32000-1, 14.8.2.2.3)."""
+    glyph_style, last = line.fragments[-1].glyph_style, canvas.items[-1]
+    if (
+        isinstance(glyph_style, AtomicInline)
+        or not isinstance(last, GlyphRun)
+        or last.text[-1:] != "-"
+    ):
         return
-    if line.boundary == SPACE:
-        left = x + fragment.x + (0.0 if glyph_style.level % 2 else fragment.width)
-        canvas.items.append(make_glyphs(glyph_style, " ", left, baseline, last.owner))
-    elif line.boundary == DISCRETIONARY and isinstance(last, GlyphRun) and last.text[-1:] == "-":
-        text, width = last.text[:-1], glyph_style.measure("-")
-        shown = glyph_style.encodable(text)
-        codes = glyph_style.face.encode(shown)
-        if line.word_spacing and not (
-            glyph_style.face.is_ideographic or glyph_style.face.spaces_words
-        ):
-            codes = glyph_style.face.encode_justified(shown, line.word_spacing / last.size * 1000)
-        canvas.items[-1] = last._replace(
-            text=text, codes=codes, width=last.width - width, encoded=shown
-        )
-        assert isinstance(last.owner, int)
-        owner = tree.add_actual_text(last.owner, SOFT_HYPHEN)
-        canvas.items.append(
-            make_glyphs(glyph_style, "-", last.x + last.width - width, baseline, owner)
-        )
+    text, width = last.text[:-1], glyph_style.measure("-")
+    shown = glyph_style.encodable(text)
+    codes = _encode(last.face, shown, last.size, line.word_spacing)
+    canvas.items[-1] = last._replace(
+        text=text, codes=codes, width=last.width - width, encoded=shown
+    )
+    assert isinstance(last.owner, int)
+    owner = tree.add_actual_text(last.owner, SOFT_HYPHEN)
+    canvas.items.append(make_glyphs(glyph_style, "-", last.x + last.width - width, baseline, owner))
 
 
 def _make_shaped_glyphs(
