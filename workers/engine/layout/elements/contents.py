@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -32,11 +32,25 @@ _MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned afte
 _EN_DASH: Final = "\u2013"
 
 
+@dataclass(frozen=True, slots=True)
+class ShownEntries:
+    """Entries of contents or an index in a filled area."""
+
+    node: Contents | Index
+    entries: Sequence[Paragraph]
+
+    def still_shows(self, context: LayoutContext) -> bool:
+        """Return whether the entries are the same."""
+        return _entries_of(context, self.node) == self.entries
+
+
 def lay_out_contents(
     context: LayoutContext, node: Contents | Index, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out the entries of contents or of an index."""
     entries = _entries_of(context, node)
+    if context.references is not None:
+        context.references.record(ShownEntries(node, entries))
 
     def content(inner: Region, at: Resume) -> Fragment | None:
         context.path.append(node.source)
@@ -63,7 +77,6 @@ def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Para
     state = context.references
     if state is None:
         return ()
-    state.list_all()
     key = ("entries", node)
     known: Sequence[Paragraph] | None = context.cache.get(key)
     if known is None:
@@ -149,7 +162,7 @@ def _index_entries(
     heads = [replace(s, breaks=replace(s.breaks, after=BreakTo.AVOID)) for s in styles]
     made: list[tuple[tuple[PageLocation, ...], Paragraph]] = []
     for number, term in enumerate(terms):
-        pages = {page: name for name in reversed(term.anchors) if (page := state.pages.get(name))}
+        pages = {page: name for name in reversed(term.anchors) if (page := state.find_page(name))}
         found = tuple(sorted(pages))
         if kept is not None and kept[number][0] == found:
             made.append(kept[number])

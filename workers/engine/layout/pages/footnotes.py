@@ -34,7 +34,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
-from workers.engine.tree.nodes import Note, Reference
+from workers.engine.tree.nodes import Note
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes
 
@@ -129,17 +129,6 @@ class _Trial(NamedTuple):
         return len(self.rest) < 2 and all(note.resume is not None for note in self.rest)
 
 
-class _Filled(NamedTuple):
-    """A filled area: the height of its content, and the texts of references shown in it.
-
-    Those are None where it shows more than references.
-    """
-
-    trial: _Trial
-    height: float
-    shown: Sequence[tuple[Reference, str]] | None
-
-
 class FootnoteFiller:
     """Fills the areas of one flow on one page; `pending` are the notes that continue in the next."""
 
@@ -209,26 +198,15 @@ class FootnoteFiller:
         area: _HeightSearch,
         key: tuple[Resume, tuple[PendingNote, ...], Region, float],
     ) -> _Trial | None:
-        """Return the content of an area, that of an earlier pass if it would be the same."""
-        known: _Filled | None = context.flow_cache.get(blocks, *key)
-        references = context.references
-        if references is None:
+        """Return the content of an area, at the height found in an earlier pass if that still fits."""
+        if context.references is None:
             return area.search()
-        # Figures that wait to float decide about the end of an area too.
-        is_settled = known is not None and not context.places_floats
-        if known is not None and is_settled and references.still_shows(known.shown):
-            return known.trial
-        references.begin_area()
-        trial, height = None, 0.0
-        if known is not None:
-            height = known.height
-            trial = area.search_again(height, known.trial.names)
+        known: tuple[float, tuple[str, ...]] | None = context.flow_cache.get(blocks, *key)
+        trial = None if known is None else area.search_again(*known)
         if trial is None:
-            trial, height = area.search(), area.height
-        if trial is not None:
-            filled = _Filled(trial, height, references.shown)
-            context.flow_cache.set(blocks, *key, value=filled)
-        references.shown = None
+            trial = area.search()
+            if trial is not None:
+                context.flow_cache.set(blocks, *key, value=(area.height, trial.names))
         return trial
 
     def fill_clipped(
