@@ -142,6 +142,11 @@ class StackFragment:
                 return block.source, _first_words(block)
         return None
 
+    def take(self, count: int) -> StackFragment:
+        """Return the first blocks of a stack, at least one, without those below."""
+        last = self.placed[count - 1]
+        return StackFragment(self.placed[:count], last.y + last.fragment.height)
+
     def truncate(self, room: float, *, is_cut: bool = False) -> StackFragment | None:
         """Return the blocks that fit into a height; if any is left out, the last one ends in …."""
         kept: list[PlacedFragment] = []
