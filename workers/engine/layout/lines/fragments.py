@@ -113,24 +113,26 @@ def make_glyph_style(
     text: str | None = None,
 ) -> GlyphStyle:
     """Return the glyph style of a text in one face; `text` None means any text the face covers."""
-    shaped = is_shaped(style, face, level, text)
-    joined = None if shaped else find_ligatures(style, face, text)
-    return GlyphStyle(style, face, link, level, shaped, joined)
+    return GlyphStyle(style, face, link, level, *find_encoding(style, face, level, text))
 
 
-def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) -> bool:
-    """Return whether a text in one face is encoded by clusters of glyphs."""
+def find_encoding(
+    style: TextStyle, face: FontFace, level: int, text: str | None
+) -> tuple[bool, JoinedTexts | None]:
+    """Return whether a text in one face is encoded by clusters of glyphs, else its ligatures."""
     if not face.shapes:
-        return False
+        return False, None
     if level % 2 == 1 or (text is not None and needs_shaping(text)):
-        return True
+        return True, None
     own: Any = face  # only faces of a font set have `shapes`
     if own.is_colored:  # its glyphs are forms, for which text is split by clusters
-        return True
+        return True, None
     joined = find_ligatures(style, face, text)
     if joined is not None and joined.ligatures.is_contextual:
-        return True
-    return bool(style.features) and has_effect(style.features, own, text)
+        return True, None
+    if style.features and has_effect(style.features, own, text):
+        return True, None
+    return False, joined
 
 
 def find_ligatures(style: TextStyle, face: FontFace, text: str | None) -> JoinedTexts | None:
