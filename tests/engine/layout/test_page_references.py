@@ -139,9 +139,18 @@ def test_an_area_whose_lines_keep_their_room_is_taken_from_the_pass_before(
         return real(*given)
 
     monkeypatch.setattr(pagination, "fill_area", fill_area)
-    body = '<p>page <ref to="a" show="page"/></p><p break-before="page" id="a">there</p>'
-    assert texts_of(pdf_of(f"<document><flow>{body}</flow></document>")) == ["page 2", "there"]
-    assert len(filled) == 2
+    body = (
+        '<toc/><p>page <ref to="a" show="page"/><mark term="b"/></p>'
+        '<h1 break-before="page" id="a">there</h1><index break-before="page"/>'
+    )
+    pages = texts_of(pdf_of(f"<document><flow>{body}</flow></document>"))
+    assert pages == ["there 2 page 2", "there", "b, 1"]
+    assert len(filled) == len(pages)
+
+
+def test_an_index_before_its_marks_is_filled_again_with_their_pages():
+    body = '<index/><p break-before="page">a<mark term="b"/></p>'
+    assert texts_of(pdf_of(f"<document><flow>{body}</flow></document>")) == ["b, 2", "a"]
 
 
 @pytest.mark.parametrize("notes", ["", "<footnote>n</footnote>"])

@@ -192,11 +192,11 @@ def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
 
 def top_margin(block: AnyBlock, width: float) -> float:
     """Return the collapsed top margin of a block, in points; 0 for `auto`."""
+    if type(block) is Paragraph:  # most blocks
+        return block.style.box.margin.top.resolve(width) or 0.0
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.top, width)
-    if type(block) is Paragraph:
-        return own
     if type(block) is Row:
         is_open = collapses_child_margins(block.style.box)
         return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
@@ -228,6 +228,8 @@ def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> fl
 
     The extent of margins below a row depends on its layout, hence `fragment`.
     """
+    if type(block) is Paragraph:
+        return block.style.box.margin.bottom.resolve(width) or 0.0
     if isinstance(block, Break) or not _ends_in_row(block):
         return _bottom_margin(block, width)
     own = _points(block.style.box.margin.bottom, width)
@@ -252,8 +254,6 @@ def _bottom_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
-    if type(block) is Paragraph:
-        return own
     children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, _bottom_margin(children[-1], width))
