@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.tree.expressions.white_space import apply_text_transform
 from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun
 from workers.engine.tree.references.counters import Counters
 from workers.engine.tree.references.cross_references import CrossReferences, ReferenceText, Title
 from workers.engine.tree.references.footnotes import Footnotes, PageNumberedNote
-
-if TYPE_CHECKING:
-    from workers.engine.layout.context import LayoutContext
 
 # Assumed for a page number or count that is not known yet: two digits.
 ASSUMED_PAGES: Final = 99
@@ -41,8 +38,11 @@ class PageLocation(NamedTuple):
 class ShownText(Protocol):
     """Text in an area that shows pages, numbers or texts of other elements."""
 
-    def still_shows(self, context: LayoutContext) -> bool:
-        """Return whether the area need not be filled again: what it shows is up to date."""
+    def still_shows(self, context: Any) -> bool:
+        """Return whether the area need not be filled again: what it shows is up to date.
+
+        `context` is the layout context, whose module imports this one.
+        """
 
 
 @dataclass(slots=True)
