@@ -96,6 +96,12 @@ def test_only_a_document_that_shows_pages_in_its_text_is_poured_again(
 
 
 def test_the_second_pass_breaks_only_the_lines_that_change(monkeypatch: pytest.MonkeyPatch):
+    body = "<p>same</p><p id='a'>page <ref to='a' show='page'/></p><p>also</p>"
+    assert lines_broken(monkeypatch, body) == ["same", "page 99", "also", "page 1"]
+
+
+def lines_broken(monkeypatch: pytest.MonkeyPatch, body: str) -> list[str]:
+    """Return the text of each paragraph of a document as often as its lines are broken."""
     from workers.engine.layout.elements import text
 
     broken: list[str] = []
@@ -106,9 +112,67 @@ def test_the_second_pass_breaks_only_the_lines_that_change(monkeypatch: pytest.M
         return real(context, inlines, **given)
 
     monkeypatch.setattr(text, "break_lines", break_lines)
-    body = "<p>same</p><p id='a'>page <ref to='a' show='page'/></p><p>also</p>"
     pdf_of(f"<document><flow>{body}</flow></document>")
-    assert broken == ["same", "page 99", "also", "page 1"]
+    return broken
+
+
+def test_references_back_and_an_index_show_the_pages_of_the_same_pass(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    body = (
+        '<p id="a">a<mark term="b"/></p>'
+        '<p break-before="page"><ref to="a" show="page"/></p><index break-before="page"/>'
+    )
+    assert lines_broken(monkeypatch, body) == ["a", "1", "b, 1"]
+
+
+def test_an_area_whose_lines_keep_their_room_is_taken_from_the_pass_before(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    from workers.engine.layout.pages import pagination
+
+    filled: list[int] = []
+    real = pagination.fill_area
+
+    def fill_area(*given):
+        filled.append(1)
+        return real(*given)
+
+    monkeypatch.setattr(pagination, "fill_area", fill_area)
+    body = (
+        '<toc/><p>page <ref to="a" show="page"/><mark term="b"/></p>'
+        '<h1 break-before="page" id="a">there</h1><index break-before="page"/>'
+    )
+    pages = texts_of(pdf_of(f"<document><flow>{body}</flow></document>"))
+    assert pages == ["there 2 page 2", "there", "b, 1"]
+    assert len(filled) == len(pages)
+
+
+def test_an_index_before_its_marks_is_filled_again_with_their_pages():
+    body = '<index/><p break-before="page">a<mark term="b"/></p>'
+    assert texts_of(pdf_of(f"<document><flow>{body}</flow></document>")) == ["b, 2", "a"]
+
+
+@pytest.mark.parametrize("notes", ["", "<footnote>n</footnote>"])
+def test_an_area_whose_lines_become_fewer_is_filled_again(notes: str):
+    row = "<ref to='b' show='page'/>, " * 24
+    body = (
+        f'<p margin="0">{notes}{row}</p><p margin="0" id="a">after</p><p margin="0">more</p>'
+        '<p margin="0" break-before="page" id="b">there</p>'
+    )
+    size = '<page size="60mm 50mm" margin="5mm"/>'
+    pages = texts_of(pdf_of(f"<document>{size}<flow>{body}</flow></document>"))
+    assert [page.count("2, ") + page.count("3, ") for page in pages] == [24, 0]
+    assert "after more" in pages[0]
+
+
+@pytest.mark.parametrize("columns", ["", '<col width="40mm"/>'])
+def test_cells_show_the_pages_of_the_last_pass(columns: str):
+    rows = '<tr><td>see <ref to="a" show="page"/></td></tr>' * 60
+    body = f'<table>{columns}{rows}</table><p id="a">end</p>'
+    size = '<page size="A6" margin="10mm"/>'
+    pages = texts_of(pdf_of(f"<document>{size}<flow>{body}</flow></document>"))
+    assert " ".join(pages).count(f"see {len(pages)}") == 60
 
 
 def test_an_unstable_layout_names_the_moving_element():

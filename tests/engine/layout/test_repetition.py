@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -18,7 +19,7 @@ from tests.engine.layout.builders import (
     ul,
 )
 from workers.engine.layout.context import Fragment, LayoutContext, Region
-from workers.engine.layout.references import PageReferences
+from workers.engine.layout.references import PageReferences, ShownText
 from workers.engine.tree.nodes import Block, ParagraphExtras, Reference
 from workers.engine.tree.references.cross_references import CrossReferences
 
@@ -89,18 +90,54 @@ def test_documents_of_one_pass_keep_no_fragments():
     assert first is not again
 
 
-def test_an_area_is_filled_again_once_a_reference_in_it_shows_another_text(passes):
+def shown_after(passes: LayoutContext, block: Block) -> Sequence[ShownText]:
     references = passes.references
     assert references is not None
     references.begin_area()
-    passes.lay_out(referring(), SPACE)
-    shown = references.shown
-    assert references.still_shows(shown)
-    assert not references.still_shows([(shown[0][0], "there")])
+    passes.lay_out(block, SPACE)
+    return references.end_area()
 
 
-def test_an_area_with_contents_is_filled_again(passes):
+@pytest.fixture
+def text_of_there(passes: LayoutContext) -> dict[str, tuple[str]]:
+    """Return the texts of the targets of references, to be changed."""
+    texts = {"there": ("here",)}
+    assert passes.references is not None
+    passes.references.cross_references = CrossReferences({}, (), texts, {}, {})
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("text", "still"),
+    [("here", True), ("that", True), ("a row of words that needs lines of its own", False)],
+)
+def test_an_area_is_filled_again_once_its_references_take_other_room(
+    passes, text_of_there, text, still
+):
+    (shown,) = shown_after(passes, referring())
+    text_of_there["there"] = (text,)
+    assert shown.still_shows(passes) is still
+
+
+def test_lines_that_show_another_text_take_the_place_of_those_before(passes, text_of_there):
+    fragment = passes.lay_out(referring(), SPACE)
+    (shown,) = shown_after(passes, referring())
+    (own,) = shown_after(passes, fragment.node)
+    text_of_there["there"] = ("that",)
+    assert all(text.still_shows(passes) for text in (shown, own))
+    assert [part.text for part in fragment.lines.lines[0].fragments] == ["see ", "that"]
+
+
+def test_cut_lines_are_laid_out_again(passes, text_of_there):
+    fragment = passes.lay_out(referring(), SPACE)
+    (shown,) = shown_after(passes, fragment.node)
+    fragment.truncate(20.0, is_cut=True)
+    text_of_there["there"] = ("that",)
+    assert not shown.still_shows(passes)
+
+
+def test_columns_as_wide_as_a_reference_fill_every_area_again(passes):
     references = passes.references
-    references.begin_area()
-    references.list_all()
-    assert not references.still_shows(references.shown)
+    assert references.keeps_areas
+    passes.lay_out(table(body(tr(template(1), (referring(),)))), SPACE)
+    assert not references.keeps_areas

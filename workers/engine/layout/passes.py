@@ -31,6 +31,7 @@ from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.conformance import with_conformance_checks
+from workers.engine.layout.pages.kept_areas import KeptAreas
 from workers.engine.layout.pages.pagination import BODY, fill_pages
 from workers.engine.layout.pages.paper import (
     draw_background,
@@ -208,17 +209,21 @@ def _repeat_passes(
     pages: list[PagePlan] = []
     moved: list[Source] = []
     names: list[str] = []
+    kept_areas: KeptAreas | None = None
     for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
-        pages = fill_pages(context, document, page_numbers)
+        kept_areas = KeptAreas(kept_areas)
+        pages = fill_pages(context, document, page_numbers, kept_areas)
         page_numbers = count_pages(pages, page_numbers)
-        if references is not None or running is not None:
+        if references is not None:
+            anchors = references.placed
+        elif running is not None:
             anchors = locate_anchors(pages, page_numbers)
         if running is not None:
             positions = {name: page.position for name, page in anchors.items()}
             page_numbers.running = running.resolve(positions, len(pages))
         moved = _update_running_content(context, document, pages, page_numbers)
         if references is not None:
-            names = references.update(context.cache, anchors)
+            names = references.update(context.cache)
         if not moved and not names:
             break
     return _Passes(pages, page_numbers, moved, names)

@@ -1,16 +1,16 @@
 """The text of references, contents and index: titles, numbers, and the pages found by layout.
 
-Pages are located by dry runs: after each pass the pages are drawn on canvases that record anchors
-only. A page number in running text or an index that differs from the one it was laid out with
-requires another pass. Contents do not: they reserve space for page numbers, which are read when the
-page is drawn.
+Pages are located by dry runs: each page that is filled is drawn on a canvas that records anchors
+only. So references back and an index at the end show the pages of their own pass, and references
+forward those of the pass before. One that differs from what was laid out requires another pass.
+Contents do not: they reserve space for page numbers, which are read when the page is drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.tree.expressions.white_space import apply_text_transform
 from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun
@@ -22,8 +22,8 @@ from workers.engine.tree.references.footnotes import Footnotes, PageNumberedNote
 ASSUMED_PAGES: Final = 99
 MIN_DIGITS: Final = 3  # digits for which contents reserve space
 # Kinds of cache entries that depend on the widths of references and page numbers.
-_ENTRIES: Final = frozenset({"entries"})
-_DEPENDENT: Final = _ENTRIES | {"measure", "grid", "shrunk"}
+_ENTRIES: Final = frozenset({"entries"})  # of an index, in each pass
+_DEPENDENT: Final = frozenset({"measure", "grid", "shrunk"})
 _OF_DIGITS: Final = frozenset({"labels"})
 
 
@@ -35,22 +35,36 @@ class PageLocation(NamedTuple):
     run: int
 
 
+class ShownText(Protocol):
+    """Text in an area that shows pages, numbers or texts of other elements."""
+
+    def still_shows(self, context: Any) -> bool:
+        """Return whether the area need not be filled again: what it shows is up to date.
+
+        `context` is the layout context, whose module imports this one.
+        """
+
+
 @dataclass(slots=True)
 class PageReferences:
     """The page numbers and note numbers known so far to the passes of one document.
 
-    `affects_widths` means that measured widths depend on referenced numbers. `shown` collects the
-    texts of references that are laid out, None once contents or an index are: what was laid out
-    since `begin_area` stays as it is for as long as it `still_shows` the same.
+    `pages` are of the last complete pass, `placed` of the pages filled since, and `assumed` the
+    names looked up before they were placed. `affects_widths` means that what later areas are laid
+    out with, measured widths or rows of a table, depends on references. `shown` collects the texts
+    with references of the area being filled; None outside of one.
     """
 
     cross_references: CrossReferences
     footnotes: Footnotes | None = None
     pages: dict[str, PageLocation] = field(default_factory=dict)
+    placed: dict[str, PageLocation] = field(default_factory=dict)
+    assumed: set[str] = field(default_factory=set)
     digits: int = MIN_DIGITS
     affects_widths: bool = False
     note_numbers: dict[str, str] = field(default_factory=dict)  # of notes that count per page
-    shown: list[tuple[Reference, str]] | None = None
+    shown: list[ShownText] | None = None
+    lookups: int = 0
 
     def __post_init__(self) -> None:
         """Number each note as if it were the first of its page."""
@@ -66,32 +80,43 @@ class PageReferences:
         """Return the titles of a kind that contents list."""
         return self.cross_references.titles.get(kind, ())
 
+    def find_page(self, name: str) -> PageLocation | None:
+        """Return the page of an anchor, None before it is known."""
+        found = self.placed.get(name)
+        if found is None:
+            self.assumed.add(name)
+            found = self.pages.get(name)
+        return found
+
     def page_text(self, name: str) -> str:
         """Return the printed page number of an anchor; two digits before it is known."""
-        found = self.pages.get(name)
+        found = self.find_page(name)
         return str(ASSUMED_PAGES if found is None else found.number)
 
+    @property
+    def keeps_areas(self) -> bool:
+        """Whether an area whose texts still show what they showed would be filled the same."""
+        has_page_numbers = self.footnotes is not None and self.footnotes.page_numbered
+        return not self.affects_widths and not has_page_numbers
+
     def begin_area(self) -> None:
-        """Collect the texts of references from here on."""
+        """Collect the texts with references from here on."""
         self.shown = []
 
-    def list_all(self) -> None:
-        """Record that contents or an index are laid out, which show the pages of many."""
-        self.shown = None
+    def end_area(self) -> Sequence[ShownText]:
+        """Return the texts that were laid out since `begin_area`."""
+        shown, self.shown = self.shown or (), None
+        return shown
 
-    def still_shows(self, shown: Iterable[tuple[Reference, str]] | None) -> bool:
-        """Return whether an area that showed these texts would show them again."""
-        has_page_numbers = self.footnotes is not None and self.footnotes.page_numbered
-        if shown is None or self.affects_widths or has_page_numbers:
-            return False
-        return all(self._find_text(reference) == text for reference, text in shown)
+    def record(self, text: ShownText) -> None:
+        """Add a text to those of the area being filled."""
+        if self.shown is not None:
+            self.shown.append(text)
 
     def text_of(self, reference: Reference) -> str:
         """Return the text of a reference."""
-        text = self._find_text(reference)
-        if self.shown is not None:
-            self.shown.append((reference, text))
-        return text
+        self.lookups += 1
+        return self._find_text(reference)
 
     def _find_text(self, reference: Reference) -> str:
         if reference.show == "note":
@@ -120,32 +145,32 @@ class PageReferences:
         kind = NoteCall if reference.show == "note" else TextRun
         return kind(self.text_of(reference), reference.style, f"#{reference.target}")
 
-    def update(
-        self, cache: MutableMapping[tuple[Any, ...], Any], found: dict[str, PageLocation]
-    ) -> list[str]:
+    def update(self, cache: MutableMapping[tuple[Any, ...], Any]) -> list[str]:
         """Store the pages of a pass and remove outdated cache entries.
 
-        Returns the anchors and calls whose page or number changed.
+        Returns the anchors and calls whose page or number is not what was shown.
         """
-        before = self.pages
+        before, found = self.pages, self.placed
         moved = [
             name
             for name in self.cross_references.requested_pages
-            if found.get(name) != before.get(name)
+            if (self.affects_widths or name in self.assumed) and found.get(name) != before.get(name)
         ]
         digits = max((len(str(page.number)) for page in found.values()), default=0)
-        stale = _DEPENDENT if self.affects_widths else _ENTRIES
+        stale = _ENTRIES
         if digits > self.digits:
             self.digits = digits
             stale |= _OF_DIGITS
             moved += [
                 title.target for titles in self.cross_references.titles.values() for title in titles
             ]
-        self.pages = found
+        self.pages, self.placed = found, {}
+        self.assumed.clear()
         moved += self._number_notes(found)
-        if moved:
-            for key in [key for key in cache if key[0] in stale]:
-                del cache[key]
+        if moved and self.affects_widths:
+            stale |= _DEPENDENT
+        for key in [key for key in cache if key[0] in stale]:
+            del cache[key]
         return moved
 
     def _number_notes(self, found: Mapping[str, PageLocation]) -> list[str]:

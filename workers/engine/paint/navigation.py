@@ -41,11 +41,13 @@ class Navigation:
         self._levels: list[int] = []  # of the enclosing headings
         self._count = 0  # of headings
         self._page = 0
+        self._number = 0  # of the page under construction in the file, from 1
         self._inner: set[str] = set()
         self._places: dict[bytes, list[ObjectPart]] = {}  # by name as written in the file
 
     def add_page(self, page: LaidOutPage) -> None:
         """Add the links, destinations and outline entries of the page under construction."""
+        self._number = self._file.page_number
         for anchor in page.anchors:
             self._add_destination(anchor.name, anchor.x, page.height - anchor.y)
         for link in page.links:
@@ -77,32 +79,33 @@ class Navigation:
             return
         left, top = self._file.to_media_box(left, top)
         ends = b" [", b" /XYZ %b %b null] " % (write_number(left), write_number(top))
-        page = refer_to_page(self._file.page_number)
+        page = refer_to_page(self._number)
         self._places[written] = [written, ends[0], page, ends[1]]
         if name in self._targets:
             self._file.add_destination(self._key_of(name), left=left, top=top)
 
     def _add_link(self, link: LinkArea, page_height: float) -> None:
         """Add a link; one without a destination in the file is left out."""
-        bottom = page_height - link.y - link.height
+        bottom, target = page_height - link.y - link.height, link.target
         corners = (link.x, bottom, link.x + link.width, bottom + link.height)
-        if link.target.startswith("#"):
-            if link.target[1:] in self._names:
-                key, contents = self._key_of(link.target[1:]), self._describe(link)
-                self._tag(link, self._file.add_internal_link(key, corners, contents=contents))
+        if target.startswith("#"):
+            if target[1:] not in self._names:
+                return
+            key, contents = self._key_of(target[1:]), self._describe(link)
+            number = self._file.add_internal_link(key, corners, contents=contents)
         # The tree stage rejects other schemes; this check holds even if that one had a gap.
-        elif link.target.lower().startswith(_SCHEMES):
-            address = quote(link.target, safe=_KEPT_IN_ADDRESSES)
+        elif target.lower().startswith(_SCHEMES):
+            address = quote(target, safe=_KEPT_IN_ADDRESSES)
             contents = self._describe(link)
-            self._tag(link, self._file.add_uri_link(address, corners, contents=contents))
+            number = self._file.add_uri_link(address, corners, contents=contents)
+        else:
+            return
+        if self._tree is not None:
+            self._tree.add_link(link, self._number, number)
 
     def _describe(self, link: LinkArea) -> str:
         """Return the description of a link, for a tagged document (ISO 14289-1, 7.18.5)."""
         return "" if self._tree is None else self._tree.describe_link(link)
-
-    def _tag(self, link: LinkArea, number: int) -> None:
-        if self._tree is not None:
-            self._tree.add_link(link, self._file.page_number, number)
 
     def _add_heading(self, entry: OutlineEntry, page_height: float) -> None:
         """Add a heading to the outline, below the nearest one of a higher level."""

@@ -75,6 +75,8 @@ def avoids_break_before(block: AnyBlock) -> bool:
 
 def breaking_children(block: AnyBlock) -> Sequence[AnyBlock]:
     """Return the children whose breaks propagate to a block (CSS Fragmentation 3, 3.1)."""
+    if type(block) is Paragraph:
+        return ()
     if type(block) is Container and block.columns is not None and block.columns.count > 1:
         return ()  # a break inside is a column break
     if type(block) is Note:

@@ -142,6 +142,11 @@ class StackFragment:
                 return block.source, _first_words(block)
         return None
 
+    def take(self, count: int) -> StackFragment:
+        """Return the first blocks of a stack, at least one, without those below."""
+        last = self.placed[count - 1]
+        return StackFragment(self.placed[:count], last.y + last.fragment.height)
+
     def truncate(self, room: float, *, is_cut: bool = False) -> StackFragment | None:
         """Return the blocks that fit into a height; if any is left out, the last one ends in …."""
         kept: list[PlacedFragment] = []
@@ -187,11 +192,11 @@ def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
 
 def top_margin(block: AnyBlock, width: float) -> float:
     """Return the collapsed top margin of a block, in points; 0 for `auto`."""
+    if type(block) is Paragraph:  # most blocks
+        return block.style.box.margin.top.resolve(width) or 0.0
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.top, width)
-    if type(block) is Paragraph:
-        return own
     if type(block) is Row:
         is_open = collapses_child_margins(block.style.box)
         return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
@@ -223,6 +228,8 @@ def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> fl
 
     The extent of margins below a row depends on its layout, hence `fragment`.
     """
+    if type(block) is Paragraph:
+        return block.style.box.margin.bottom.resolve(width) or 0.0
     if isinstance(block, Break) or not _ends_in_row(block):
         return _bottom_margin(block, width)
     own = _points(block.style.box.margin.bottom, width)
@@ -247,8 +254,6 @@ def _bottom_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
-    if type(block) is Paragraph:
-        return own
     children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, _bottom_margin(children[-1], width))

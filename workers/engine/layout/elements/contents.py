@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final
+from typing import Final, cast
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import measure_label
@@ -32,11 +32,25 @@ _MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned afte
 _EN_DASH: Final = "\u2013"
 
 
+@dataclass(frozen=True, slots=True)
+class ShownEntries:
+    """Entries of contents or an index in a filled area."""
+
+    node: Contents | Index
+    entries: Sequence[Paragraph]
+
+    def still_shows(self, context: LayoutContext) -> bool:
+        """Return whether the entries are the same."""
+        return _entries_of(context, self.node) is self.entries
+
+
 def lay_out_contents(
     context: LayoutContext, node: Contents | Index, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out the entries of contents or of an index."""
     entries = _entries_of(context, node)
+    if context.references is not None:
+        context.references.record(ShownEntries(node, entries))
 
     def content(inner: Region, at: Resume) -> Fragment | None:
         context.path.append(node.source)
@@ -63,7 +77,6 @@ def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Para
     state = context.references
     if state is None:
         return ()
-    state.list_all()
     key = ("entries", node)
     known: Sequence[Paragraph] | None = context.cache.get(key)
     if known is None:
@@ -140,27 +153,31 @@ def _index_entries(
     context: LayoutContext, node: Index, state: PageReferences
 ) -> Sequence[Paragraph]:
     """Return the entries of an index; those whose pages did not change since the last pass are
-    reused.
+    reused, and so is the list if all are.
     """
-    kept: list[tuple[tuple[PageLocation, ...], Paragraph]] | None
-    kept = context.cache.get(("index", node))
+    before: list[tuple[tuple[PageLocation, ...], Paragraph]] | None
+    before, entries = context.cache.get(("index", node), (None, ()))
     terms = state.cross_references.terms
     styles = [entry.style for entry in node.entries]
     heads = [replace(s, breaks=replace(s.breaks, after=BreakTo.AVOID)) for s in styles]
     made: list[tuple[tuple[PageLocation, ...], Paragraph]] = []
+    is_changed = before is None
     for number, term in enumerate(terms):
-        pages = {page: name for name in reversed(term.anchors) if (page := state.pages.get(name))}
+        pages = {page: name for name in reversed(term.anchors) if (page := state.find_page(name))}
         found = tuple(sorted(pages))
-        if kept is not None and kept[number][0] == found:
-            made.append(kept[number])
+        if before is not None and before[number][0] == found:
+            made.append(before[number])
         else:
+            is_changed = True
             kind = -1 if term.is_first else term.level - 1
             style = (
                 styles[kind] if term.anchors else heads[kind]
             )  # a term without pages is kept with its subentries
             made.append((found, _index_entry(node, term, style, found, pages)))
-    context.cache["index", node] = made
-    return [paragraph for _, paragraph in made]
+    if is_changed:
+        entries = [paragraph for _, paragraph in made]
+        context.cache["index", node] = made, entries
+    return cast("Sequence[Paragraph]", entries)
 
 
 def _index_entry(

@@ -145,6 +145,7 @@ class LinesFragment:
             return self
         if fitting <= 0 or (self.is_start and fitting < own.together):
             return None
+        own.is_copied = True
         kept, limit = own.lines[self.first : self.first + fitting], width + EPSILON
         lines = tuple(
             add_ellipsis(line, width, align)
@@ -168,6 +169,31 @@ class LinesFragment:
         if self.height <= room:
             return None
         return self.node.source, shorten_value(plain_text(self.node.inlines))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLines:
+    """Lines of a paragraph with references in a filled area."""
+
+    node: Paragraph
+    lines: Lines
+    lead: float
+
+    def still_shows(self, context: LayoutContext) -> bool:
+        """Return whether the lines show what they should, or can where they are."""
+        node, lines = self.node, self.lines
+        assert context.references is not None
+        if context.references.texts_of(node.inlines) == lines.texts:
+            return True
+        # The rest of a paragraph starts elsewhere once its text differs, and outlines are text too.
+        is_fixed = lines.start is not None or lines.is_copied or node.outline is not None
+        if is_fixed or node.style.paragraph.line_grid is not None:
+            return False
+        again = _lines_of(context, node, lines.width, lead=self.lead)
+        if not again.is_like(lines):
+            return False
+        lines.replace(again)
+        return True
 
 
 @dataclass(slots=True)
@@ -335,17 +361,30 @@ def _lines_of(
     *,
     lead: float = 0.0,
 ) -> Lines:
+    references = context.references
+    if references is None or node.extra is None or not node.extra.has_references:
+        return _find_lines(context, node, width, start, (), lead=lead)
+    texts = references.texts_of(node.inlines)
+    lines = _find_lines(context, node, width, start, texts, lead=lead)
+    references.record(ShownLines(node, lines, lead))
+    return lines
+
+
+def _find_lines(
+    context: LayoutContext,
+    node: Paragraph,
+    width: float,
+    start: InlinePosition | None,
+    texts: tuple[str, ...],
+    *,
+    lead: float,
+) -> Lines:
     kept: Lines | None = context.line_cache.get(node)
-    is_first = kept is None
-    texts: tuple[str, ...] = ()
-    if node.extra is not None and node.extra.has_references and context.references is not None:
-        texts = context.references.texts_of(node.inlines)
-        if kept is not None and kept.texts != texts:
-            is_first = True
+    is_first = kept is None or kept.texts != texts
     if kept is not None and not is_first and kept.width == width and kept.start == start:
         return kept
-    key = ("lines", node, width, start, texts)
-    if not is_first and (other := context.cache.get(key)) is not None:
+    key = ("lines", node, width, start)
+    if not is_first and (other := context.cache.get(key)) is not None and other.texts == texts:
         again: Lines = other
         return again
     if start is None:

@@ -172,14 +172,32 @@ def _break_list(
         result.starts.append(EMPTY_LIST_START)
         yield _build_empty_line(hlist, style, metrics, indent)._replace(y=result.bottom)
         return
+    start = begin or BoxPosition(0, 0, hlist.lefts[0])
+    builder = LineBuilder(hlist, style, metrics, width)
+    if hlist.hanging is None and hlist.rights[-1] <= start.x + (width - indent) + EPSILON:
+        result.starts.append(start)
+        end = BoxPosition(count - 1, -1, hlist.rights[-1])
+        yield builder.build(start, end, indent, result.bottom)
+    else:
+        yield from _break_long_list(hlist, style, width, indents, builder, result, start)
+
+
+def _break_long_list(
+    hlist: HorizontalList,
+    style: ParagraphStyle,
+    width: float,
+    indents: tuple[float, ...],
+    builder: LineBuilder,
+    result: _LineCollector,
+    start: BoxPosition,
+) -> Iterator[Line]:
+    count = len(hlist.texts)
     breakpoints = hlist.breakpoints()
     rights = _least_rights(hlist)
     ends = rights if len(breakpoints) == count else [rights[i] for i in breakpoints]
-    start = begin or BoxPosition(0, 0, hlist.lefts[0])
     characters = _ClusterPositions(hlist)
     may_cut = style.breaks_anywhere and style.white_space in _WRAPPING
     total_fit = _make_total_fit(hlist, style, breakpoints, width)
-    builder = LineBuilder(hlist, style, metrics, width)
     while True:
         for box in total_fit(start, indents) if total_fit else ():
             result.starts.append(start)

@@ -113,24 +113,26 @@ def make_glyph_style(
     text: str | None = None,
 ) -> GlyphStyle:
     """Return the glyph style of a text in one face; `text` None means any text the face covers."""
-    shaped = is_shaped(style, face, level, text)
-    joined = None if shaped else find_ligatures(style, face, text)
-    return GlyphStyle(style, face, link, level, shaped, joined)
+    return GlyphStyle(style, face, link, level, *find_encoding(style, face, level, text))
 
 
-def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) -> bool:
-    """Return whether a text in one face is encoded by clusters of glyphs."""
+def find_encoding(
+    style: TextStyle, face: FontFace, level: int, text: str | None
+) -> tuple[bool, JoinedTexts | None]:
+    """Return whether a text in one face is encoded by clusters of glyphs, else its ligatures."""
     if not face.shapes:
-        return False
+        return False, None
     if level % 2 == 1 or (text is not None and needs_shaping(text)):
-        return True
+        return True, None
     own: Any = face  # only faces of a font set have `shapes`
     if own.is_colored:  # its glyphs are forms, for which text is split by clusters
-        return True
+        return True, None
     joined = find_ligatures(style, face, text)
     if joined is not None and joined.ligatures.is_contextual:
-        return True
-    return bool(style.features) and has_effect(style.features, own, text)
+        return True, None
+    if style.features and has_effect(style.features, own, text):
+        return True, None
+    return False, joined
 
 
 def find_ligatures(style: TextStyle, face: FontFace, text: str | None) -> JoinedTexts | None:
@@ -264,6 +266,7 @@ class Lines:
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved
     together: int = 1
     boxed: bool | None = None  # the answer of `has_boxes`, None until it is asked
+    is_copied: bool = False  # some of the lines are in other `Lines`, cut
 
     @property
     def has_boxes(self) -> bool:
@@ -290,6 +293,23 @@ class Lines:
         strip = bisect_right(self.list_starts, line) - 1
         return InlinePosition(strip + (start.list_index if start else 0), self.starts[line])
 
+    def is_like(self, other: Lines) -> bool:
+        """Return whether lines take the same room as others and may be separated at the same places."""
+        if self.widest or other.widest or len(self.lines) != len(other.lines):
+            return False
+        if self.together != other.together or self.list_starts != other.list_starts:
+            return False
+        return all(map(_is_alike, self.lines, other.lines))
+
+    def replace(self, other: Lines) -> None:
+        """Become other lines for all that were laid out with these."""
+        self.lines, self.starts, self.texts, self.boxed = (
+            other.lines,
+            other.starts,
+            other.texts,
+            other.boxed,
+        )
+
     def count_fitting(self, first: int, room: float) -> int:
         """Return the number of lines from `first` on that fit into a height of `room` points."""
         limit = self.lines[first].y + room + EPSILON if self.lines else 0.0
@@ -299,6 +319,16 @@ class Lines:
 def has_atomic_inline(line: Line) -> bool:
     """Return whether a line contains an image or another box among its text."""
     return any(isinstance(fragment.glyph_style, AtomicInline) for fragment in line.fragments)
+
+
+def _is_alike(line: Line, other: Line) -> bool:
+    return (
+        line.y == other.y
+        and line.height == other.height
+        and line.baseline == other.baseline
+        and line.anchors == other.anchors
+        and line.boundary == other.boundary
+    )
 
 
 def _bottom(line: Line) -> float:

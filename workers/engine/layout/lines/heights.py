@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workers.engine.layout.context import Fonts
 from workers.engine.layout.fonts.interface import FontFace
@@ -17,8 +17,7 @@ def line_metrics(base: TextStyle, style: ParagraphStyle, fonts: Fonts) -> tuple[
     return metrics.height, metrics.baseline
 
 
-@dataclass(frozen=True, slots=True)
-class Strut:
+class Strut(NamedTuple):
     """The strut: the minimum height and baseline of every line of a paragraph, in points (CSS 2 §10.8.1)."""
 
     base: TextStyle
@@ -53,13 +52,15 @@ class Strut:
         self, glyph_styles: Iterable[GlyphStyle | AtomicInline]
     ) -> tuple[float, float] | None:
         """Return the height and the baseline of all lines in some styles, None where they may differ."""
-        base = self.base
+        base, height, baseline = self
         for glyph_style in glyph_styles:
             if isinstance(glyph_style, AtomicInline):
                 return None
             style = glyph_style.style
             if style is not base and (style.size > base.size or style.rise):
-                return None
+                above, below = self._extent(glyph_style)
+                if above > baseline or below > height - baseline:
+                    return None
         return self.of_line(())
 
     def of_empty(self, style: TextStyle | None) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, compress
@@ -20,8 +20,7 @@ from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,
     Hanging,
-    find_ligatures,
-    is_shaped,
+    find_encoding,
 )
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import (
@@ -81,6 +80,7 @@ class HorizontalList:
     has_levels: bool = False  # visual order may differ from logical order
     hanging: Hanging | None = None  # of a paragraph with hanging punctuation
     _joined: tuple[str, list[int]] | None = None
+    _anchored: list[int] | None = None
 
     def distinct_styles(self) -> list[GlyphStyle | AtomicInline]:
         """Return the style of each run."""
@@ -172,8 +172,12 @@ class HorizontalList:
 
     def anchors_between(self, first: int, last: int) -> tuple[str, ...]:
         """Return the anchors of some boxes; one after the last box of the list belongs to that box."""
+        if self._anchored is None:
+            self._anchored = sorted(self.anchors)
         end = last + 1 if last == len(self.texts) - 1 else last
-        return tuple(name for box in range(first, end + 1) for name in self.anchors.get(box, ()))
+        begin = bisect_left(self._anchored, first)
+        boxes = self._anchored[begin : bisect_right(self._anchored, end)]
+        return tuple([name for box in boxes for name in self.anchors[box]])
 
     def add_atomic_inline(self, atomic: AtomicInline) -> None:
         """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
@@ -464,9 +468,8 @@ def _add_run(
         hlist.boundaries[-1] = NO_BREAK  # a note call stays with the word before it
     is_solid = is_solid or isinstance(run, NoteCall)
     for face, face_run in context.fonts.split(run.style, text):
-        shaped = is_shaped(run.style, face, level, face_run)
-        joined = None if shaped else find_ligatures(run.style, face, face_run)
-        glyph_style = _intern_glyph_style(context, run, face, level, shaped, joined)
+        encoding = find_encoding(run.style, face, level, face_run)
+        glyph_style = _intern_glyph_style(context, run, face, level, *encoding)
         if is_solid:
             hlist.add_box(glyph_style, face_run, glyph_style.measure(face_run), NO_BREAK)
         elif style.white_space is WhiteSpace.PRE_WRAP:

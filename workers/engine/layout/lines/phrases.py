@@ -15,8 +15,8 @@ from workers.engine.layout.lines.drawing import draw_text, make_glyphs
 from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
+    find_encoding,
     find_ligatures,
-    is_shaped,
     make_glyph_style,
 )
 from workers.engine.tree.styles.computed import TextStyle
@@ -26,7 +26,7 @@ def text_measurer(fonts: Fonts, style: TextStyle) -> Callable[[str], float]:
     """Return the fastest function that measures any text of a style, in points."""
     face = fonts.find(style)
     measure, size, spacing = face.measure, style.size, style.letter_spacing
-    shapes_all = is_shaped(style, face, 0, None)
+    shapes_all = find_encoding(style, face, 0, None)[0]
 
     def measure_any(text: str) -> float:
         if not shapes_all and face.draws_simply(text) and find_ligatures(style, face, text) is None:

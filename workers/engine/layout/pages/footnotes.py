@@ -34,7 +34,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
-from workers.engine.tree.nodes import Note, Reference
+from workers.engine.tree.nodes import Note
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes
 
@@ -129,17 +129,6 @@ class _Trial(NamedTuple):
         return len(self.rest) < 2 and all(note.resume is not None for note in self.rest)
 
 
-class _Filled(NamedTuple):
-    """A filled area: the height of its content, and the texts of references shown in it.
-
-    Those are None where it shows more than references.
-    """
-
-    trial: _Trial
-    height: float
-    shown: Sequence[tuple[Reference, str]] | None
-
-
 class FootnoteFiller:
     """Fills the areas of one flow on one page; `pending` are the notes that continue in the next."""
 
@@ -209,26 +198,15 @@ class FootnoteFiller:
         area: _HeightSearch,
         key: tuple[Resume, tuple[PendingNote, ...], Region, float],
     ) -> _Trial | None:
-        """Return the content of an area, that of an earlier pass if it would be the same."""
-        known: _Filled | None = context.flow_cache.get(blocks, *key)
-        references = context.references
-        if references is None:
+        """Return the content of an area, at the height found in an earlier pass if that still fits."""
+        if context.references is None:
             return area.search()
-        # Figures that wait to float decide about the end of an area too.
-        is_settled = known is not None and not context.places_floats
-        if known is not None and is_settled and references.still_shows(known.shown):
-            return known.trial
-        references.begin_area()
-        trial, height = None, 0.0
-        if known is not None:
-            height = known.height
-            trial = area.search_again(height, known.trial.names)
+        known: tuple[float, tuple[str, ...]] | None = context.flow_cache.get(blocks, *key)
+        trial = None if known is None else area.search_again(*known)
         if trial is None:
-            trial, height = area.search(), area.height
-        if trial is not None:
-            filled = _Filled(trial, height, references.shown)
-            context.flow_cache.set(blocks, *key, value=filled)
-        references.shown = None
+            trial = area.search()
+            if trial is not None:
+                context.flow_cache.set(blocks, *key, value=(area.height, trial.names))
         return trial
 
     def fill_clipped(
@@ -342,7 +320,8 @@ class _HeightSearch:
         self._rule = filler.rule_height(region.width)
         self._reserved = self._reserve(is_over=is_over)
         self._seen: Sequence[tuple[str, float]] = ()  # calls at the greatest height tried
-        self._ends: Sequence[float] = ()  # the bottom of each note of `_seen`
+        # Their notes as if there were room for all, below the pending ones.
+        self._notes: StackFragment | None = None
         self.height = self._height - self._reserved  # of the content found
 
     def search(self) -> _Trial | None:
@@ -372,44 +351,74 @@ class _HeightSearch:
 
     def _find_whole(self) -> _Trial | None:
         """Return the most content whose notes all fit below it, or the nearest result."""
-        highest = trial = self._try(height := self.height)
+        height = self.height
+        highest = trial = self._find_end(height)
         for _ in range(MAX_TRIALS):
             if trial is None or trial.is_whole or not trial.calls:
                 break
-            if not self._seen:
-                self._measure_notes(trial.calls)
             height = self._lower(trial.calls, height)
-            trial = self._try(height)
+            trial = self._find_end(height)
             if trial is not None and trial.body.height > height + EPSILON:
                 trial = None  # it was forced and would be too tall for its area
         if trial is None:
-            return highest
+            return self._complete(highest)
         self.height = height
-        return trial
+        return self._complete(trial)
 
     def _try(self, height: float) -> _Trial | None:
+        """Return the content up to a height, and as much of its notes as fits."""
+        return self._complete(self._find_end(height))
+
+    def _complete(self, trial: _Trial | None) -> _Trial | None:
+        """Return a trial with as much of its notes as fits."""
+        return trial if trial is None or trial.is_whole else self._add_notes(trial)
+
+    def _find_end(self, height: float) -> _Trial | None:
+        """Return the content up to a height; where its notes do not all fit, they are left out."""
         body = self._lay_out(max(height, 0.0), is_top=self._is_top)
         if body is None:
             return None
         calls = self._filler.find_calls(body)
-        notes = (*self._carried, *(PendingNote(call, None) for call, _ in calls))
+        notes = self._notes_of(calls)
         if not notes:
             return _Trial(body, calls, None, ())
-        room = self._height - body.height - self._rule
+        trial = _Trial(body, calls, None, notes)
+        if calls and not self._seen:
+            self._measure_notes(calls)
+        if not calls or self._notes is None or not self._begins_with(calls):
+            return self._add_notes(trial)
+        if self._need(len(calls)) > self._height - body.height + EPSILON:
+            return trial
+        return trial._replace(note_stack=self._notes.take(len(notes)), rest=())
+
+    def _begins_with(self, calls: Sequence[tuple[str, float]]) -> bool:
+        """Return whether some calls are the first of those whose notes are measured."""
+        seen = self._seen[: len(calls)]
+        return [call for call, _ in calls] == [call for call, _ in seen]
+
+    def _notes_of(self, calls: Sequence[tuple[str, float]]) -> tuple[PendingNote, ...]:
+        """Return the notes of calls, behind the pending ones."""
+        return (*self._carried, *(PendingNote(call, None) for call, _ in calls))
+
+    def _add_notes(self, trial: _Trial) -> _Trial:
+        """Lay out as much of the notes of a trial as fits below its content."""
+        body, calls = trial.body, trial.calls
         note_stack, rest = self._filler.lay_out_notes(
-            notes, self._width, room, is_top=bool(self._carried) and not calls
+            self._notes_of(calls),
+            self._width,
+            self._height - body.height - self._rule,
+            is_top=bool(self._carried) and not calls,
         )
         if note_stack is not None and not note_stack.placed:
             note_stack = None
         return _Trial(body, calls, note_stack, rest)
 
     def _measure_notes(self, calls: Sequence[tuple[str, float]]) -> None:
-        """Measure the notes of calls, below the pending ones."""
-        notes = (*self._carried, *(PendingNote(call, None) for call, _ in calls))
-        note_stack, _ = self._filler.lay_out_notes(notes, self._width, inf, is_top=True)
-        assert note_stack is not None
-        ends = [placed.y + placed.fragment.height for placed in note_stack.placed]
-        self._seen, self._ends = calls, ends[len(self._carried) :]
+        """Lay out the notes of calls with room for all."""
+        self._seen = calls
+        self._notes, _ = self._filler.lay_out_notes(
+            self._notes_of(calls), self._width, inf, is_top=True
+        )
 
     def _lower(self, calls: Sequence[tuple[str, float]], before: float) -> float:
         """Return the greatest height below `before` at which the notes of its calls fit."""
@@ -425,7 +434,9 @@ class _HeightSearch:
         """Return the height of the first `count` notes with the pending ones and the rule."""
         if not count:
             return self._reserved
-        return self._rule + self._ends[min(count, len(self._ends)) - 1]
+        assert self._notes is not None
+        last = self._notes.placed[len(self._carried) + min(count, len(self._seen)) - 1]
+        return self._rule + last.y + last.fragment.height
 
     def _is_wasteful(self, trial: _Trial) -> bool:
         """Return whether keeping notes whole leaves much of the area empty."""

@@ -15,8 +15,16 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout.blocks.breaks import forced_break_before
 from workers.engine.layout.blocks.floating import is_out_of_flow
 from workers.engine.layout.blocks.stacks import StackResume
-from workers.engine.layout.context import EPSILON, AnyBlock, LayoutContext, Rectangle, Resume
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    Rectangle,
+    Resume,
+)
 from workers.engine.layout.display import LaidOutPage
+from workers.engine.layout.pages.anchors import locate_on_page
 from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
 from workers.engine.layout.pages.floats.filler import FloatFiller
 from workers.engine.layout.pages.floats.sections import (
@@ -28,6 +36,7 @@ from workers.engine.layout.pages.floats.sections import (
 )
 from workers.engine.layout.pages.floats.state import FloatState
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote
+from workers.engine.layout.pages.kept_areas import KeptArea, KeptAreas
 from workers.engine.layout.pages.plans import (
     FilledArea,
     PageNumbers,
@@ -83,20 +92,29 @@ class _FlowProgress:
 
 
 def fill_pages(
-    context: LayoutContext, document: Document, page_numbers: PageNumbers
+    context: LayoutContext,
+    document: Document,
+    page_numbers: PageNumbers,
+    kept_areas: KeptAreas | None = None,
 ) -> list[PagePlan]:
     """Paginate a document with assumed page numbers; return at least one page.
+
+    `kept_areas` are those of the pass before, and take those of this one.
 
     Raises:
         AuthoringError: A flow has no area to continue in, or there are more than MAX_PAGES
             pages.
     """
-    return _Paginator(context, document, page_numbers).fill()
+    return _Paginator(context, document, page_numbers, kept_areas).fill()
 
 
 class _Paginator:
     def __init__(
-        self, context: LayoutContext, document: Document, page_numbers: PageNumbers
+        self,
+        context: LayoutContext,
+        document: Document,
+        page_numbers: PageNumbers,
+        kept_areas: KeptAreas | None,
     ) -> None:
         self.context = context
         self.families = group_by_family(document.masters)
@@ -110,6 +128,8 @@ class _Paginator:
         if self.has_floats:
             for flow_progress in self.progress.values():
                 flow_progress.floating = find_floats(flow_progress.flow.blocks)
+        # Figures that wait to float decide about the end of an area too.
+        self.kept_areas = None if document.has_floats else kept_areas
         self.empty_pages = 0
 
     def fill(self) -> list[PagePlan]:
@@ -207,6 +227,9 @@ class _Paginator:
                 continue
             self._fill_area(flow_progress, plan, area, rectangle)
         self._check_areas(leader, plan, areas)
+        if self.context.references is not None:
+            values = self.page_numbers.values(plan, len(self.pages))
+            locate_on_page(plan, values, self.context.references.placed)
 
     def _goes_on_later(
         self,
@@ -240,6 +263,43 @@ class _Paginator:
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
     ) -> None:
         before = flow_progress.resume, flow_progress.notes, flow_progress.floats
+        fragment = self._find_content(flow_progress, plan, area, rectangle)
+        flow_progress.first_page = flow_progress.first_page or len(self.pages)
+        flow_progress.last_page, flow_progress.family = len(self.pages), plan.master.name
+        if fragment.resume is None:
+            flow_progress.is_done = True
+            return
+        if (fragment.resume, flow_progress.notes, flow_progress.floats) == before:
+            self._raise_no_progress(flow_progress.flow)
+        flow_progress.resume, flow_progress.forced = fragment.resume, fragment.forced
+        flow_progress.waits_for_next_page = fragment.forced in _NEXT_PAGE or self._has_to_wait(
+            flow_progress, plan
+        )
+
+    def _find_content(
+        self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
+    ) -> Fragment:
+        """Add an area to a page, that of the pass before where it would be the same."""
+        references, kept_areas = self.context.references, self.kept_areas
+        if references is None or kept_areas is None:
+            return self._fill_anew(flow_progress, plan, area, rectangle)
+        place = flow_progress.flow.name, flow_progress.resume, flow_progress.notes
+        key = (*place, id(area), rectangle, plan.master.height, references.digits)
+        known = kept_areas.find(self.context, key)
+        if known is not None:
+            plan.filled_areas.append(known.filled)
+            flow_progress.notes = known.notes
+            return known.filled.fragment
+        references.begin_area()
+        fragment = self._fill_anew(flow_progress, plan, area, rectangle)
+        filled = plan.filled_areas[-1]
+        kept_areas.add(key, KeptArea(filled, flow_progress.notes, references.end_area()))
+        return fragment
+
+    def _fill_anew(
+        self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
+    ) -> Fragment:
+        """Fill an area of a page."""
         filler = self._note_filler(flow_progress, plan)
         floats = self._float_filler(flow_progress, plan, filler)
         self.context.area_foot = plan.master.height - rectangle.y - rectangle.height
@@ -258,17 +318,7 @@ class _Paginator:
         if floats is not None:
             flow_progress.floats = floats.queue
         plan.filled_areas.append(FilledArea(area, rectangle, fragment))
-        flow_progress.first_page = flow_progress.first_page or len(self.pages)
-        flow_progress.last_page, flow_progress.family = len(self.pages), plan.master.name
-        if fragment.resume is None:
-            flow_progress.is_done = True
-            return
-        if (fragment.resume, flow_progress.notes, flow_progress.floats) == before:
-            self._raise_no_progress(flow_progress.flow)
-        flow_progress.resume, flow_progress.forced = fragment.resume, fragment.forced
-        flow_progress.waits_for_next_page = fragment.forced in _NEXT_PAGE or self._has_to_wait(
-            flow_progress, plan
-        )
+        return fragment
 
     def _note_filler(self, flow_progress: _FlowProgress, plan: PagePlan) -> FootnoteFiller | None:
         """Return the footnote filler of a flow on a page, None in a document without notes."""

@@ -26,11 +26,15 @@ class RunningContent:
 
 @dataclass(slots=True)
 class FilledArea:
-    """The content of an area of a page; the area is None for the whole page area."""
+    """The content of an area of a page; the area is None for the whole page area.
+
+    `anchors` are the names of the anchors in it, None before they are looked for.
+    """
 
     area: Area | None
     rectangle: Rectangle
     fragment: Fragment
+    anchors: Sequence[str] | None = None
 
 
 @dataclass(slots=True)

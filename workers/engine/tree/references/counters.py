@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from workers.engine.syntax.numbers import HEADINGS, KINDS, NumberToken, resolve_tokens
+from workers.engine.syntax.numbers import (
+    HEADINGS,
+    KINDS,
+    NumberFormat,
+    NumberToken,
+    resolve_tokens,
+)
 from workers.engine.tree.references.counter_styles import format_counter
 from workers.engine.tree.styles.computed import Numbering
 
@@ -28,7 +35,8 @@ class Counters:
             name: {below for below in known & _HEADINGS if below > name}
             for name in known & _HEADINGS
         }
-        self._seen: set[Numbering] = set()
+        # By numbering: its texts and, for each number in it, the counter and the declared kind.
+        self._parts: dict[Numbering, list[str | tuple[str, str]]] = {}
 
     @property
     def is_full(self) -> bool:
@@ -48,12 +56,13 @@ class Counters:
                 self._set(name, value)
         if shape is None:
             return None
-        if numbering not in self._seen:
-            self._seen.add(numbering)
-            self._learn(numbering)
         counter = numbering.counter
+        parts = self._parts.get(numbering)
+        if parts is None:
+            parts = self._parts[numbering] = self._resolve(shape, counter)
+            self._learn(parts, counter)
         self._set(counter, self._values.get(counter, 0) + 1 if own is None else own)
-        return self._write(numbering)
+        return self._write(parts, counter)
 
     def restart(self, name: str) -> None:
         """Restart a counter."""
@@ -72,28 +81,30 @@ class Counters:
                 self._written.pop(below, None)
                 waiting += self._below.get(below, ())
 
-    def _learn(self, numbering: Numbering) -> None:
-        """Store the counters that a format names before its own, which are above it."""
-        assert numbering.format is not None
-        names = [name for name, _ in self._tokens(numbering)]
-        if numbering.counter in names:
-            names = names[: names.index(numbering.counter)]
-        for name in names:
-            if name and name != numbering.counter:
-                self._below.setdefault(name, set()).add(numbering.counter)
+    def _resolve(self, shape: NumberFormat, counter: str) -> list[str | tuple[str, str]]:
+        """Return the parts of a format with the counters of its numbers."""
+        tokens = resolve_tokens(shape, counter, self._known)
+        return [next(tokens) if isinstance(part, NumberToken) else part for part in shape.parts]
 
-    def _write(self, numbering: Numbering) -> str:
-        assert numbering.format is not None
-        tokens = iter(self._tokens(numbering))
+    def _learn(self, parts: Sequence[str | tuple[str, str]], own: str) -> None:
+        """Store the counters that a format names before its own, which are above it."""
+        names = [part[0] for part in parts if not isinstance(part, str)]
+        if own in names:
+            names = names[: names.index(own)]
+        for name in names:
+            if name and name != own:
+                self._below.setdefault(name, set()).add(own)
+
+    def _write(self, parts: Sequence[str | tuple[str, str]], own: str) -> str:
         texts: list[str] = []
-        at: list[int] = []
-        for part in numbering.format.parts:
-            if isinstance(part, NumberToken):
-                at.append(len(texts))
-                texts.append(self._write_one(*next(tokens), numbering.counter))
-            else:
+        first, last = len(parts), 0
+        for at, part in enumerate(parts):
+            if isinstance(part, str):
                 texts.append(part)
-        self._written[numbering.counter] = "".join(texts[at[0] : at[-1] + 1])[:MAX_NUMBER]
+            else:
+                first, last = min(first, at), at
+                texts.append(self._write_one(*part, own))
+        self._written[own] = "".join(texts[first : last + 1])[:MAX_NUMBER]
         return "".join(texts)[:MAX_NUMBER]
 
     def _write_one(self, name: str, kind: str, own: str) -> str:
@@ -101,7 +112,3 @@ class Counters:
         if not kind and name != own:
             return self._written.get(name, str(value))
         return format_counter(KINDS[kind or "1"], value)
-
-    def _tokens(self, numbering: Numbering) -> list[tuple[str, str]]:
-        assert numbering.format is not None
-        return list(resolve_tokens(numbering.format, numbering.counter, self._known))

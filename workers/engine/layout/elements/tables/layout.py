@@ -54,8 +54,12 @@ def lay_out_table(
 
     def content(inner: Region, at: TableResume | None) -> Fragment | None:
         context.path.append(node.source)
+        references = context.references
+        before = 0 if references is None else references.lookups
         grid = find_grid(context, node, inner.width)
         fragment = _TableFiller(context, grid, inner, at).fill()
+        if references is not None and references.lookups > before:
+            references.affects_widths = True  # the grid keeps rows for all areas
         context.path.pop()
         return fragment
 
