@@ -90,8 +90,17 @@ def _contents_entries(
             level: _number_width(context, node.entries[level - 1], list(group))
             for level, group in groupby(sorted(titles, key=_level), key=_level)
         }
+        styles = [entry.style for entry in node.entries]
+        heads = [_kept_with_next(style) for style in styles]
+        next_levels = [*(title.level for title in titles[1:]), 0]
         known = context.cache[key] = [
-            _contents_entry(node, title, widths[title.level]) for title in titles
+            _contents_entry(
+                node,
+                title,
+                (heads if next_level > title.level else styles)[title.level - 1],
+                widths[title.level],
+            )
+            for title, next_level in zip(titles, next_levels, strict=False)
         ]
     return known
 
@@ -112,13 +121,13 @@ def _number_width(context: LayoutContext, entry: EntryStyle, titles: Sequence[Ti
     return max(short or widths, default=0.0)
 
 
-def _contents_entry(node: Contents, title: Title, width: float) -> Paragraph:
+def _contents_entry(node: Contents, title: Title, style: Style, width: float) -> Paragraph:
     entry = node.entries[title.level - 1]
     inlines = tuple(_inlines_of(title.text, entry))
     label = Label(title.number, width) if title.number else None
     refers = any(not isinstance(inline, TextRun) for inline in inlines)
     extra = ParagraphExtras(label, Leader(node.leader, title.target), refers)
-    return Paragraph(node.source, Role.CONTENTS_ENTRY, entry.style, inlines, extra=extra)
+    return Paragraph(node.source, Role.CONTENTS_ENTRY, style, inlines, extra=extra)
 
 
 def _inlines_of(parts: ReferenceText, entry: EntryStyle) -> Iterator[Inline]:
@@ -131,6 +140,13 @@ def _inlines_of(parts: ReferenceText, entry: EntryStyle) -> Iterator[Inline]:
 
 def _level(title: Title) -> int:
     return title.level
+
+
+def _kept_with_next(style: Style) -> Style:
+    """Return the style of an entry that the entries below it follow: they are not separated."""
+    if style.breaks.after is not BreakTo.AUTO:
+        return style
+    return replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
 
 
 # --- the index ------------------------------------------------------------------------------------------
@@ -146,7 +162,7 @@ def _index_entries(
     kept = context.cache.get(("index", node))
     terms = state.cross_references.terms
     styles = [entry.style for entry in node.entries]
-    heads = [replace(s, breaks=replace(s.breaks, after=BreakTo.AVOID)) for s in styles]
+    heads = [_kept_with_next(style) for style in styles]
     made: list[tuple[tuple[PageLocation, ...], Paragraph]] = []
     for number, term in enumerate(terms):
         pages = {page: name for name in reversed(term.anchors) if (page := state.pages.get(name))}

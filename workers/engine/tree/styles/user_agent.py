@@ -88,7 +88,7 @@ MARKDOWN_DECLARATIONS: Final[dict[str, dict[str, str]]] = {"pre": {"white-space"
 _ENTRY: Final = {"text-align": "start", "text-indent": "0", "white-space": "normal"}
 _INDEX_ENTRY: Final = {**_ENTRY, "text-indent": "-4mm"}
 ENTRY_DECLARATIONS: Final[dict[str, dict[str, str]]] = {
-    "toc-1": {**_ENTRY, "margin-top": "1.5mm", "break-after": "avoid"},
+    "toc-1": {**_ENTRY, "margin-top": "1.5mm"},
     **{f"toc-{level}": {**_ENTRY, "margin-left": f"{6 * level - 6}mm"} for level in range(2, 7)},
     **{
         f"index-{level}": {**_INDEX_ENTRY, "padding-left": f"{4 * level}mm"}
