@@ -175,3 +175,20 @@ def test_an_entry_of_contents_is_kept_with_the_entries_below_it(top: int):
         f'<flow><toc leader="none" margin-top="{top}mm"/><break/>{flow}</flow></document>'
     )
     assert texts_of(pdf_of(source))[1].startswith("Chapter ")
+
+
+@pytest.mark.parametrize("width", [42, 44, 46, 48])
+def test_the_pages_of_a_range_stand_on_one_line_of_the_index(width: int):
+    flow = "".join(
+        f'<p break-before="page"><mark term="Chuck"/>{n}</p>' if n % 4 else "<break/><p>Nothing</p>"
+        for n in range(1, 60)
+    )
+    source = (
+        '<document lang="en"><page size="A6" margin="10mm"/>'
+        f'<flow>{flow}<div page="narrow"><index/></div></flow>'
+        f'<page name="narrow" size="{width}mm 120mm" margin="10mm"/></document>'
+    )
+    document = pypdfium2.PdfDocument(pdf_of(source))
+    lines = document[len(document) - 1].get_textpage().get_text_bounded().splitlines()
+    assert len(lines) > 5
+    assert not any(line.strip().endswith("–") for line in lines)

@@ -116,6 +116,11 @@ class NoteCall(TextRun):
 
 
 @dataclass(frozen=True, slots=True)
+class PageRange(TextRun):
+    """Pages in an entry of an index, such as 12–14, which lines do not separate."""
+
+
+@dataclass(frozen=True, slots=True)
 class LineBreak:
     """A forced line break; an empty line has the height of `style`."""
 

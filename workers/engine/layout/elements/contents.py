@@ -20,6 +20,7 @@ from workers.engine.tree.nodes import (
     Inline,
     Label,
     Leader,
+    PageRange,
     Paragraph,
     ParagraphExtras,
     Role,
@@ -195,8 +196,8 @@ def _index_entry(
     return Paragraph(node.source, Role.CONTENTS_ENTRY, style, tuple(inlines))
 
 
-def _link(shown: str, style: TextStyle, name: str) -> tuple[TextRun, TextRun]:
-    return TextRun(", ", style), TextRun(shown, style, f"#{name}")
+def _link(shown: str, style: TextStyle, name: str) -> tuple[TextRun, PageRange]:
+    return TextRun(", ", style), PageRange(shown, style, f"#{name}")
 
 
 def _ranges(pages: Iterable[PageLocation]) -> list[tuple[PageLocation, PageLocation]]:

@@ -39,6 +39,7 @@ from workers.engine.tree.nodes import (
     InlineBlock,
     LineBreak,
     NoteCall,
+    PageRange,
     TextRun,
 )
 from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle, WhiteSpace
@@ -462,7 +463,7 @@ def _add_run(
     is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
     if isinstance(run, NoteCall) and hlist.boundaries and hlist.boundaries[-1] == BREAK:
         hlist.boundaries[-1] = NO_BREAK  # a note call stays with the word before it
-    is_solid = is_solid or isinstance(run, NoteCall)
+    is_solid = is_solid or isinstance(run, NoteCall | PageRange)
     for face, face_run in context.fonts.split(run.style, text):
         shaped = is_shaped(run.style, face, level, face_run)
         joined = None if shaped else find_ligatures(run.style, face, face_run)
