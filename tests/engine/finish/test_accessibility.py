@@ -145,3 +145,30 @@ def test_a_problem_repeated_by_a_loop_is_reported_once():
     )
     found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
     assert [one.code for one in found.warnings] == ["missing-scope"]
+
+
+def test_the_text_of_a_link_is_that_of_all_its_runs():
+    inside = '<p><a href="https://example.com/">our <b>terms</b> <i>of 2026</i></a></p>'
+    source = f'<document profile="pdf/ua-1" title="a" lang="en"><flow>{inside}</flow></document>'
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert found.errors == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("click <b>here</b>", ["link-text"]),
+        ("Read more …", ["link-text"]),
+        ("こちら", ["link-text"]),
+        ("Terms of 2026", []),
+        ("https://example.com/", []),
+    ],
+)
+def test_a_link_text_that_names_no_target_is_a_warning(text: str, codes: list[str]):
+    source = (
+        '<document profile="pdf/ua-1" title="a" lang="en"><flow>'
+        f'<p>The terms are <a href="https://example.com/">{text}</a>.</p></flow></document>'
+    )
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert found.errors == ()
+    assert [one.code for one in found.warnings] == codes
