@@ -129,8 +129,10 @@ class _AccessibilityChecker:
         for inline in paragraph.inlines:
             if isinstance(inline, TextRun):
                 has_links = has_links or inline.link is not None
-            elif isinstance(inline, InlineBlock) and isinstance(inline.block, FormField):
-                self._check_field(inline.block)
+            elif isinstance(inline, InlineBlock):
+                has_links = has_links or inline.link is not None
+                if isinstance(inline.block, FormField):
+                    self._check_field(inline.block)
         if has_links:
             self._check_links(paragraph)
 
@@ -139,7 +141,7 @@ class _AccessibilityChecker:
         for target, runs in groupby(paragraph.inlines, key=_target_of):
             if target is None:
                 continue
-            text = "".join(run.text for run in runs if isinstance(run, TextRun)).strip()
+            text = "".join(map(_text_of, runs)).strip()
             if not text:
                 self._report(
                     "link-text",
@@ -205,4 +207,14 @@ def _is_unclear(cell: CellTemplate) -> bool:
 
 
 def _target_of(inline: Inline) -> str | None:
-    return inline.link if isinstance(inline, TextRun) else None
+    return inline.link if isinstance(inline, TextRun | InlineBlock) else None
+
+
+def _text_of(inline: Inline) -> str:
+    match inline:
+        case TextRun():
+            return inline.text
+        case InlineBlock():
+            return inline.alt
+        case _:
+            return ""

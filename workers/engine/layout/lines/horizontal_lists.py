@@ -496,7 +496,9 @@ def _lay_out_atomic_inline(context: LayoutContext, inline: InlineBlock) -> Atomi
     _, width = context.measure(inline.block)
     fragment = context.lay_out(inline.block, Region(width))
     assert fragment is not None
-    return AtomicInline(fragment, width)
+    if inline.link is None:
+        return AtomicInline(fragment, width)
+    return AtomicInline(fragment, width, link=inline.link, alt=inline.alt)
 
 
 def _remove_soft_hyphens(segments: list[str]) -> list[str]:
