@@ -143,9 +143,12 @@ def _parse(declarations: Mapping[str, Mapping[str, str]]) -> Mapping[str, Proper
     return MappingProxyType(parsed)
 
 
+_AT_START: Final = {"margin-left": "margin-start", "padding-left": "padding-start"}
 BUILT_IN: Final = _parse(DECLARATIONS)
 BUILT_IN_ENTRIES: Final = {
-    name: _parse_plain(written) for name, written in ENTRY_DECLARATIONS.items()
+    # Entries are indented at the start of lines too; the styles of the author say left and right.
+    name: {_AT_START.get(key, key): value for key, value in _parse_plain(written).items()}
+    for name, written in ENTRY_DECLARATIONS.items()
 }
 BUILT_IN_MARKDOWN: Final = {
     tag: {**BUILT_IN[tag], **_parse_plain(written)}
