@@ -28,9 +28,11 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.references.cross_references import IndexTerm, ReferenceText, Title
 from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
+from workers.engine.tree.styles.direction import is_in_arabic_script
 
 _MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned after
 _EN_DASH: Final = "\u2013"
+_ARABIC_COMMA: Final = "\u060c"
 
 
 def lay_out_contents(
@@ -197,7 +199,8 @@ def _index_entry(
 
 
 def _link(shown: str, style: TextStyle, name: str) -> tuple[TextRun, PageRange]:
-    return TextRun(", ", style), PageRange(shown, style, f"#{name}")
+    comma = _ARABIC_COMMA if is_in_arabic_script(style.lang) else ","
+    return TextRun(f"{comma} ", style), PageRange(shown, style, f"#{name}")
 
 
 def _ranges(pages: Iterable[PageLocation]) -> list[tuple[PageLocation, PageLocation]]:
