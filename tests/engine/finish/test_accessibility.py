@@ -11,6 +11,7 @@ import pytest
 from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
 from tests.engine.finish.matterhorn import name
+from tests.engine.finish.structure import write_structure
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import render, validate
@@ -118,6 +119,7 @@ def test_encryption_leaves_the_text_to_screen_readers():
         ('<img src="logo"/>', "missing-alt"),
         ('<barcode type="qr" value="a"/>', "missing-alt"),
         ('<p>a<a href="https://example.com/">&#160;</a>b</p>', "link-text"),
+        ('<p><a href="https://example.com/"><img src="logo" alt=""/></a></p>', "link-text"),
         ("<table><tr><td>a</td><th>b</th></tr></table>", "missing-scope"),
         ("<div><row><ul><li><h4>a</h4></li></ul></row></div>", "heading-level"),
         ("<table><tr><td><h4>a</h4></td></tr></table>", "heading-level"),
@@ -145,3 +147,69 @@ def test_a_problem_repeated_by_a_loop_is_reported_once():
     )
     found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
     assert [one.code for one in found.warnings] == ["missing-scope"]
+
+
+def test_the_text_of_a_link_is_that_of_all_its_runs():
+    inside = '<p><a href="https://example.com/">our <b>terms</b> <i>of 2026</i></a></p>'
+    source = f'<document profile="pdf/ua-1" title="a" lang="en"><flow>{inside}</flow></document>'
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert found.errors == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("click <b>here</b>", ["link-text"]),
+        ("Read more …", ["link-text"]),
+        ("こちら", ["link-text"]),
+        ("Terms of 2026", []),
+        ("https://example.com/", []),
+    ],
+)
+def test_a_link_text_that_names_no_target_is_a_warning(text: str, codes: list[str]):
+    source = (
+        '<document profile="pdf/ua-1" title="a" lang="en"><flow>'
+        f'<p>The terms are <a href="https://example.com/">{text}</a>.</p></flow></document>'
+    )
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert found.errors == ()
+    assert [one.code for one in found.warnings] == codes
+
+
+def test_an_image_in_a_link_is_part_of_it():
+    inside = (
+        '<p>See <a href="https://example.com/"><img src="logo" alt="Our site" height="5mm"/> or <b>ask</b></a>.</p>'
+        '<a href="https://example.com/qr"><barcode type="qr" value="a" alt="Order again"/></a>'
+    )
+    source = f'<document profile="pdf/ua-1" title="a" lang="en"><flow>{inside}</flow></document>'
+    payload = Payload(PayloadKind.XML, source.encode())
+    file = render(None, payload, options=OPTIONS, resources=FolderImages()).pdf
+    assert find_violations(file) == []
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        links = [(str(link.A.URI), str(link.Contents)) for link in pdf.pages[0].Annots]
+    assert links == [
+        ("https://example.com/", "Our site or ask"),
+        ("https://example.com/", "Our site or ask"),
+        ("https://example.com/", "Our site or ask"),
+        ("https://example.com/qr", "Order again"),
+    ]
+    lines = [line.strip() for line in write_structure(file).splitlines()]
+    at = lines.index("'See '")
+    assert lines[at + 1 : at + 5] == [
+        "Link",
+        "Figure Alt='Our site' BBox=76,771,117,785",
+        "''",
+        "' or ask'",
+    ]
+
+
+def test_an_image_in_a_header_links_too():
+    source = (
+        '<document title="a" lang="en"><page><header><p><a href="https://example.com/">'
+        '<img src="logo" alt="" height="5mm"/></a></p></header></page><flow><p>a</p></flow></document>'
+    )
+    payload = Payload(PayloadKind.XML, source.encode())
+    file = render(None, payload, options=OPTIONS, resources=FolderImages()).pdf
+    assert find_violations(file) == []
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        assert [str(link.A.URI) for link in pdf.pages[0].Annots] == ["https://example.com/"]

@@ -271,3 +271,14 @@ def test_columns_with_figures_in_them_are_filled_one_after_the_other():
         )
     )
     assert len(heights_of(file, "line")) == 20
+
+
+@pytest.mark.parametrize("height", [23, 26, 29])
+def test_a_note_whose_call_is_cut_from_an_overlong_word_is_printed_once(height: int):
+    # The word fills its line, the last of the page, and its call begins the next page.
+    source = (
+        '<document lang="en"><style element="p" orphans="1" widows="1" margin-bottom="0"/>'
+        '<page size="30mm 50mm" margin="5mm"/><flow>'
+        f'<box height="{height}mm"/><p>aaaaaaaaaa<footnote>NOTE</footnote></p></flow></document>'
+    )
+    assert texts_of(pdf_of(source)) == ["aaaaaaaaaa", "1 1 NOTE"]

@@ -147,7 +147,8 @@ def test_lines_with_ligatures_end_at_the_margin():
         f'<p font-family="serif" text-align="justify" hyphens="auto">{words * 6}</p></flow></document>'
     )
     page = pypdfium2.PdfDocument(file)[0].get_textpage()
-    rects = [page.get_rect(at) for at in range(page.count_rects())]
+    letters = [at for at in range(page.count_chars()) if page.get_text_range(at, 1).strip()]
+    rects = [page.get_charbox(at, loose=True) for at in letters]
     by_line: dict[int, float] = {}
     for _, bottom, right, top in rects:  # a hyphen is beside its line
         line = round((bottom + top) / 2 / 13.5)

@@ -218,3 +218,41 @@ def test_the_entries_of_contents_stand_beside_their_numbers():
     (page,) = laid_out.pages
     titles = [item.x for item in page.items if getattr(item, "text", "") == "Title"][:12]
     assert len(set(titles)) == 1
+
+
+def test_contents_begin_on_the_page_that_has_room_for_a_few_entries():
+    flow = "".join(f"<figure><p>Chart</p><caption>Figure {n}</caption></figure>" for n in range(40))
+    source = (
+        '<document lang="en"><style name="figure-caption" number="none"/><page size="A6" margin="10mm"/>'
+        f'<flow><p margin-top="80mm">Figures</p><toc of="figure"/><break/>{flow}</flow></document>'
+    )
+    first, second, *_ = texts_of(pdf_of(source))
+    assert "Figures Figure 0" in first
+    assert second.startswith("Figure ")
+
+
+@pytest.mark.parametrize("top", [50, 53, 56, 59, 62])
+def test_an_entry_of_contents_is_kept_with_the_entries_below_it(top: int):
+    flow = "".join(f"<h1>Chapter {n}</h1><h2>Section {n}</h2>" for n in range(9))
+    source = (
+        '<document lang="en"><page size="A6" margin="10mm"/>'
+        f'<flow><toc leader="none" margin-top="{top}mm"/><break/>{flow}</flow></document>'
+    )
+    assert texts_of(pdf_of(source))[1].startswith("Chapter ")
+
+
+@pytest.mark.parametrize("width", [42, 44, 46, 48])
+def test_the_pages_of_a_range_stand_on_one_line_of_the_index(width: int):
+    flow = "".join(
+        f'<p break-before="page"><mark term="Chuck"/>{n}</p>' if n % 4 else "<break/><p>Nothing</p>"
+        for n in range(1, 60)
+    )
+    source = (
+        '<document lang="en"><page size="A6" margin="10mm"/>'
+        f'<flow>{flow}<div page="narrow"><index/></div></flow>'
+        f'<page name="narrow" size="{width}mm 120mm" margin="10mm"/></document>'
+    )
+    document = pypdfium2.PdfDocument(pdf_of(source))
+    lines = document[len(document) - 1].get_textpage().get_text_bounded().splitlines()
+    assert len(lines) > 5
+    assert not any(line.strip().endswith("–") for line in lines)

@@ -74,6 +74,9 @@ class StructureTree:
         if len(self.structure.roles) >= LEAST_ALIGNED:
             return StructureWriter(*described).write(first, root)
         structure, contents, links, objects = described
+        for content in contents:
+            for run in content.runs:
+                run.spell_out(content.owners)
         return write_kept_tree(
             structure,
             contents,

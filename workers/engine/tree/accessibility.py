@@ -7,6 +7,7 @@ It is reported once for each element, however many loop iterations repeat it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
@@ -16,6 +17,7 @@ from workers.engine.tree.nodes import (
     Container,
     FormField,
     Grid,
+    Inline,
     InlineBlock,
     ListBlock,
     ListItem,
@@ -29,6 +31,28 @@ from workers.engine.tree.nodes import (
     is_head_row,
 )
 
+# Texts of links that tell nothing out of their sentence, and what may stand around them.
+_VAGUE: Final = frozenset(
+    {
+        *("here", "click here", "click", "this link", "more", "read more", "learn more"),
+        *("hier", "hier klicken", "klicken sie hier", "mehr", "mehr lesen", "weiterlesen"),
+        *("mehr erfahren", "ici", "cliquez ici", "lire la suite", "en savoir plus"),
+        *("aquí", "haga clic aquí", "haz clic aquí", "más", "leer más", "saber más"),
+        *("qui", "clicca qui", "clicchi qui", "leggi tutto", "di più", "scopri di più"),
+        *("klik hier", "meer", "lees meer", "lees verder", "aqui", "clique aqui", "mais"),
+        *(
+            "leia mais",
+            "saiba mais",
+            "ここ",
+            "こちら",
+            "ここをクリック",
+            "こちらをクリック",
+            "続きを読む",
+        ),
+        *("هنا", "انقر هنا", "اضغط هنا", "المزيد", "اقرأ المزيد"),
+    }
+)
+_AROUND: Final = " .…:!>»›→←\u00a0"
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
 _PARENTS: Final = (Container, Row, Grid, ListItem, Note)  # of blocks: a union is built at each use
 
@@ -100,17 +124,38 @@ class _AccessibilityChecker:
         level = _LEVELS.get(paragraph.role.value)
         if level is not None:
             self._check_heading(paragraph, level)
+        has_links = False
         for inline in paragraph.inlines:
             if isinstance(inline, TextRun):
-                if inline.link is not None and not inline.text.strip():
-                    self._report(
-                        "link-text",
-                        f'The link to "{inline.link[:80]}" has no text that could be read aloud; say '
-                        "in words where it leads",
-                        paragraph.source.location,
-                    )
-            elif isinstance(inline, InlineBlock) and isinstance(inline.block, FormField):
-                self._check_field(inline.block)
+                has_links = has_links or inline.link is not None
+            elif isinstance(inline, InlineBlock):
+                has_links = has_links or inline.link is not None
+                if isinstance(inline.block, FormField):
+                    self._check_field(inline.block)
+        if has_links:
+            self._check_links(paragraph)
+
+    def _check_links(self, paragraph: Paragraph) -> None:
+        # The text of a link may be several runs, of which one is a space.
+        for target, runs in groupby(paragraph.inlines, key=_target_of):
+            if target is None:
+                continue
+            text = "".join(map(_text_of, runs)).strip()
+            if not text:
+                self._report(
+                    "link-text",
+                    f'The link to "{target[:80]}" has no text that could be read aloud; say in '
+                    "words where it leads",
+                    paragraph.source.location,
+                )
+            elif text.strip(_AROUND).casefold() in _VAGUE:
+                # The sentence around it may say enough, which no program knows.
+                self.findings.warn(
+                    "link-text",
+                    f'The link text "{text}" does not say where it leads, and screen readers list '
+                    "links without the text around them (WCAG 2.2, 2.4.4); name the target",
+                    paragraph.source.location,
+                )
 
     def _check_field(self, field: FormField) -> None:
         if not field.label:
@@ -158,3 +203,17 @@ class _AccessibilityChecker:
 
 def _is_unclear(cell: CellTemplate) -> bool:
     return cell.role is Role.HEAD_CELL and not cell.scope
+
+
+def _target_of(inline: Inline) -> str | None:
+    return inline.link if isinstance(inline, TextRun | InlineBlock) else None
+
+
+def _text_of(inline: Inline) -> str:
+    match inline:
+        case TextRun():
+            return inline.text
+        case InlineBlock():
+            return inline.alt
+        case _:
+            return ""

@@ -116,6 +116,11 @@ class NoteCall(TextRun):
 
 
 @dataclass(frozen=True, slots=True)
+class PageRange(TextRun):
+    """Pages in an entry of an index, such as 12–14, which lines do not separate."""
+
+
+@dataclass(frozen=True, slots=True)
 class LineBreak:
     """A forced line break; an empty line has the height of `style`."""
 
@@ -124,9 +129,18 @@ class LineBreak:
 
 @dataclass(frozen=True, slots=True)
 class InlineBlock:
-    """An image, bar code, chart or form field in a line, on the baseline."""
+    """An image, bar code, chart or form field in a line, on the baseline.
+
+    `link` is a checked target as of a `TextRun`; form fields have none.
+    """
 
     block: Image | Barcode | Chart | FormField
+    link: str | None = None
+
+    @property
+    def alt(self) -> str:
+        """The alternative text, empty for decoration and form fields."""
+        return "" if isinstance(self.block, FormField) else self.block.alt
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from workers.engine.layout.lines import (
     make_glyph_style,
 )
 from workers.engine.layout.references import PageReferences
-from workers.engine.tree.nodes import Label, Leader, Paragraph, ParagraphExtras, TextRun
+from workers.engine.tree.nodes import Label, Leader, Paragraph, ParagraphExtras, Role, TextRun
 from workers.engine.tree.styles.computed import Align, TextStyle, WhiteSpace
 from workers.engine.units import ZERO
 
@@ -84,7 +84,13 @@ def draw_label(
         left = start + first.x + first.width + NUMBER_GAP * node.style.text.size
     else:
         left = start + first.x - label_layout.lead
+    # An entry of contents is a link as a whole, its number included.
+    tree = canvas.tree if node.role is not Role.CONTENTS_ENTRY else None
+    if tree is not None:
+        tree.enter_part(node, "Lbl")
     draw_lines(canvas, (label,), left - label.x, y + first.baseline - label.baseline, node)
+    if tree is not None:
+        tree.leave()
 
 
 def draw_page_number(

@@ -505,7 +505,9 @@ class _StackLayout:
         problem = None
         if self.region.bottom is not None and any(placed.has_auto_margin for placed in self.placed):
             height = self._push_to_bottom(height, self.region.bottom)
-            if self.is_resumed and resume is None and len(self.placed) == 1:
+            is_moved = self.is_resumed and not self.start.is_forced
+            is_end = resume is None or resume.is_forced
+            if is_moved and is_end and len(self.placed) == 1:
                 problem = self._describe_alone(self.placed[0].block)
         placed = (
             sorted((*self.placed, *self.positioned), key=_number)

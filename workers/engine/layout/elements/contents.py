@@ -20,6 +20,7 @@ from workers.engine.tree.nodes import (
     Inline,
     Label,
     Leader,
+    PageRange,
     Paragraph,
     ParagraphExtras,
     Role,
@@ -27,9 +28,11 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.references.cross_references import IndexTerm, ReferenceText, Title
 from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
+from workers.engine.tree.styles.direction import is_in_arabic_script
 
 _MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned after
 _EN_DASH: Final = "\u2013"
+_ARABIC_COMMA: Final = "\u060c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,17 @@ def _contents_entries(
             level: _number_width(context, node.entries[level - 1], list(group))
             for level, group in groupby(sorted(titles, key=_level), key=_level)
         }
+        styles = [entry.style for entry in node.entries]
+        heads = [_kept_with_next(style) for style in styles]
+        next_levels = [*(title.level for title in titles[1:]), 0]
         known = context.cache[key] = [
-            _contents_entry(node, title, widths[title.level]) for title in titles
+            _contents_entry(
+                node,
+                title,
+                (heads if next_level > title.level else styles)[title.level - 1],
+                widths[title.level],
+            )
+            for title, next_level in zip(titles, next_levels, strict=False)
         ]
     return known
 
@@ -125,13 +137,13 @@ def _number_width(context: LayoutContext, entry: EntryStyle, titles: Sequence[Ti
     return max(short or widths, default=0.0)
 
 
-def _contents_entry(node: Contents, title: Title, width: float) -> Paragraph:
+def _contents_entry(node: Contents, title: Title, style: Style, width: float) -> Paragraph:
     entry = node.entries[title.level - 1]
     inlines = tuple(_inlines_of(title.text, entry))
     label = Label(title.number, width) if title.number else None
     refers = any(not isinstance(inline, TextRun) for inline in inlines)
     extra = ParagraphExtras(label, Leader(node.leader, title.target), refers)
-    return Paragraph(node.source, Role.CONTENTS_ENTRY, entry.style, inlines, extra=extra)
+    return Paragraph(node.source, Role.CONTENTS_ENTRY, style, inlines, extra=extra)
 
 
 def _inlines_of(parts: ReferenceText, entry: EntryStyle) -> Iterator[Inline]:
@@ -144,6 +156,13 @@ def _inlines_of(parts: ReferenceText, entry: EntryStyle) -> Iterator[Inline]:
 
 def _level(title: Title) -> int:
     return title.level
+
+
+def _kept_with_next(style: Style) -> Style:
+    """Return the style of an entry that the entries below it follow: they are not separated."""
+    if style.breaks.after is not BreakTo.AUTO:
+        return style
+    return replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
 
 
 # --- the index ------------------------------------------------------------------------------------------
@@ -159,7 +178,7 @@ def _index_entries(
     before, entries = context.cache.get(("index", node), (None, ()))
     terms = state.cross_references.terms
     styles = [entry.style for entry in node.entries]
-    heads = [replace(s, breaks=replace(s.breaks, after=BreakTo.AVOID)) for s in styles]
+    heads = [_kept_with_next(style) for style in styles]
     made: list[tuple[tuple[PageLocation, ...], Paragraph]] = []
     is_changed = before is None
     for number, term in enumerate(terms):
@@ -196,8 +215,9 @@ def _index_entry(
     return Paragraph(node.source, Role.CONTENTS_ENTRY, style, tuple(inlines))
 
 
-def _link(shown: str, style: TextStyle, name: str) -> tuple[TextRun, TextRun]:
-    return TextRun(", ", style), TextRun(shown, style, f"#{name}")
+def _link(shown: str, style: TextStyle, name: str) -> tuple[TextRun, PageRange]:
+    comma = _ARABIC_COMMA if is_in_arabic_script(style.lang) else ","
+    return TextRun(f"{comma} ", style), PageRange(shown, style, f"#{name}")
 
 
 def _ranges(pages: Iterable[PageLocation]) -> list[tuple[PageLocation, PageLocation]]:

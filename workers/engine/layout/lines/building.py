@@ -81,7 +81,9 @@ class LineBuilder:
         if before or after:
             shift = after if style.is_rtl else before
             fragments = tuple(part._replace(x=part.x - shift) for part in fragments)
-        anchors = hlist.anchors_between(start.box, end.box) if hlist.anchors else ()
+        # A box that is cut ends on a later line, which has its anchors: a note is called once.
+        last = end.box - (end.offset >= 0)
+        anchors = hlist.anchors_between(start.box, last) if hlist.anchors else ()
         boundary = 0 if is_last or end.offset >= 0 else hlist.boundaries[end.box]
         return Line(x, y, height, baseline, own_width, fragments, word_spacing, anchors, boundary)
 

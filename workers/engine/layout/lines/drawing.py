@@ -94,7 +94,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
         part_x, width, text, glyph_style = fragment
         left = x + part_x
         if isinstance(glyph_style, AtomicInline):
-            glyph_style.fragment.draw(canvas, left, baseline - glyph_style.ascent)
+            _draw_atomic_inline(canvas, glyph_style, left, baseline - glyph_style.ascent, base)
             continue
         style, face, link, _, is_shaped, joined = glyph_style
         if tree is not None and isinstance(base, int):
@@ -140,6 +140,26 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
             _add_link(canvas, fragment, link, left, baseline, owner)
     if tree is not None and line.boundary == DISCRETIONARY and line.fragments:
         _mark_hyphen(canvas, tree, line, baseline)
+
+
+def _draw_atomic_inline(
+    canvas: PageCanvas, atomic: AtomicInline, x: float, y: float, owner: Owner
+) -> None:
+    """Draw a block in a line; one in a link is content of the link, as its text is."""
+    fragment, link, tree = atomic.fragment, atomic.link, canvas.tree
+    if link is None:
+        fragment.draw(canvas, x, y)
+        return
+    holder = None
+    if tree is None or not isinstance(owner, int):
+        fragment.draw(canvas, x, y)
+    else:
+        holder = tree.owner_of(owner, link, "")
+        tree.texts.setdefault(holder, []).append(atomic.alt)
+        outer, tree.current = tree.current, holder
+        fragment.draw(canvas, x, y)
+        tree.current = outer
+    canvas.add_link(LinkArea(x, y, atomic.width, fragment.height, link, holder))
 
 
 def _encode(face: FontFace, text: str, size: float, word_spacing: float) -> bytes:

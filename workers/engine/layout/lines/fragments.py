@@ -155,6 +155,8 @@ class AtomicInline(NamedTuple):
     fragment: Fragment
     width: float
     level: int = 0
+    link: str | None = None
+    alt: str = ""  # of a linked one: the text of its link
 
     @property
     def ascent(self) -> float:

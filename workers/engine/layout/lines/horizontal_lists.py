@@ -38,6 +38,7 @@ from workers.engine.tree.nodes import (
     InlineBlock,
     LineBreak,
     NoteCall,
+    PageRange,
     TextRun,
 )
 from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle, WhiteSpace
@@ -466,7 +467,7 @@ def _add_run(
     is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
     if isinstance(run, NoteCall) and hlist.boundaries and hlist.boundaries[-1] == BREAK:
         hlist.boundaries[-1] = NO_BREAK  # a note call stays with the word before it
-    is_solid = is_solid or isinstance(run, NoteCall)
+    is_solid = is_solid or isinstance(run, NoteCall | PageRange)
     for face, face_run in context.fonts.split(run.style, text):
         encoding = find_encoding(run.style, face, level, face_run)
         glyph_style = _intern_glyph_style(context, run, face, level, *encoding)
@@ -498,7 +499,9 @@ def _lay_out_atomic_inline(context: LayoutContext, inline: InlineBlock) -> Atomi
     _, width = context.measure(inline.block)
     fragment = context.lay_out(inline.block, Region(width))
     assert fragment is not None
-    return AtomicInline(fragment, width)
+    if inline.link is None:
+        return AtomicInline(fragment, width)
+    return AtomicInline(fragment, width, link=inline.link, alt=inline.alt)
 
 
 def _remove_soft_hyphens(segments: list[str]) -> list[str]:

@@ -35,7 +35,7 @@ INLINE_ELEMENTS: Final = (
         )
     ),
     element(
-        "a", "A link.", ContentModel.INLINE,
+        "a", "A link: its text, and the images, bar codes and charts in it.", ContentModel.INLINE,
         required("href", v.LINK, "URL, or # and the id of an element."),
         COMMON, INLINE_TEXT,
     ),

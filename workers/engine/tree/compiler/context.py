@@ -351,10 +351,12 @@ def report_unknown_names(
     """Report names that neither the template nor the data provide."""
     for name, expression, location in unresolved:
         if name not in scope:
+            near = suggest_identifier(name, scope)
+            if name == RUNNING:
+                near = "; no `running` element sets a value"
             findings.error(
                 "unknown-name",
-                f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}'
-                f"{suggest_identifier(name, scope)}",
+                f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}{near}',
                 location,
             )
 

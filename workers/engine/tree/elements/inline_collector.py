@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from workers.engine.tree.expressions.white_space import SPACES, SPACES_IN_LINE
 from workers.engine.tree.nodes import (
+    FormField,
     Inline,
     InlineAnchor,
     InlineBlock,
@@ -59,10 +60,11 @@ class InlineCollector:
         self.position += 1
         self._at_edge = True
 
-    def add_block(self, block: Any) -> None:
-        """Add an image, bar code or chart in the line."""
+    def add_block(self, block: Any, link: str | None) -> None:
+        """Add an image, bar code, chart or form field in the line."""
         self._flush()
-        self._inlines.append(InlineBlock(block))
+        # The area of a form field is its widget's, for typing.
+        self._inlines.append(InlineBlock(block, None if isinstance(block, FormField) else link))
         self.position += 1
         self._at_edge = False
 

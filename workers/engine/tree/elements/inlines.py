@@ -360,7 +360,7 @@ def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
         made: list[Any] = []
         builder.build(scope, parent, made)
         for block in made:
-            scope[COLLECTOR].add_block(block)
+            scope[COLLECTOR].add_block(block, scope[_LINK])
 
     return NodeBuilder(build_figure, builder.is_static)
 

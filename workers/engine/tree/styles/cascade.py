@@ -456,9 +456,16 @@ class _Computation:
         return parent.apply_properties(properties, in_table=in_table)
 
     def _margin(self, side: str) -> Length:
-        """Return a margin; a narrow box is placed at the start of its container (CSS 2.1, 10.3.3)."""
-        takes_rest = side == "left" and self.inherited.is_rtl
-        return self.length(f"margin-{side}", AUTO if takes_rest else ZERO)
+        """Return a margin; `margin-start` of the user-agent style sheet follows the direction.
+
+        A narrow box is placed at the start of its container (CSS 2.1, 10.3.3).
+        """
+        value = self.get(f"margin-{side}")
+        if value is None and side == ("right" if self.inherited.is_rtl else "left"):
+            value = self.get("margin-start")
+        if value is not None:
+            return self._length_of(value)
+        return AUTO if side == "left" and self.inherited.is_rtl else ZERO
 
     def _padding(self, side: str) -> float:
         """Return a padding; `padding-start` of the user-agent style sheet follows the direction."""

@@ -23,6 +23,12 @@ def is_right_to_left(lang: str) -> bool:
     return _script_of(lang).lower() in _RTL_SCRIPTS
 
 
+@lru_cache(maxsize=512)
+def is_in_arabic_script(lang: str) -> bool:
+    """Return whether a language is written in the Arabic script, as Persian and Urdu are."""
+    return _script_of(lang).lower() in ("arab", "aran")
+
+
 def _script_of(lang: str) -> str:
     primary, *rest = lang.lower().split("-")
     for part in rest:

@@ -88,7 +88,7 @@ MARKDOWN_DECLARATIONS: Final[dict[str, dict[str, str]]] = {"pre": {"white-space"
 _ENTRY: Final = {"text-align": "start", "text-indent": "0", "white-space": "normal"}
 _INDEX_ENTRY: Final = {**_ENTRY, "text-indent": "-4mm"}
 ENTRY_DECLARATIONS: Final[dict[str, dict[str, str]]] = {
-    "toc-1": {**_ENTRY, "margin-top": "1.5mm", "break-after": "avoid"},
+    "toc-1": {**_ENTRY, "margin-top": "1.5mm"},
     **{f"toc-{level}": {**_ENTRY, "margin-left": f"{6 * level - 6}mm"} for level in range(2, 7)},
     **{
         f"index-{level}": {**_INDEX_ENTRY, "padding-left": f"{4 * level}mm"}
@@ -143,9 +143,12 @@ def _parse(declarations: Mapping[str, Mapping[str, str]]) -> Mapping[str, Proper
     return MappingProxyType(parsed)
 
 
+_AT_START: Final = {"margin-left": "margin-start", "padding-left": "padding-start"}
 BUILT_IN: Final = _parse(DECLARATIONS)
 BUILT_IN_ENTRIES: Final = {
-    name: _parse_plain(written) for name, written in ENTRY_DECLARATIONS.items()
+    # Entries are indented at the start of lines too; the styles of the author say left and right.
+    name: {_AT_START.get(key, key): value for key, value in _parse_plain(written).items()}
+    for name, written in ENTRY_DECLARATIONS.items()
 }
 BUILT_IN_MARKDOWN: Final = {
     tag: {**BUILT_IN[tag], **_parse_plain(written)}
