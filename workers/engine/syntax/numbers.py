@@ -33,7 +33,9 @@ KINDS: Final = {
     "I": "upper-roman",
     "*": "symbolic",
 }
-_PLAIN: Final = re.compile(r"(?<![^\W_])(?:[1aAiI])(?![^\W_])")
+# Chinese, Japanese and Korean are written without spaces around a number: 第1条.
+_IN_A_WORD: Final = r"[^\W_\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]"
+_PLAIN: Final = re.compile(rf"(?<!{_IN_A_WORD})(?:[1aAiI])(?!{_IN_A_WORD})")
 _SIGN: Final = re.compile(r"\*")
 _BRACED: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,99})(?::([1aAiI*]))?\}", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)

@@ -34,6 +34,26 @@ def test_a_deeper_heading_restarts_under_a_higher_one():
     assert reported == ["1", "1.1", "1.2", "2", "2.1"]
 
 
+@pytest.mark.parametrize(
+    ("number", "first"),
+    [
+        ("第1条", "第1条"),
+        ("제1조", "제1조"),
+        ("表1", "表1"),
+        ("第I章", "第I章"),
+        ("第i項", "第i項"),
+    ],
+)
+def test_a_number_needs_no_space_beside_characters_written_without_spaces(number: str, first: str):
+    assert numbers(f'<style element="h1" number="{number}"/>', "<h1>a</h1>") == [first]
+
+
+@pytest.mark.parametrize("number", ["Nr1", "mais", "1st", "§a1"])
+def test_a_letter_or_digit_of_a_word_is_no_number(number: str):
+    with pytest.raises(ValueError):
+        read_number_format(number)
+
+
 def test_a_heading_without_number_is_no_level():
     styles = '<style element="h2" number="1"/><style element="h3" number="1.1"/>'
     assert numbers(styles, "<h1>a</h1><h2>b</h2><h3>c</h3>") == ["", "1", "1.1"]
