@@ -64,7 +64,7 @@ class PageReferences:
     affects_widths: bool = False
     note_numbers: dict[str, str] = field(default_factory=dict)  # of notes that count per page
     shown: list[ShownText] | None = None
-    lookups: int = 0
+    lookups: int = 0  # of texts of references, which tells whether what was laid out shows any
 
     def __post_init__(self) -> None:
         """Number each note as if it were the first of its page."""
