@@ -147,10 +147,10 @@ def test_lines_with_ligatures_end_at_the_margin():
         f'<p font-family="serif" text-align="justify" hyphens="auto">{words * 6}</p></flow></document>'
     )
     page = pypdfium2.PdfDocument(file)[0].get_textpage()
-    letters = [at for at in range(page.count_chars()) if page.get_text_range(at, 1).strip()]
-    rects = [page.get_charbox(at, loose=True) for at in letters]
+    drawn = [at for at in range(page.count_chars()) if not page.get_text_range(at, 1).isspace()]
     by_line: dict[int, float] = {}
-    for _, bottom, right, top in rects:  # a hyphen is beside its line
+    for at in drawn:
+        _, bottom, right, top = page.get_charbox(at, loose=True)
         line = round((bottom + top) / 2 / 13.5)
         by_line[line] = max(by_line.get(line, 0.0), right)
     lines = sorted(by_line.values())[1:]  # without the last one
