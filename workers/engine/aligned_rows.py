@@ -50,7 +50,7 @@ class AlignedObjects:
     """
 
     def __init__(self, columns: int, lengths: Sequence[int], data: bytes) -> None:
-        """Take objects.
+        """Check the lengths.
 
         Raises:
             ValueError: the data are not rows of this width and number.

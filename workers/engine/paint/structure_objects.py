@@ -165,8 +165,8 @@ class StructureWriter:
         blocks += self._write_leaves(leaves)
         numbers, parents = self.numbers, self.structure.parents
         for group in self.groups:
-            holders = [numbers[parents[run.rows.start]] for _, run in group.runs]
-            pages = [self.pages[content.page] for content, _ in group.runs]
+            holders = [numbers[parents[run.rows.start]] for run in group.runs]
+            pages = [self.pages[page] for page in group.pages]
             blocks += group.write(holders, pages)
         return AppendedObjects(bodies, additions, blocks)
 
@@ -356,13 +356,13 @@ class StructureWriter:
             at = bisect_left(described, first)
             if at == len(described) or described[at] >= run.rows.stop:
                 roles = tuple(self.structure.roles[first + 1 : first + run.rows.step])
-                groups.setdefault(roles, RunGroup(roles)).add(content, run)
+                groups.setdefault(roles, RunGroup(roles)).add(run, content.page)
         self.groups = [
             group
             for group in groups.values()
             if group.row_count + group.cell_count >= LEAST_ALIGNED
         ]
-        kept = {run.rows.start for group in self.groups for _, run in group.runs}
+        kept = {run.rows.start for group in self.groups for run in group.runs}
         self.runs = {first: found for first, found in self.runs.items() if first in kept}
 
     def _spell_out_runs(self) -> None:
@@ -582,7 +582,7 @@ class StructureWriter:
         return _write_line(b"[") + _REFERENCE * len(entries) % tuple(entries) + _write_line(b"]")
 
     def _parent_rows(self, digits: int) -> AlignedObjects:
-        """Return the same of all content streams, with numbers of so many digits."""
+        """Return the same of all content streams, with `digits` in each number."""
         lines = ParentLines(self.numbers, self.groups, digits)
         arrays = [
             lines.write(

@@ -6,12 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.aligned_rows import DigitRows, PredictedObjects, digit_columns
-
-if TYPE_CHECKING:
-    from workers.engine.paint.structure_objects import MarkedContent
 
 # Lengths of objects are multiples of it, so that their offsets change in few digits.
 LENGTH_STEP: Final = 10
@@ -63,13 +60,15 @@ class RunGroup:
 
     def __init__(self, roles: Sequence[str]) -> None:
         self.roles = roles
-        self.runs: list[tuple[MarkedContent, RowRun]] = []
+        self.runs: list[RowRun] = []
+        self.pages: list[int] = []  # of the runs, from 1
         self.row_count = 0
         self.first_row = self.first_cell = 0  # numbers of objects
 
-    def add(self, content: MarkedContent, run: RowRun) -> None:
-        """Add a run."""
-        self.runs.append((content, run))
+    def add(self, run: RowRun, page: int) -> None:
+        """Add a run of a page."""
+        self.runs.append(run)
+        self.pages.append(page)
         self.row_count += len(run.rows)
 
     @property
@@ -85,7 +84,7 @@ class RunGroup:
         columns = len(self.roles)
         self.first_row, self.first_cell = first, first + self.row_count
         row, cell = self.first_row, self.first_cell
-        for _, run in self.runs:
+        for run in self.runs:
             count, elements = len(run.rows), run.rows
             numbers[elements.start : elements.stop : elements.step] = range(row, row + count)
             row, end = row + count, cell + count * columns
@@ -101,7 +100,7 @@ class RunGroup:
 
         `parents` and `pages` are the numbers of the parents of each run's rows, and of its page.
         """
-        counts = [len(run.rows) for _, run in self.runs]
+        counts = [len(run.rows) for run in self.runs]
         digits = len(str(self.first_cell + self.cell_count))
         yield self._write_rows(_repeat_numbers(parents, counts, digits), digits)
         yield self._write_cells(_repeat_numbers(pages, counts, digits), digits)
@@ -122,7 +121,7 @@ class RunGroup:
 
     def _write_cells(self, pages: Sequence[bytes], digits: int) -> DigitRows:
         start, middle, before = b"<</P ", b" 0 R/Pg ", b" 0 R/K "
-        last = max(run.end for _, run in self.runs)
+        last = max(run.end for run in self.runs)
         blank, mcid_digits = b" " * digits, len(str(last))
         form = start + blank + middle + blank + before + b" " * mcid_digits
         forms = [b"%b/S/%b>>" % (form, role.encode("ascii")) for role in self.roles]
@@ -141,21 +140,21 @@ class RunGroup:
         """Return columns of the MCIDs of all cells."""
         columns = len(self.roles)
         known: dict[range, list[bytes]] = {}
-        for mcids in {run.mcids for _, run in self.runs}:
+        for mcids in {run.mcids for run in self.runs}:
             texts = [bytearray(len(mcids) * columns) for _ in range(digits)]
             for at in range(columns):
                 numbers = range(mcids.start + at, mcids.stop + at, mcids.step)
                 for text, column in zip(texts, digit_columns(numbers, digits), strict=True):
                     text[at::columns] = column
             known[mcids] = [bytes(text) for text in texts]
-        return _join([known[run.mcids] for _, run in self.runs])
+        return _join([known[run.mcids] for run in self.runs])
 
     def refer_to_cells(self, digits: int) -> Iterator[tuple[int, bytes]]:
         """Yield the first element of each run that fits into lines of the parent tree, and the lines
         of its rows but the last, which other sequences may follow.
         """
         columns = len(self.roles)
-        step = next((run.step for _, run in self.runs if run.is_aligned), 0)
+        step = next((run.step for run in self.runs if run.is_aligned), 0)
         if not step:
             return
         size, blank = digits + len(_REFERENCE), b" " * digits
@@ -168,7 +167,7 @@ class RunGroup:
             for digit, column in enumerate(digit_columns(cells, digits), place):
                 lines[digit :: len(form)] = column
         start = 0
-        for _, run in self.runs:
+        for run in self.runs:
             end = start + len(run.rows) * len(form)
             if run.is_aligned:
                 yield run.rows.start, bytes(lines[start : end - len(form)])
