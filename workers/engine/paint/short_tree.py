@@ -33,19 +33,19 @@ class ShortTreeWriter(StructureWriter):
         self._collect()
         elements = self._find_present()
         self._number(elements, first)
-        notes = [each for each in elements if structure.roles[each] == "Note"]
+        ids = self._find_ids(elements)
         shapes = sorted(set(structure.shapes.values()))
         after = first + len(elements)
         self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
         tree = after + len(shapes)
-        arrays = tree + 1 + 2 * bool(notes)
+        arrays = tree + 1 + 2 * bool(ids)
         references = [b"%d 0 R" % number for number in self.numbers]
         bodies = [*self._write_elements(elements, references), *map(write_shape, shapes)]
         bodies.append(self._parent_tree(arrays))
         additions = self._additions(root, tree)
-        if notes:
+        if ids:
             additions[root] += b" /IDTree %d 0 R" % (tree + 1)
-            bodies += self._id_tree(notes, tree + 2)
+            bodies += self._id_tree(ids, tree + 2)
         for content in self.contents:
             owners = [b"null" if own is None else references[own] for own in content.owners]
             bodies.append(b"[%b]" % b" ".join(owners))
@@ -116,6 +116,7 @@ class ShortTreeWriter(StructureWriter):
             *structure.langs,
             *structure.alts,
             *structure.actuals,
+            *structure.head_ids,
             *structure.boxes,
             *structure.markers,
         }
