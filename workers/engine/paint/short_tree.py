@@ -28,13 +28,12 @@ class ShortTreeWriter(StructureWriter):
 
     def write(self, first: int, root: int) -> AppendedObjects:
         """Return the objects of the tree, numbered from `first`; its root is number `root`."""
-        structure = self.structure
         self.root = root
         self._collect()
         elements = self._find_present()
         self._number(elements, first)
         ids = self._find_ids(elements)
-        shapes = sorted(set(structure.shapes.values()))
+        shapes = self._find_shared()
         after = first + len(elements)
         self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
         tree = after + len(shapes)
@@ -86,9 +85,7 @@ class ShortTreeWriter(StructureWriter):
         """Write elements: those with one sequence, or with elements alone, without `_element`."""
         structure, kids, pages = self.structure, self.kids, self.pages
         roles, parents, cells = structure.roles, structure.parents, structure.cells
-        attributes = {
-            cell: b"/A %d 0 R" % self.shapes[shape] for cell, shape in structure.shapes.items()
-        }
+        attributes = {cell: self._refer_to(shape) for cell, shape in structure.shapes.items()}
         described = self._find_described()
         for element in elements:
             role, own = roles[element], kids[element]

@@ -9,6 +9,7 @@ one marked-content sequence, and branches, whose children are elements.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -127,7 +128,7 @@ class StructureWriter:
                 self._spell_out(row)
             others = sorted([*others, *branches, *leaves])
             plain, branches, leaves = frozenset(leaves), [], []
-        shapes = sorted(set(self.structure.shapes.values()))
+        shapes = self._find_shared()
         ids = self._find_ids(others)
         after = first + len(others)
         self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
@@ -384,6 +385,18 @@ class StructureWriter:
             *structure.markers,
         }
 
+    def _find_shared(self) -> list[CellAttributes]:
+        """Return the attributes of cells that are objects: all but Headers that one cell has."""
+        shapes = self.structure.shapes.values()
+        if not self.structure.head_ids:
+            return sorted(set(shapes))
+        counts = Counter(shapes)
+        return sorted([each for each in counts if counts[each] > 1 or not each.headers])
+
+    def _refer_to(self, shape: CellAttributes) -> bytes:
+        number = self.shapes.get(shape)
+        return b"/A" + write_shape(shape) if number is None else b"/A %d 0 R" % number
+
     def _number(self, elements: Sequence[int], first: int) -> int:
         """Number elements from `first` on, and return the next number."""
         numbers = self.numbers
@@ -489,7 +502,7 @@ class StructureWriter:
         if (actual := structure.actuals.get(element)) is not None:
             yield b"/ActualText" + write_text(actual)
         if (shape := structure.shapes.get(element)) is not None:
-            yield b"/A %d 0 R" % self.shapes[shape]
+            yield self._refer_to(shape)
         if (box := structure.boxes.get(element)) is not None:
             is_list = element in structure.print_fields
             yield b"/A%b<</O/Layout/BBox[%b]>>" % (
