@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pikepdf
 import pytest
 
 from tests.engine.finish.structure import read_headers, write_structure
 from tests.engine.paint.test_tagged import LONG, made
+from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.layout.table_headers import MAX_CELLS
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import Payload, PayloadKind
 
 HEAD = "<thead><tr><th>Town</th><th>Old</th><th>New</th></tr></thead>"
 NORTH = '<tr><th colspan="3">North</th></tr>'
@@ -201,6 +205,23 @@ def test_a_table_whose_cells_would_name_too_many_heads_has_scopes_only():
 
     assert headers(with_heads(50))["99"] == ["G", *[f"h{n}" for n in range(50)]]
     assert headers(with_heads(110)) == {}
+
+
+def test_documents_of_one_template_name_the_heads_of_their_own_groups():
+    template = prepare_template(
+        b'<document tagged="true" title="T"><flow><table><group for="each in groups">'
+        b'<tr><th colspan="2">{{ each.name }}</th></tr>'
+        b'<tr for="n in each.rows"><td>{{ n }}</td><td>x</td></tr></group></table></flow></document>'
+    )
+    for first, second in (([1, 2], [3]), ([1], [2, 3]), ([1, 2], [3])):
+        groups = [{"name": "A", "rows": first}, {"name": "B", "rows": second}]
+        payload = Payload(PayloadKind.JSON, json.dumps({"groups": groups}).encode())
+        file = render(template, payload, options=OPTIONS, resources=FolderImages()).pdf
+        named = read_headers(file)
+        assert {str(n): named[str(n)] for n in (*first, *second)} == {
+            **{str(n): ["A"] for n in first},
+            **{str(n): ["B"] for n in second},
+        }
 
 
 def test_a_long_document_writes_the_headers_of_a_short_one():
