@@ -89,6 +89,7 @@ class Tree:
         yield from self._check_roles()
         yield from self._walk(self.pdf.Root.StructTreeRoot.get("/K", pikepdf.Array()), None)
         yield from self._check_elements()
+        yield from self._check_ids()
         yield from self._check_headings()
         yield from self._check_tables()
         yield from self._check_parent_tree()
@@ -187,6 +188,25 @@ class Tree:
             else:
                 ids.add(bytes(element.ID))
 
+    def _check_ids(self) -> Iterator[str]:
+        """Check that the tree of IDs has those of all elements and no others (PDF 1.7, 14.7.2)."""
+        own = [(bytes(each.ID), each.objgen) for each in self.elements if "/ID" in each]
+        if len(dict(own)) < len(own):
+            yield "structure: an ID is not unique"
+        listed: list[tuple[bytes, Any]] = []
+        waiting = [self.pdf.Root.StructTreeRoot.get("/IDTree", pikepdf.Dictionary())]
+        while waiting:
+            node = waiting.pop()
+            waiting += reversed(list(node.get("/Kids", ())))
+            names = list(node.get("/Names", ()))
+            entries = [*zip(map(bytes, names[::2]), names[1::2], strict=True)]
+            listed += [(key, each.objgen) for key, each in entries]
+            limits = [bytes(each) for each in node.get("/Limits", ())]
+            if limits and limits != [entries[0][0], entries[-1][0]]:
+                yield "structure: Limits of the IDs are not their first and last"
+        if listed != sorted(own):
+            yield "structure: IDTree and the IDs of elements differ"
+
     def _check_texts(self, element: Any, kind: str) -> Iterator[str]:
         """Check what readers say in place of an element."""
         # An empty Alt says nothing (ISO 14289-1, 7.3).
@@ -241,11 +261,21 @@ class Tree:
                 if self.types.get(row.objgen) == "TR"
             ]
             cells = [cell for row in rows for cell in self._kids_of(row)]
-            has_ids = any("/ID" in cell for cell in cells)
+            heads = {
+                bytes(cell.ID)
+                for cell in cells
+                if self.types[cell.objgen] == "TH" and "/ID" in cell
+            }
+            has_ids = bool(heads)
             for cell in cells:
                 is_head = self.types[cell.objgen] == "TH"
                 if is_head and not has_ids and "/Scope" not in _attributes(cell, "/Table"):
                     yield name("15-003")
+                named = [bytes(each) for each in _attributes(cell, "/Table").get("/Headers", ())]
+                if not heads.issuperset(named):
+                    yield "structure: Headers name no TH of the table"
+                if len(set(named)) < len(named) or bytes(cell.get("/ID", b"")) in named:
+                    yield "structure: Headers name a TH twice, or the cell itself"
             if len(set(_widths(rows, self._kids_of))) > 1:
                 yield "7.2 rows of a table differ in their columns"
 

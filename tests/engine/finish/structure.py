@@ -26,6 +26,25 @@ def read_text(data: bytes) -> str:
         return "".join(_said(pdf.Root.StructTreeRoot.K, texts))
 
 
+def read_headers(data: bytes) -> dict[str, list[str]]:
+    """Return the texts of the head cells that cells name in Headers, by the text of the cell."""
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        texts = _texts_of(pdf)
+        cells = [
+            each
+            for each in pdf.objects
+            if isinstance(each, pikepdf.Dictionary) and each.get("/S") in ("/TH", "/TD")
+        ]
+        said = {cell.objgen: "".join(_said(cell, texts)).strip() for cell in cells}
+        heads = {bytes(cell.ID): said[cell.objgen] for cell in cells if "/ID" in cell}
+        named = {cell.objgen: cell.get("/A", {}).get("/Headers", ()) for cell in cells}
+        return {
+            said[cell]: [heads[bytes(each)] for each in headers]
+            for cell, headers in named.items()
+            if len(headers)
+        }
+
+
 def _lines(element: Any, texts: dict[Any, str], depth: int) -> Iterator[str]:
     yield "  " * depth + " ".join((str(element.S)[1:], *_describe(element)))
     for kid in _kids(element):
@@ -63,7 +82,10 @@ def _describe(element: Any) -> Iterator[str]:
 
 def _plain(value: Any) -> str:
     if isinstance(value, pikepdf.Array):
-        return ",".join(f"{float(each):.0f}" for each in value)
+        return ",".join(
+            str(each) if isinstance(each, pikepdf.String) else f"{float(each):.0f}"
+            for each in value
+        )
     return str(value).lstrip("/")
 
 

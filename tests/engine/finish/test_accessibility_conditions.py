@@ -18,6 +18,7 @@ from pikepdf import Array, Dictionary, Name, String
 from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.finish.matterhorn import CONDITIONS
 from tests.engine.finish.test_accessibility import made
+from tests.engine.paint.test_tagged import made as tagged
 
 Damage = Callable[[pikepdf.Pdf], object]
 
@@ -465,3 +466,45 @@ def test_encryption_without_permissions_is_noticed():
 
 def test_every_condition_that_a_program_can_decide_has_a_file_that_fails_it():
     assert {number for number, _ in DAMAGE} | {"26-001", "26-002"} >= CONDITIONS.keys()
+
+
+IRREGULAR = (
+    '<h1>a</h1><table><thead><tr><th>b</th><th>c</th></tr></thead><tr><th colspan="2">d</th></tr>'
+    "<tr><th>e</th><td>f</td></tr></table><table><tr><td>g</td></tr></table>"
+)
+
+
+def heads_of(pdf: pikepdf.Pdf) -> list[Any]:
+    return [one for one in elements(pdf) if one.S == "/TH"]
+
+
+def headers_of(pdf: pikepdf.Pdf) -> Any:
+    return next(one.A for one in elements(pdf) if one.S == "/TD" and "/A" in one)
+
+
+def names_of(pdf: pikepdf.Pdf) -> Any:
+    return pdf.Root.StructTreeRoot.IDTree.Kids[0].Names
+
+
+@pytest.mark.parametrize(
+    ("found", "damage"),
+    [
+        ("a TH twice", lambda pdf: headers_of(pdf).Headers.append(headers_of(pdf).Headers[0])),
+        ("no TH of the table", lambda pdf: headers_of(pdf).Headers.append(String("th"))),
+        ("no TH of the table", lambda pdf: heads_of(pdf)[0].__setitem__("/S", Name.TD)),
+        (
+            "an ID is not unique",
+            lambda pdf: heads_of(pdf)[0].__setitem__("/ID", heads_of(pdf)[1].ID),
+        ),
+        ("IDTree and the IDs", lambda pdf: heads_of(pdf)[0].__delitem__("/ID")),
+        ("IDTree and the IDs", lambda pdf: pdf.Root.StructTreeRoot.__delitem__("/IDTree")),
+        ("IDTree and the IDs", lambda pdf: names_of(pdf).__setitem__(1, names_of(pdf)[3])),
+        ("Limits of the IDs", lambda pdf: names_of(pdf).__setitem__(0, String("a"))),
+    ],
+)
+def test_headers_and_ids_that_do_not_agree_are_noticed(found: str, damage: Damage):
+    written = io.BytesIO()
+    with pikepdf.open(io.BytesIO(tagged(IRREGULAR))) as pdf:
+        damage(pdf)
+        pdf.save(written)
+    assert any(found in each for each in find_violations(written.getvalue()))

@@ -42,11 +42,12 @@ _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
 class CellAttributes(NamedTuple):
-    """The attributes of a cell: its column span, row span, and scope if it is a head cell."""
+    """The attributes of a cell: its spans, its scope if it is a head cell, and the IDs of its heads."""
 
     colspan: int
     rowspan: int
     scope: str  # Row, Column, Both, or empty
+    headers: tuple[str, ...] = ()  # in irregular tables only (`table_headers.py`)
 
 
 class PrintField(NamedTuple):
@@ -63,6 +64,8 @@ class _RowKind(NamedTuple):
     roles: list[str]
     shapes: list[tuple[int, CellAttributes]]  # by the index of the cell
     langs: list[tuple[int, str]]
+    is_doubtful: bool  # scopes and spans may not say which cells its head cells head
+    is_head_row: bool
 
 
 class LogicalStructure:
@@ -83,6 +86,8 @@ class LogicalStructure:
         self.rows: dict[int, list[int]] = {}  # of sections
         self.cells: dict[int, range] = {}  # of rows
         self.shapes: dict[int, CellAttributes] = {}
+        self.head_ids: dict[int, str] = {}  # of the head cells of irregular tables
+        self.doubtful_tables: set[int] = set()  # which may be irregular
         self.langs: dict[int, str] = {}
         self.alts: dict[int, str] = {}
         self.actuals: dict[int, str] = {}
@@ -104,7 +109,7 @@ class LogicalStructure:
     def entries(self) -> tuple[Mapping[int, Any], ...]:
         """All that elements have beside their roles and content, by element."""
         described = self.langs, self.alts, self.actuals, self.boxes
-        return *described, self.shapes, self.markers, self.print_fields
+        return *described, self.shapes, self.head_ids, self.markers, self.print_fields
 
     def add(self, role: str, parent: int, node: SourceNode | None) -> int:
         """Add an element and return its number."""
@@ -273,6 +278,8 @@ class LogicalStructure:
         holder = self._find_section(section, role)
         template, first, count = rows[0].template, len(self.roles), len(rows)
         kind = self._kinds.get((template, role)) or self._make_kind(template, role)
+        if kind.is_doubtful and (not kind.is_head_row or self._is_below_others(holder)):
+            self.doubtful_tables.add(self.parents[holder])
         width = len(kind.roles) + 1  # the row and its cells
         elements = range(first, first + count * width, width)
         self.roles += ["TR", *kind.roles] * count
@@ -291,6 +298,10 @@ class LogicalStructure:
         self.cells.update(zip(elements, cells, strict=True))
         self._row_cells.update(zip(rows, cells, strict=True))
         return cells
+
+    def _is_below_others(self, section: int) -> bool:
+        """Return whether there are rows before the next one of a section."""
+        return bool(self.rows[section]) or self.sections[self.parents[section]][0] != section
 
     def _find_section(self, section: SourceNode, role: Role) -> int:
         key = (section, role.value)
@@ -316,8 +327,25 @@ class LogicalStructure:
             lang = cell.style.text.lang
             if lang and lang != self.lang:
                 langs.append((at, lang))
-        kind = self._kinds[template, role] = _RowKind(template, roles, shapes, langs)
+        is_doubtful = role is not Role.TABLE_HEAD and _is_doubtful(template, role)
+        is_head = is_head_row(template)
+        kind = _RowKind(template, roles, shapes, langs, is_doubtful, is_head)
+        self._kinds[template, role] = kind
         return kind
+
+
+def _is_doubtful(template: RowTemplate, role: Role) -> bool:
+    """Return whether rows of a body or foot have head cells whose scope is not enough."""
+    cells = template.cells
+    if all(cell.role is Role.HEAD_CELL for cell in cells):
+        return role is Role.TABLE_BODY
+    has_data = False
+    for cell in cells:
+        if cell.role is not Role.HEAD_CELL:
+            has_data = True
+        elif has_data and cell.scope != "column":
+            return True
+    return False
 
 
 def _is_index_entry(paragraph: Paragraph) -> bool:

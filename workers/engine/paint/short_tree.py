@@ -28,24 +28,23 @@ class ShortTreeWriter(StructureWriter):
 
     def write(self, first: int, root: int) -> AppendedObjects:
         """Return the objects of the tree, numbered from `first`; its root is number `root`."""
-        structure = self.structure
         self.root = root
         self._collect()
         elements = self._find_present()
         self._number(elements, first)
-        notes = [each for each in elements if structure.roles[each] == "Note"]
-        shapes = sorted(set(structure.shapes.values()))
+        ids = self._find_ids(elements)
+        shapes = self._find_shared()
         after = first + len(elements)
         self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
         tree = after + len(shapes)
-        arrays = tree + 1 + 2 * bool(notes)
+        arrays = tree + 1 + 2 * bool(ids)
         references = [b"%d 0 R" % number for number in self.numbers]
         bodies = [*self._write_elements(elements, references), *map(write_shape, shapes)]
         bodies.append(self._parent_tree(arrays))
         additions = self._additions(root, tree)
-        if notes:
+        if ids:
             additions[root] += b" /IDTree %d 0 R" % (tree + 1)
-            bodies += self._id_tree(notes, tree + 2)
+            bodies += self._id_tree(ids, tree + 2)
         for content in self.contents:
             owners = [b"null" if own is None else references[own] for own in content.owners]
             bodies.append(b"[%b]" % b" ".join(owners))
@@ -86,9 +85,7 @@ class ShortTreeWriter(StructureWriter):
         """Write elements: those with one sequence, or with elements alone, without `_element`."""
         structure, kids, pages = self.structure, self.kids, self.pages
         roles, parents, cells = structure.roles, structure.parents, structure.cells
-        attributes = {
-            cell: b"/A %d 0 R" % self.shapes[shape] for cell, shape in structure.shapes.items()
-        }
+        attributes = {cell: self._refer_to(shape) for cell, shape in structure.shapes.items()}
         described = self._find_described()
         for element in elements:
             role, own = roles[element], kids[element]
@@ -116,6 +113,7 @@ class ShortTreeWriter(StructureWriter):
             *structure.langs,
             *structure.alts,
             *structure.actuals,
+            *structure.head_ids,
             *structure.boxes,
             *structure.markers,
         }

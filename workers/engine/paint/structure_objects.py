@@ -9,6 +9,7 @@ one marked-content sequence, and branches, whose children are elements.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -127,12 +128,12 @@ class StructureWriter:
                 self._spell_out(row)
             others = sorted([*others, *branches, *leaves])
             plain, branches, leaves = frozenset(leaves), [], []
-        shapes = sorted(set(self.structure.shapes.values()))
-        notes = [each for each in others if self.structure.roles[each] == "Note"]
+        shapes = self._find_shared()
+        ids = self._find_ids(others)
         after = first + len(others)
         self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
         tree = after + len(shapes)
-        arrays = tree + 1 + 2 * bool(notes)
+        arrays = tree + 1 + 2 * bool(ids)
         at = arrays + len(self.contents)
         branches, alike = self._split_alike(branches)
         self._number(others, first)
@@ -147,9 +148,9 @@ class StructureWriter:
         bodies += map(write_shape, shapes)
         bodies.append(self._parent_tree(arrays))
         additions = self._additions(root, tree)
-        if notes:
+        if ids:
             additions[root] += b" /IDTree %d 0 R" % (tree + 1)
-            bodies += self._id_tree(notes, tree + 2)
+            bodies += self._id_tree(ids, tree + 2)
         if not is_long:
             bodies += map(self._parent_array, self.contents)
             return AppendedObjects(bodies, additions)
@@ -384,6 +385,18 @@ class StructureWriter:
             *structure.markers,
         }
 
+    def _find_shared(self) -> list[CellAttributes]:
+        """Return the attributes of cells that are objects: all but Headers that one cell has."""
+        shapes = self.structure.shapes.values()
+        if not self.structure.head_ids:
+            return sorted(set(shapes))
+        counts = Counter(shapes)
+        return sorted([each for each in counts if counts[each] > 1 or not each.headers])
+
+    def _refer_to(self, shape: CellAttributes) -> bytes:
+        number = self.shapes.get(shape)
+        return b"/A" + write_shape(shape) if number is None else b"/A %d 0 R" % number
+
     def _number(self, elements: Sequence[int], first: int) -> int:
         """Number elements from `first` on, and return the next number."""
         numbers = self.numbers
@@ -479,7 +492,9 @@ class StructureWriter:
     def _entries(self, element: int) -> Iterator[bytes]:
         structure = self.structure
         if structure.roles[element] == "Note":
-            yield b"/ID" + _id_of(element)
+            yield b"/ID" + _id_of_note(element)
+        elif (head_id := structure.head_ids.get(element)) is not None:
+            yield b"/ID" + _write_id(head_id)
         if (lang := structure.langs.get(element)) is not None:
             yield b"/Lang" + write_text(lang)
         if (alt := structure.alts.get(element)) is not None:
@@ -487,7 +502,7 @@ class StructureWriter:
         if (actual := structure.actuals.get(element)) is not None:
             yield b"/ActualText" + write_text(actual)
         if (shape := structure.shapes.get(element)) is not None:
-            yield b"/A %d 0 R" % self.shapes[shape]
+            yield self._refer_to(shape)
         if (box := structure.boxes.get(element)) is not None:
             is_list = element in structure.print_fields
             yield b"/A%b<</O/Layout/BBox[%b]>>" % (
@@ -607,12 +622,19 @@ class StructureWriter:
         ]
         return b"<</Nums[%b]>>" % b" ".join(entries)
 
-    def _id_tree(self, notes: Sequence[int], leaf: int) -> Iterator[bytes]:
-        """Write the name tree of the notes, each of which has an ID (ISO 14289-1, 7.9): its root,
-        then its leaf with the object number `leaf`.
-        """
-        names = [b"%b %d 0 R" % (_id_of(note), self.numbers[note]) for note in notes]
-        ends = b"%b %b" % (_id_of(notes[0]), _id_of(notes[-1]))
+    def _find_ids(self, elements: Sequence[int]) -> list[tuple[bytes, int]]:
+        """Return the IDs among elements, sorted: of notes (ISO 14289-1, 7.9) and of head cells."""
+        roles, head_ids = self.structure.roles, self.structure.head_ids
+        ids = [(_id_of_note(each), each) for each in elements if roles[each] == "Note"]
+        if head_ids:
+            heads = [each for each in elements if each in head_ids]
+            ids = sorted([*ids, *[(_write_id(head_ids[each]), each) for each in heads]])
+        return ids
+
+    def _id_tree(self, ids: Sequence[tuple[bytes, int]], leaf: int) -> Iterator[bytes]:
+        """Write the name tree of IDs: its root, then its leaf with the object number `leaf`."""
+        names = [b"%b %d 0 R" % (written, self.numbers[element]) for written, element in ids]
+        ends = b"%b %b" % (ids[0][0], ids[-1][0])
         yield b"<</Kids[%d 0 R]>>" % leaf
         yield b"<</Limits[%b]/Names[%b]>>" % (ends, b" ".join(names))
 
@@ -669,9 +691,14 @@ def _last_mcid(content: MarkedContent) -> int:
     return max(len(content.owners) - 1, 0)
 
 
-def _id_of(note: int) -> bytes:
+def _id_of_note(note: int) -> bytes:
     """Return the ID of a note, unique and sorted in document order."""
-    return b"(note%07d)" % note
+    return _write_id(f"note{note:07d}")
+
+
+def _write_id(name: str) -> bytes:
+    """Return an ID as a string; it has letters and digits only."""
+    return b"(%b)" % name.encode("ascii")
 
 
 def write_shape(shape: CellAttributes) -> bytes:
@@ -683,6 +710,8 @@ def write_shape(shape: CellAttributes) -> bytes:
         written += b"/ColSpan %d" % shape.colspan
     if shape.rowspan > 1:
         written += b"/RowSpan %d" % shape.rowspan
+    if shape.headers:
+        written += b"/Headers[%b]" % b"".join(map(_write_id, shape.headers))
     return written + b">>"
 
 

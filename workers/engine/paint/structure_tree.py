@@ -7,6 +7,7 @@ from typing import Any
 
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import LogicalStructure
+from workers.engine.layout.table_headers import add_headers
 from workers.engine.paint.kept_trees import write_kept_tree
 from workers.engine.paint.objects import refer_to_page
 from workers.engine.paint.short_tree import ShortTreeWriter
@@ -64,6 +65,7 @@ class StructureTree:
         `root` is the number of the tree's root, `numbers` are those of `find_objects`, and links are
         numbered from `first_link`. Their keys in the parent tree are among the additions.
         """
+        add_headers(self.structure)
         widgets = sum(not each.is_link for each in self._annotations)
         known, others = numbers[: len(numbers) - widgets], iter(numbers[len(numbers) - widgets :])
         annotations = [
