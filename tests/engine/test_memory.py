@@ -63,6 +63,20 @@ def test_a_render_leaves_no_bytes_to_the_collector(work: Callable[[], object]):
     assert sum(map(len, bytes_in_cycles(work))) < 100_000
 
 
+def test_tables_in_a_document_with_references_leave_nothing_to_the_collector():
+    table = '<table><tr><td>%d</td></tr></table><p id="p%d">on <ref to="p%d" show="page"/></p>'
+    flow = "".join(table % (at, at, 299 - at) for at in range(300))
+    template = prepare_template(f"<document><flow>{flow}</flow></document>".encode())
+    gc.collect()
+    gc.disable()
+    try:
+        render(template, None, options=RenderOptions(now=now()))
+        left = gc.collect()
+    finally:
+        gc.enable()
+    assert left < 1_000
+
+
 def bytes_in_cycles(work: Callable[[], object]) -> list[bytes | str]:
     """Return the bytes and strings held by reference cycles that the work leaves."""
     gc.collect()
