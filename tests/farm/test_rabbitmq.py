@@ -160,7 +160,9 @@ def test_a_front_is_refused_in_time_whatever_is_wrong_with_the_broker(front, bro
         for _ in range(2):
             with within(ANSWER_SECONDS), pytest.raises(Unavailable):
                 front.send("pages 1")
-        with within(ANSWER_SECONDS), pytest.raises(Unavailable), ThreadPoolExecutor(64) as pool:
+        # These share one interpreter, and the machine with other tests: 5.2 s were seen there.
+        crowd = within(2 * ANSWER_SECONDS)
+        with crowd, pytest.raises(Unavailable), ThreadPoolExecutor(64) as pool:
             list(pool.map(front.send, ["pages 1"] * 64))
         if harm != "block":  # which readers do not notice
             with within(ANSWER_SECONDS), pytest.raises(Unavailable):
