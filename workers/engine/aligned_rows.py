@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple, Protocol
 
-UNCHANGED: Final = b"\0"  # PNG's filter None, the first byte of each row
-CHANGED: Final = b"\2"  # and its filter Up
+_UNCHANGED: Final = b"\0"  # PNG's filter None, the first byte of each row
+_CHANGED: Final = b"\2"  # and its filter Up
 _TILED: Final = 4  # digits whose columns are cut from repeated ones: at most 10 KB each
 
 
@@ -71,7 +71,7 @@ class AlignedObjects:
             offsets = [0, *accumulate(self._lengths[start : start + count])]
             end = at + offsets.pop() // self.columns * (self.columns + 1)
             rows = predict_rows(self._data[at:end], self.columns)
-            yield PredictedRows(tuple(offsets), UNCHANGED + rows[1:])
+            yield PredictedRows(tuple(offsets), _UNCHANGED + rows[1:])
             at = end
 
 
@@ -83,7 +83,7 @@ class DigitRows:
         self.columns = len(forms[0])
         self._forms = forms
         self._repeats = repeats
-        around = b"".join([UNCHANGED + form for form in (forms[-1], *forms)])
+        around = b"".join([_UNCHANGED + form for form in (forms[-1], *forms)])
         changes = predict_rows(around, self.columns)[self.columns + 1 :]
         self._changes = bytearray(changes) * repeats
         self._digits: list[tuple[int, bytes]] = []
@@ -98,7 +98,7 @@ class DigitRows:
         count = len(columns[0])
         step = len(self) // count * (self.columns + 1)
         # The first change of a column does not count: the row above is in another stream.
-        changes = predict_column(b"".join(columns))
+        changes = _predict_column(b"".join(columns))
         for at, (place, column) in enumerate(zip(places, columns, strict=False)):
             self._digits.append((place, column))
             if column.count(column[:1]) < count:
@@ -114,7 +114,7 @@ class DigitRows:
                 first[place] = column[start * len(column) // len(self)]
             changes = memoryview(self._changes)[(start + 1) * width : end * width]
             offsets = range(0, (end - start) * self.columns, self.columns)
-            yield PredictedRows(offsets, b"".join((UNCHANGED, first, changes)))
+            yield PredictedRows(offsets, b"".join((_UNCHANGED, first, changes)))
 
 
 def predict_rows(rows: bytes, columns: int) -> bytes:
@@ -138,10 +138,10 @@ def predict_rows(rows: bytes, columns: int) -> bytes:
 def _row_masks(count: int, columns: int) -> tuple[int, int]:
     """Return the upper bits of all bytes, and with them the filters of all rows."""
     upper = int.from_bytes(b"\x80" * count * (columns + 1), "big")
-    return upper, upper | int.from_bytes((CHANGED + bytes(columns)) * count, "big")
+    return upper, upper | int.from_bytes((_CHANGED + bytes(columns)) * count, "big")
 
 
-def predict_column(column: bytes) -> bytes:
+def _predict_column(column: bytes) -> bytes:
     """Return the changes of one column of ASCII characters from row to row, 0 for the first row."""
     upper = _upper_bits(len(column))
     now = int.from_bytes(column, "big")

@@ -38,6 +38,8 @@ _ELEMENTS: Final[dict[Role, tuple[str, ...]]] = {
     # Their content has structure types of its own, is an artifact, or adds its element as it is drawn.
     **dict.fromkeys((Role.DIV, Role.SECT, Role.ARTIFACT, Role.FIGURE, Role.FORM), ()),
 }
+# The children of a table, in the order of its structure.
+TABLE_ORDER: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 

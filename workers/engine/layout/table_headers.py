@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from workers.engine.layout.structure import CellAttributes, LogicalStructure
+from workers.engine.layout.structure import TABLE_ORDER, CellAttributes, LogicalStructure
 from workers.engine.tree.nodes import Role, RowTemplate, is_head_row
 
 # A cell with attributes of its own leaves the runs of a long table.
 MAX_CELLS: Final = 2000  # of a table with Headers, each counted as often as it spans
 MAX_NAMED: Final = 20_000  # heads that the cells of a table name together
-_RANKS: Final = {Role.TABLE_HEAD.value: 0, Role.TABLE_BODY.value: 1, Role.TABLE_FOOT.value: 2}
 
 
 def add_headers(structure: LogicalStructure) -> None:
@@ -72,7 +71,7 @@ def _read_rows(structure: LogicalStructure, table: int) -> list[_Row] | None:
     rows: list[_Row] = []
     room = MAX_CELLS
     sections = structure.sections[table]
-    for section in sorted(sections, key=lambda each: _RANKS[structure.roles[each]]):
+    for section in sorted(sections, key=lambda each: TABLE_ORDER[structure.roles[each]]):
         for element in structure.rows[section]:
             template = structure.nodes[element]
             assert isinstance(template, RowTemplate)

@@ -51,18 +51,12 @@ class ShortTreeWriter(StructureWriter):
         return AppendedObjects(bodies, additions)
 
     def _collect_content(self, content: MarkedContent) -> None:
-        kids = self.kids
         fields = [*reversed(content.fields)]
         for mcid, owner in enumerate(content.owners):
             while fields and fields[-1][0] <= mcid:
                 self._attach_field(fields.pop()[1])
-            if owner is None:
-                continue
-            if kids[owner] is None:
-                self._attach(owner)
-                kids[owner] = content, mcid
-            else:
-                self._kids_to_extend(owner).append((content, mcid))
+            if owner is not None:
+                self._attach_sequence(owner, content, mcid)
         for _, element in reversed(fields):
             self._attach_field(element)
 
@@ -86,7 +80,7 @@ class ShortTreeWriter(StructureWriter):
         structure, kids, pages = self.structure, self.kids, self.pages
         roles, parents, cells = structure.roles, structure.parents, structure.cells
         attributes = {cell: self._refer_to(shape) for cell, shape in structure.shapes.items()}
-        described = self._find_described()
+        described = {DOCUMENT, *self._described(), *structure.head_ids}
         for element in elements:
             role, own = roles[element], kids[element]
             if element in described or role in OTHERS:
@@ -104,16 +98,3 @@ class ShortTreeWriter(StructureWriter):
                 yield _BRANCH % (name, parent, under, attribute)
             else:
                 yield self._element(element)
-
-    def _find_described(self) -> set[int]:
-        """Return the elements with entries of their own, except the shapes of cells."""
-        structure = self.structure
-        return {
-            DOCUMENT,
-            *structure.langs,
-            *structure.alts,
-            *structure.actuals,
-            *structure.head_ids,
-            *structure.boxes,
-            *structure.markers,
-        }

@@ -17,16 +17,20 @@ from itertools import compress, repeat
 from typing import Any, Final
 
 from workers.engine.aligned_rows import AlignedObjects, PredictedObjects
-from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
+from workers.engine.layout.structure import (
+    DOCUMENT,
+    TABLE_ORDER,
+    CellAttributes,
+    LogicalStructure,
+)
 from workers.engine.paint.objects import write_number, write_text
 from workers.engine.paint.structure_leaves import LeafColumns
 from workers.engine.paint.structure_runs import LENGTH_STEP, ParentLines, RowRun, RunGroup
 from workers.engine.pdf_writer import AppendedObjects
 
-# Table parts, which are in the tree even if they are empty, and their order in a table.
+# Table parts, which are in the tree even if they are empty.
 TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
 _CELLS: Final = frozenset({"TD", "TH"})
-_RANKS: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
 _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
@@ -225,11 +229,7 @@ class StructureWriter:
                 kids[own.start : own.stop] = [(content, mcid) for mcid in range(at, at + len(own))]
                 at += len(own)
                 continue
-            if kids[owner] is None:
-                self._attach(owner)
-                kids[owner] = content, at
-            else:
-                self._kids_to_extend(owner).append((content, at))
+            self._attach_sequence(owner, content, at)
             at += 1
         for _, element in reversed(fields):
             self._attach_field(element)
@@ -272,6 +272,14 @@ class StructureWriter:
         self._spell_out(row)
         self.runs = {first: found for first, found in self.runs.items() if row not in found[1].rows}
 
+    def _attach_sequence(self, element: int, content: MarkedContent, mcid: int) -> None:
+        """Attach a marked-content sequence to its element."""
+        if self.kids[element] is None:
+            self._attach(element)
+            self.kids[element] = content, mcid
+        else:
+            self._kids_to_extend(element).append((content, mcid))
+
     def _attach_field(self, element: int) -> None:
         self._kids_to_extend(element).append(self.widgets[element])
 
@@ -313,7 +321,7 @@ class StructureWriter:
         """
         structure, kids, rows = self.structure, self.kids, self.plain_rows
         roles, parents = structure.roles, structure.parents
-        described = self._described()
+        described = {*self._described(), *structure.shapes}
         self._group_runs(sorted(described))
         others: list[int] = []
         branches: list[int] = []
@@ -374,13 +382,12 @@ class StructureWriter:
                     run.spell_out(content.owners)
 
     def _described(self) -> set[int]:
-        """Return the elements with entries or attributes of their own."""
+        """Return the elements with entries of their own, except the attributes of cells."""
         structure = self.structure
         return {
             *structure.langs,
             *structure.alts,
             *structure.actuals,
-            *structure.shapes,
             *structure.boxes,
             *structure.markers,
         }
@@ -411,7 +418,7 @@ class StructureWriter:
         role = structure.roles[element]
         if role == "TR":
             return structure.cells[element]
-        if role in _RANKS and element in structure.rows:
+        if role in TABLE_ORDER and element in structure.rows:
             return structure.rows[element]
         if role == "Table":
             own = [*own, *structure.sections.get(element, ())]
@@ -424,7 +431,7 @@ class StructureWriter:
 
     def _rank(self, kid: _Kid) -> tuple[int, int]:
         assert isinstance(kid, int)
-        return _RANKS.get(self.structure.roles[kid], 0), kid
+        return TABLE_ORDER.get(self.structure.roles[kid], 0), kid
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -676,15 +683,6 @@ def _branch_form(role: str) -> bytes:
     """Return the start of a branch, for the number of its parent."""
     name = _write_line(b"<</S/" + role.encode("ascii"))
     return name + b"\0/P %7d 0 R  " + _write_line(b"/K[")
-
-
-def _write_references(numbers: range) -> bytes:
-    """Return references to consecutive objects, in columns."""
-    digits = len(str(numbers.start))
-    if len(str(numbers[-1])) > digits:
-        return _ROW_REFERENCE * len(numbers) % tuple(numbers)
-    start = " " * (7 - digits)
-    return (start + f" 0 R {start}".join(map(str, numbers)) + " 0 R ").encode()
 
 
 def _last_mcid(content: MarkedContent) -> int:

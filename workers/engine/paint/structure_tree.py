@@ -72,19 +72,17 @@ class StructureTree:
             first_link + each.annotation if each.is_link else next(others)
             for each in self._annotations
         ]
-        described = self.structure, self._contents, self._annotations, [*known, *annotations]
+        objects = [*known, *annotations]
+        described = self.structure, self._contents, self._annotations
         if len(self.structure.roles) >= LEAST_ALIGNED:
-            return StructureWriter(*described).write(first, root)
-        structure, contents, links, objects = described
-        for content in contents:
+            return StructureWriter(*described, objects).write(first, root)
+        for content in self._contents:
             for run in content.runs:
                 run.spell_out(content.owners)
         return write_kept_tree(
-            structure,
-            contents,
-            links,
+            *described,
             [first, root, *objects],
-            lambda: ShortTreeWriter(*described).write(first, root),
+            lambda: ShortTreeWriter(*described, objects).write(first, root),
         )
 
     @property
