@@ -16,7 +16,6 @@ from workers.engine.paint.objects import (
     ObjectPart,
     WrittenObject,
     refer_to_page,
-    write_corners,
     write_number,
     write_stream,
     write_text,
@@ -111,7 +110,6 @@ class CanvasFile:
         self._information = b"<< >>"
         self._size = (0.0, 0.0)
         self._outside = 0.0
-        self._page = 0  # the number of the page that was begun last
         self._links: list[_Link] = []
         self._targets: dict[str, tuple[int, bytes]] = {}  # of links: page, and place on it
         self._form: NumberingObject | None = None
@@ -156,7 +154,6 @@ class CanvasFile:
         and destinations are relative to the corner of the trimmed paper.
         """
         canvas, outside = self._canvas, bleed + slug
-        self._page = self.page_number
         size = (round(width + 2 * outside, 3), round(height + 2 * outside, 3))
         if size != self._size:
             canvas.setPageSize(size)
@@ -196,18 +193,15 @@ class CanvasFile:
         corners: tuple[float, float, float, float],
         contents: str,
     ) -> int:
-        outside = self._outside
-        if outside:
-            left, bottom, right, top = corners
-            corners = left + outside, bottom + outside, right + outside, top + outside
+        edges = b" ".join([write_number(edge + self._outside) for edge in corners])
         described = b"/Contents" + write_text(_clean(contents)) if contents else b""
         # Flag 3 is Print, which PDF/A requires (ISO 19005-2, 6.3.2).
         entries = b"<</Type/Annot/Subtype/Link/Border[0 0 0]/F 4/Rect[%b]%b%b" % (
-            write_corners(*corners),
+            edges,
             described,
             action,
         )
-        self._links.append(_Link(self._page, entries, destination))
+        self._links.append(_Link(self.page_number, entries, destination))
         return len(self._links) - 1
 
     def to_media_box(self, x: float, y: float) -> tuple[float, float]:
@@ -217,7 +211,7 @@ class CanvasFile:
     def add_destination(self, destination: str, *, left: float, top: float) -> None:
         """Add a destination at a point of the sheet, for links."""
         place = b"/XYZ %b %b null" % (write_number(left), write_number(top))
-        self._targets[destination] = self._page, place
+        self._targets[destination] = self.page_number, place
 
     def add_outline_entry(self, title: str, destination: str, level: int, *, top: float) -> None:
         """Add a closed entry to the outline, at most one level below the one before.

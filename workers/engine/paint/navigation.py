@@ -41,13 +41,11 @@ class Navigation:
         self._levels: list[int] = []  # of the enclosing headings
         self._count = 0  # of headings
         self._page = 0
-        self._number = 0  # of the page under construction in the file, from 1
         self._inner: set[str] = set()
         self._places: dict[bytes, list[ObjectPart]] = {}  # by name as written in the file
 
     def add_page(self, page: LaidOutPage) -> None:
         """Add the links, destinations and outline entries of the page under construction."""
-        self._number = self._file.page_number
         for anchor in page.anchors:
             self._add_destination(anchor.name, anchor.x, page.height - anchor.y)
         for link in page.links:
@@ -79,7 +77,7 @@ class Navigation:
             return
         left, top = self._file.to_media_box(left, top)
         ends = b" [", b" /XYZ %b %b null] " % (write_number(left), write_number(top))
-        page = refer_to_page(self._number)
+        page = refer_to_page(self._file.page_number)
         self._places[written] = [written, ends[0], page, ends[1]]
         if name in self._targets:
             self._file.add_destination(self._key_of(name), left=left, top=top)
@@ -101,7 +99,7 @@ class Navigation:
         else:
             return
         if self._tree is not None:
-            self._tree.add_link(link, self._number, number)
+            self._tree.add_link(link, self._file.page_number, number)
 
     def _describe(self, link: LinkArea) -> str:
         """Return the description of a link, for a tagged document (ISO 14289-1, 7.18.5)."""

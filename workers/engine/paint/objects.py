@@ -79,9 +79,8 @@ def _refer(document: Any, part: Any) -> bytes:
 def write_text(text: str) -> bytes:
     """Return a text string (ISO 32000-1, 7.9.2.2): ASCII literally, other text as UTF-16."""
     if text.isascii() and text.isprintable():
-        if "\\" in text or "(" in text or ")" in text:
-            text = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-        return b"(" + text.encode("ascii") + b")"
+        escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+        return b"(" + escaped.encode("ascii") + b")"
     return b"<FEFF" + text.encode("utf-16-be", "replace").hex().encode("ascii") + b">"
 
 
@@ -102,16 +101,6 @@ HUNDREDTHS: Final = _NumberCache()
 def write_number(value: float) -> bytes:
     """Return a number with up to three decimals and no exponent."""
     return b"%.11g" % (round(value * 1000) / 1000 + 0.0)
-
-
-def write_corners(left: float, bottom: float, right: float, top: float) -> bytes:
-    """Return the corners of a rectangle as numbers with up to three decimals."""
-    return b"%.11g %.11g %.11g %.11g" % (
-        round(left * 1000) / 1000 + 0.0,
-        round(bottom * 1000) / 1000 + 0.0,
-        round(right * 1000) / 1000 + 0.0,
-        round(top * 1000) / 1000 + 0.0,
-    )
 
 
 def refer_to_page(number: int) -> pdfdoc.PDFObject:

@@ -193,7 +193,7 @@ def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
 def top_margin(block: AnyBlock, width: float) -> float:
     """Return the collapsed top margin of a block, in points; 0 for `auto`."""
     if type(block) is Paragraph:  # most blocks
-        return block.style.box.margin.top.resolve(width) or 0.0
+        return _points(block.style.box.margin.top, width)
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.top, width)
@@ -229,7 +229,7 @@ def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> fl
     The extent of margins below a row depends on its layout, hence `fragment`.
     """
     if type(block) is Paragraph:
-        return block.style.box.margin.bottom.resolve(width) or 0.0
+        return _points(block.style.box.margin.bottom, width)
     if isinstance(block, Break) or not _ends_in_row(block):
         return _bottom_margin(block, width)
     own = _points(block.style.box.margin.bottom, width)

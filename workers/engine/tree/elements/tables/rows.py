@@ -373,14 +373,11 @@ class _PlainRows:
             scope[STATE].findings.error(
                 "cell-count", cell_count_message(at, len(columns.columns)), self.location
             )
+        is_text = all(map(is_one_line, styles))
         row = RowTemplate(
-            Source(self.location),
-            computed.style,
-            tuple(cells),
-            self.repeats,
-            is_text=all(map(is_one_line, styles)),
+            Source(self.location), computed.style, tuple(cells), self.repeats, is_text=is_text
         )
-        changes = any(own.transform != "none" or not is_one_line(own) for own in styles)
+        changes = not is_text or any(own.transform != "none" for own in styles)
         template = _PlainTemplate(row, tuple(styles), changes)
         if len(self.made) > MAX_CACHED:
             self.made.clear()
