@@ -74,8 +74,8 @@ simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers; checked
 	@PYTHONPATH=. $(BIN)/python tests/bench/queueing.py
 
 ##@ Check
-lint: $(DEV_READY) ## style, common mistakes and plain English
-	@$(BIN)/python -m deploy.prose.check
+lint: $(DEV_READY) ## style, common mistakes and spelling
+	@$(BIN)/codespell README.md api deploy shared workers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 types: $(DEV_READY) ## static types, strict

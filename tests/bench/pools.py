@@ -19,11 +19,11 @@ from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from deploy.simulate.farm import SimulatedPool
 from shared.db.accounts import create_account
 from shared.db.migrate import upgrade
 from shared.encryption import new_key
 from shared.settings import Settings
+from tests.bench.simulation.farm import SimulatedPool
 from tests.conftest import start_redis
 from tests.farm.conftest import FAKE_WORKER, ROOT, Front
 

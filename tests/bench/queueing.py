@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Iterator
 
-from deploy.simulate.__main__ import main as print_table
-from deploy.simulate.farm import BATCH, INTERACTIVE, BatchArrival, FarmModel, SimulatedPool
-from deploy.simulate.model import queue_up, summarise
 from shared.telemetry.log import set_up_logging
 from tests.bench.pools import RealPools, Stay, running
+from tests.bench.simulation.__main__ import main as print_table
+from tests.bench.simulation.farm import BATCH, INTERACTIVE, BatchArrival, FarmModel, SimulatedPool
+from tests.bench.simulation.model import queue_up, summarise
 
 SERVICE = 0.08
 BUSY = 0.7

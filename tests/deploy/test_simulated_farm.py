@@ -4,8 +4,11 @@ import random
 
 import pytest
 
-from deploy.simulate import farm as rules
-from deploy.simulate.farm import (
+from shared import batch_lifecycle
+from shared.batches import chunks
+from tests.bench import queueing
+from tests.bench.simulation import farm as rules
+from tests.bench.simulation.farm import (
     BATCH,
     INTERACTIVE,
     SLICE_SECONDS,
@@ -14,11 +17,8 @@ from deploy.simulate.farm import (
     SimulatedPool,
     WorkerFailure,
 )
-from deploy.simulate.model import lognormal, queue_up
-from deploy.simulate.scenarios import run_scenarios
-from shared import batch_lifecycle
-from shared.batches import chunks
-from tests.bench import queueing
+from tests.bench.simulation.model import lognormal, queue_up
+from tests.bench.simulation.scenarios import run_scenarios
 from workers.batches import slices
 
 POOLS = [SimulatedPool(2, (INTERACTIVE,)), SimulatedPool(2, (BATCH,))]

@@ -7,9 +7,15 @@ from itertools import pairwise
 
 import pytest
 
-from deploy.simulate.farm import BatchArrival
-from deploy.simulate.model import lognormal
-from deploy.simulate.scaling import Autoscaler, Policy, ScalingRules, read_rules, simulate_scaling
+from tests.bench.simulation.farm import BatchArrival
+from tests.bench.simulation.model import lognormal
+from tests.bench.simulation.scaling import (
+    Autoscaler,
+    Policy,
+    ScalingRules,
+    read_rules,
+    simulate_scaling,
+)
 from tests.deploy.deployment import documents
 
 [BATCH] = [each for each in documents("scaling") if each["metadata"]["name"] == "batch"]

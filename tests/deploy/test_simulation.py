@@ -2,7 +2,7 @@
 
 import pytest
 
-from deploy.simulate.model import Load, erlang_wait, exponential, lognormal, simulate
+from tests.bench.simulation.model import Load, erlang_wait, exponential, lognormal, simulate
 
 
 @pytest.mark.parametrize(("slots", "busy"), [(1, 0.5), (1, 0.8), (2, 0.7), (10, 0.8), (50, 0.9)])

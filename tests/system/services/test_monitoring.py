@@ -16,7 +16,6 @@ import yaml
 from deploy.embedded.launch import launched_farm
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from deploy.grafana.boards import BOARDS
 from shared import clock
 from tests.certificates import make_pkcs12
 from tests.servers import Server
@@ -28,6 +27,10 @@ FOLDER = ROOT / "deploy/prometheus"
 SIGNED = '<document><security sign="contract"/><flow><p>Hello</p></flow></document>'
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 LOAD_SECONDS = 25
+BOARDS = {
+    file.stem: json.loads(file.read_text())
+    for file in sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))
+}
 QUERIES = sorted(
     {
         target["expr"]

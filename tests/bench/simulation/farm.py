@@ -10,8 +10,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Final, TypeAlias
 
-from deploy.simulate.model import Service
 from shared.queue.worker_presence import TASK_LEASE_SECONDS
+from tests.bench.simulation.model import Service
 
 INTERACTIVE: Final = "interactive"
 BATCH: Final = "batch"
@@ -93,7 +93,7 @@ class FarmModel:
         self.result = SimulationResult()
         self._pools = pools
         self._free = [pool.slots for pool in pools]
-        self._rng = random.Random(seed)  # noqa: S311 - chances, not secrets
+        self._rng = random.Random(seed)
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._turn = count()

@@ -41,7 +41,7 @@ class Waits:
 
 def simulate(load: Load, *, jobs: int, seed: int = 1) -> Waits:
     """Simulate Poisson arrivals and return the waiting times."""
-    waits = queue_up(load.slots, _send(load, jobs, random.Random(seed)))  # noqa: S311 - chances, not secrets
+    waits = queue_up(load.slots, _send(load, jobs, random.Random(seed)))
     return summarise(waits[int(jobs * _WARM_UP) :])
 
 

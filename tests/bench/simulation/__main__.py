@@ -1,4 +1,4 @@
-"""Prints the waiting times of renders at 10 to 10,000 workers: `python -m deploy.simulate`."""
+"""Prints the waiting times of renders at 10 to 10,000 workers: `python -m tests.bench.simulation`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import sys
 from typing import Final
 
-from deploy.simulate.model import Load, lognormal, simulate
-from deploy.simulate.scenarios import ScenarioResult, run_scenarios
+from tests.bench.simulation.model import Load, lognormal, simulate
+from tests.bench.simulation.scenarios import ScenarioResult, run_scenarios
 
 SLOTS: Final = (10, 100, 1_000, 10_000)
 BUSY: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
@@ -22,7 +22,7 @@ REDIS_BUSY: Final = 0.6
 
 def main() -> None:
     """Simulate each size at each load and print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m deploy.simulate", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.simulation", description=__doc__)
     parser.add_argument(
         "--service-ms", type=float, default=SERVICE_MS, help="mean time of a render"
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from deploy.simulate.farm import BATCH, BatchArrival, FarmModel, SimulatedPool
+from tests.bench.simulation.farm import BATCH, BatchArrival, FarmModel, SimulatedPool
 
 # The autoscaler of Kubernetes evaluates every 15 s, and tolerates 10 % around its target.
 SYNC_SECONDS: Final = 15

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from deploy.simulate.farm import (
+from shared.limits import MAX_BATCH_DOCUMENTS
+from tests.bench.simulation.farm import (
     BATCH,
     INTERACTIVE,
     BatchArrival,
@@ -17,8 +18,7 @@ from deploy.simulate.farm import (
     SimulationResult,
     WorkerFailure,
 )
-from deploy.simulate.model import Service
-from shared.limits import MAX_BATCH_DOCUMENTS
+from tests.bench.simulation.model import Service
 
 BUSY: Final = 0.7
 BURST: Final = 1.4  # of the pool's capacity, for a tenth of the time
@@ -54,7 +54,7 @@ def run_scenarios(
     seconds = max(_SHORTEST_SECONDS, min(_LONGEST_SECONDS, renders / rate))
 
     def singles(times: float = 1.0) -> Iterator[tuple[float, float]]:
-        rng, at = random.Random(seed), 0.0  # noqa: S311 - chances, not secrets
+        rng, at = random.Random(seed), 0.0
         while at < seconds:
             is_burst = 0.4 <= at / seconds < 0.5
             at += rng.expovariate(rate * (times if is_burst else 1.0))

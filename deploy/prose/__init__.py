@@ -1,1 +1,0 @@
-"""The check of plain English in docstrings, comments and messages; `make lint` runs it."""
