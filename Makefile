@@ -21,7 +21,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch fmt check client render language studio gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language studio gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -82,6 +82,9 @@ types: $(DEV_READY) ## static types, strict
 	@$(BIN)/mypy
 arch: $(DEV_READY) ## who may import whom
 	@$(BIN)/lint-imports
+lock: $(DEV_READY) ## write the lock files again after a change of pyproject.toml
+	@$(BIN)/uv pip compile pyproject.toml --universal --generate-hashes --no-header --quiet -o requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --no-header --quiet -o requirements-dev.lock
 fmt: $(DEV_READY) ## format, and fix what can be fixed
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
