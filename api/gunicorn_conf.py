@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import gc
 import resource
+import shutil
+from pathlib import Path
 from typing import Any, Final
 
 from gunicorn import glogging
 
 from shared.settings import get_settings
 from shared.startup import start
-from shared.telemetry.exposition import clear_metrics_dir, forget_process
 from shared.telemetry.log import set_up_logging
 
 _settings = start("front", get_settings, lambda settings: settings)
@@ -28,6 +29,8 @@ graceful_timeout = int(_settings.render_budget) + 5
 keepalive = 15
 control_socket_disable = True
 loglevel = _settings.log_level.lower()
+# Where `prometheus_client`, which is imported after this, shares the counts of all processes.
+raw_env = [f"PROMETHEUS_MULTIPROC_DIR={_settings.metrics_dir}"] if _settings.metrics_dir else []
 # No response depends on the scheme or path that a proxy forwards.
 forwarded_allow_ips = ""
 
@@ -67,8 +70,15 @@ def on_starting(_server: Any) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    on_exit(_server)
     if _settings.metrics_dir is not None:
-        clear_metrics_dir(_settings.metrics_dir)
+        Path(_settings.metrics_dir).mkdir(parents=True)
+
+
+def on_exit(_server: Any) -> None:
+    """Delete the metric files of ended processes."""
+    if _settings.metrics_dir is not None:
+        shutil.rmtree(_settings.metrics_dir, ignore_errors=True)
 
 
 def post_worker_init(_worker: Any) -> None:
@@ -85,4 +95,6 @@ def post_worker_init(_worker: Any) -> None:
 def child_exit(_server: Any, worker: Any) -> None:
     """Remove the live metrics of a process that has ended."""
     if _settings.metrics_dir is not None:
-        forget_process(worker.pid, _settings.metrics_dir)
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]

@@ -46,7 +46,6 @@ def wire(settings: Settings) -> Ports:
     publishers = PerShard(shards, lambda shard: Publisher(settings.broker_of(shard)))
     clock = FarmClock.of_shards(shards, kind="front")
     metrics = FrontMetrics(
-        settings.metrics_dir,
         connections=settings.api_processes * settings.api_connections,
         read_skews=lambda: clock.skews,
     )

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,8 +79,15 @@ class DataFolder:
 
     @property
     def metrics(self) -> Path:
-        """The folder of the front's metric files."""
-        return self.path / "metrics"
+        """The folder of the front's metric files, in memory where the system has a file system for that.
+
+        The files are memory-mapped: on a full disk a write to one would end its process. Other users
+        cannot guess the folder's name.
+        """
+        memory = Path("/dev/shm")  # noqa: S108 - the name in it is a secret
+        if not os.access(memory, os.W_OK):
+            return self.path / "metrics"
+        return memory / f"pressroom-{sha256(self.read_secret_key().encode()).hexdigest()[:24]}"
 
     @property
     def database_url(self) -> str:
@@ -93,7 +101,7 @@ class DataFolder:
 
     def create(self) -> None:
         """Create the folder and its subfolders, readable by the owner only."""
-        for folder in (self.path, self.blobs, self.redis, self.logs, self.metrics):
+        for folder in (self.path, self.blobs, self.redis, self.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def lock(self) -> FolderLock:

@@ -83,7 +83,7 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
 
 def wait_until_each_has_begun(metrics, *, processes):
     """Wait for all processes of a front: a signal to one that is still loading is lost."""
-    wait_until(lambda: len(list(metrics.glob("[0-9]*.counts"))) == processes)
+    wait_until(lambda: len(list(metrics.glob("gauge_livesum_*.db"))) == processes)
 
 
 def wait_until_it_answers(port):

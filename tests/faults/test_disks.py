@@ -65,26 +65,6 @@ def test_a_full_disk_of_redis_refuses_renders_until_there_is_space(start, tmp_pa
         assert_sound(farm)
 
 
-def test_a_front_whose_metric_files_have_no_space_serves_and_counts(start, small_disk):
-    metrics = small_disk / "metrics"
-    metrics.mkdir()
-    filler = fill(small_disk)
-    farm = start(PRESSROOM_METRICS_DIR=str(metrics))
-    client = farm.client()
-    before = farm.processes
-    assert {client.render(number).status for number in range(20)} == {200}
-    filler.unlink()
-    time.sleep(1.5)
-    assert {client.render(number).status for number in range(20)} == {200}
-    # Of either process of the front, whichever is asked.
-    wait_until(lambda: count_requests(farm) >= 40, seconds=10)
-    fill(small_disk)
-    assert client.ask("GET", "/v2/templates?limit=none")["status"] == 400  # numbers of new series
-    assert {client.render(number).status for number in range(20)} == {200}
-    assert_same_processes(farm, before)
-    assert_sound(farm)
-
-
 def test_a_full_temporary_disk_rejects_only_requests_that_need_it(start, small_disk):
     farm = start(TMPDIR=str(small_disk))
     client = farm.client()

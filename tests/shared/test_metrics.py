@@ -28,7 +28,6 @@ from shared.jobs import (
     RenderJob,
 )
 from shared.telemetry import metrics
-from shared.telemetry.exposition import clear_metrics_dir, forget_process
 from shared.telemetry.farm import FarmCollector, make_farm_registry
 from shared.telemetry.fetcher import FetcherMetrics
 from shared.telemetry.front import FrontMetrics
@@ -37,21 +36,18 @@ from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDep
 from shared.telemetry.signer import SignerMetrics
 from shared.telemetry.store_observer import Cache, Store
 from shared.telemetry.totals import Tally, count_outcome
-from shared.telemetry.value_files import value_file_name, write_key, write_values
 from shared.telemetry.webhooks import WebhookMetrics
 from shared.telemetry.worker import WorkerMetrics
 
 ROOT = Path(__file__).parents[2]
 
 PROCESSES = """
-import os, sys
+import os
+from prometheus_client.multiprocess import mark_process_dead
 from shared.errors import ErrorBody, ErrorKind
-from shared.telemetry.exposition import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
-folder, generations = sys.argv[1], int(sys.argv[2])
-clear_metrics_dir(folder)
-metrics = FrontMetrics(folder, connections=64)
-for number in range(generations):
+metrics = FrontMetrics(connections=64)
+for number in range(7):
     pid = os.fork()
     if pid == 0:
         metrics.begin()
@@ -60,16 +56,16 @@ for number in range(generations):
         os._exit(0)
     os.waitpid(pid, 0)
     if number % 2 == 0:
-        forget_process(pid, folder)
+        mark_process_dead(pid)
 print(metrics.exposition().decode())
 """
 
 
-def test_counts_of_all_front_processes_add_up_whether_forgotten_or_not(tmp_path):
-    folder = tmp_path / "metrics"
+def test_counts_of_all_front_processes_add_up_whether_ended_or_not(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", PROCESSES, str(folder), "7"],
+        [sys.executable, "-c", PROCESSES],
         cwd=ROOT,
+        env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
@@ -86,23 +82,6 @@ def test_counts_of_all_front_processes_add_up_whether_forgotten_or_not(tmp_path)
     ):
         assert line in lines
     assert 'pressroom_build_info{part="front",version=' in done.stdout
-    # Those of the parent, of the three that still count, and the sum of the removed ones.
-    assert len(list(folder.iterdir())) == 5
-
-
-@pytest.mark.long
-def test_a_scrape_reads_one_file_after_a_thousand_ended_processes(tmp_path):
-    front_metrics_in(tmp_path)
-    for generation in range(4):
-        for pid in range(1, 251):
-            write_file(tmp_path, pid)
-        for pid in range(1, 251):
-            forget_process(pid, str(tmp_path))
-        assert len(list(tmp_path.iterdir())) == 1, generation
-    text = scrape(tmp_path)
-    assert (
-        'pressroom_http_requests_total{method="GET",route="/healthz",status="200"} 1000.0' in text
-    )
 
 
 def test_the_farm_shows_every_outcome_stage_and_depth():
@@ -264,7 +243,7 @@ def test_a_worker_shows_its_slots_and_how_its_children_ended():
 
 
 def test_every_metric_that_is_exported_is_declared_and_every_declared_one_is_exported():
-    front = FrontMetrics(None)
+    front = FrontMetrics()
     worker = WorkerMetrics(slots=1, child_memory_mb=1, count_busy=int)
     fetcher = FetcherMetrics(count_under_way=int, count_waiting=int, measure_cache=int)
     exported = [
@@ -318,21 +297,6 @@ class Shard:
 
     def read_depth(self) -> FarmDepth:
         return self.depth
-
-
-def front_metrics_in(folder: Path) -> None:
-    clear_metrics_dir(str(folder))
-
-
-def write_file(folder: Path, pid: int) -> None:
-    """Write what a process leaves behind that answered one request."""
-    labels = {"route": "/healthz", "method": "GET", "status": "200"}
-    key = write_key(metrics.REQUESTS, "pressroom_http_requests_total", labels)
-    write_values(folder / value_file_name(pid), {key: 1.0})
-
-
-def scrape(folder: Path) -> str:
-    return FrontMetrics(str(folder)).exposition().decode()
 
 
 def job(
