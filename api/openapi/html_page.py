@@ -176,11 +176,12 @@ def _write_event(methods: Mapping[str, Any]) -> str:
 
 def _write_call(method: str, path: str, operation: Mapping[str, Any]) -> str:
     """Return the request as a curl command; braces are placeholders."""
-    required = [each["name"] for each in operation["parameters"] if each["required"]]
-    query = "&".join(f"{name}={{{name}}}" for name in required if f"{{{name}}}" not in path)
+    required = [each for each in operation["parameters"] if each["required"]]
+    query = "&".join(f"{one['name']}={{{one['name']}}}" for one in required if one["in"] == "query")
     parts = ["curl"] if method == "get" else [f"curl -X {method.upper()}"]
     if operation["security"]:
         parts.append('-H "Authorization: Bearer $PRESSROOM_KEY"')
+    parts += (f"-H '{one['name']}: {{{one['name']}}}'" for one in required if one["in"] == "header")
     if body := operation.get("requestBody"):
         parts.append(f"-H 'Content-Type: {next(reversed(body['content']))}' --data-binary @FILE")
     if "application/pdf" in operation["responses"].get("200", {}).get("content", {}):

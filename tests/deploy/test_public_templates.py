@@ -24,7 +24,7 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import NoResources, Payload, PayloadKind
 
-SAMPLES = Path(__file__).parents[2] / "deploy/requests/samples"
+SAMPLES = Path(__file__).parents[2] / "deploy/samples"
 TEMPLATES = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("service-*.xml"))}
 KINDS = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 LONG = (

@@ -36,7 +36,7 @@ def generated(description: Path) -> Path:
         [
             str(Path(sys.executable).with_name("openapi-python-client")),
             *("generate", "--path", str(description), "--output-path", str(package)),
-            *("--meta", "none", "--config", "deploy/requests/openapi-python-client.yaml"),
+            *("--meta", "none", "--config", "deploy/client/openapi-python-client.yaml"),
         ],
         cwd=ROOT,
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},

@@ -1,6 +1,0 @@
-"""GET /v2/batches: the batches of the account, newest first, optionally those of one status."""
-
-from client import read_arguments, send
-
-(status,) = read_arguments("[STATUS]")
-print(send("GET", "/v2/batches", query={"status": status} if status else None).decode())

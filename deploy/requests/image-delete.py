@@ -1,6 +1,0 @@
-"""DELETE /v2/images/{name}."""
-
-from client import read_arguments, send
-
-(name,) = read_arguments("NAME")
-send("DELETE", f"/v2/images/{name}")

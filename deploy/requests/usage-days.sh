@@ -1,5 +1,0 @@
-#!/bin/sh
-# GET /v2/account/usage/days: usage by day, of the current billing period or that of a date
-set -eu
-curl -sS --fail-with-body "$PRESSROOM_URL/v2/account/usage/days${1:+?date=$1}" \
-    -H "Authorization: Bearer $PRESSROOM_KEY"

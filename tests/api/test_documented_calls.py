@@ -1,0 +1,177 @@
+"""The calls that /docs shows run as they stand, with the placeholders filled in."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import os
+import re
+import subprocess
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from api.openapi.description import describe
+from api.openapi.html_page import write_page
+from shared.jobs import JobOutcome, OutcomeStatus
+from tests.engine.einvoices import samples
+from tests.engine.paint.test_form_fields import FIELDS, made
+from workers.engine.einvoices.files import write_invoice
+from workers.engine.einvoices.profiles import PROFILES
+from workers.engine.einvoices.records import read_record
+from workers.render.inspection import INSPECTORS, inspect
+
+ROOT = Path(__file__).parents[2]
+INVOICE = write_invoice(read_record(samples.full())[0], PROFILES["en16931"], "ubl")
+FONT = ROOT / "tests" / "golden" / "fonts" / "brand-regular.ttf"
+CALLS = {
+    name: html.unescape(call)
+    for name, call in re.findall(
+        r'<section id="(\w+)">(?:(?!</section>).)*?<pre>(curl .*?)</pre>',
+        write_page(describe()),
+        re.DOTALL,
+    )
+}
+# In a browser only: sign-in by the provider, and cookies.
+BROWSER = {
+    "describeSignIn",
+    "beginSignIn",
+    "finishSignIn",
+    "openSession",
+    "readSession",
+    "endSession",
+}
+
+
+@pytest.fixture
+def database_url(sqlite_url):
+    return sqlite_url
+
+
+@pytest.fixture
+def shell(port, account, tmp_path):
+    """Return a function that runs the call of an operation with values, and the body of FILE."""
+
+    def run(operation, body=None, /, *, key=account.api_key, **values):
+        call = CALLS[operation]
+        if body is not None:
+            sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+            (tmp_path / "FILE").write_bytes(sent)
+        for placeholder in re.findall(r"{([\w-]+)}", call):
+            call = call.replace(f"{{{placeholder}}}", values[placeholder])
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PRESSROOM_URL": f"http://127.0.0.1:{port}",
+            "PRESSROOM_KEY": key,
+        }
+        done = subprocess.run(
+            ["sh", "-c", call.replace("curl", "curl -sS --fail-with-body", 1)],
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+        )
+        return done.returncode, done.stdout
+
+    return run
+
+
+@pytest.mark.long
+def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
+    ran = set()
+
+    def run(operation: str, body: bytes | dict | None = None, /, **values: str):
+        ran.add(operation)
+        code, out = shell(operation, body, **values)
+        assert code == 0, (operation, out)
+        return json.loads(out) if out[:1] in (b"{", b"[") else out
+
+    assert account.account_id in run("checkKey")["status"]
+    template = run("createTemplate", b"<document/>", name="Letter")["id"]
+    own = {"template": template, "template_id": template}
+    assert run("readTemplate", **own)["content"] == "<document/>"
+    assert len(run("listTemplates")["templates"]) == 1
+    run("replaceContent", b"<document/>", **own)
+    assert run("renameTemplate", {"name": "Note"}, **own)["name"] == "Note"
+    worker.answer = lambda job: JobOutcome(
+        job.id, OutcomeStatus.SUCCEEDED, findings={"valid": True, "errors": [], "warnings": []}
+    )
+    assert run("validate", b"<document/>")["valid"]
+    assert run("preview", {"template": template})
+    worker.answer = worker.succeed
+    run("renderPdf", b"<document/>")
+    assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
+    batch = {"batch_id": run("createBatch", b"{}\n", **own)["id"]}
+    slices.work_off()
+    assert run("readBatch", **batch)["status"] == "finished"
+    job = {"job_id": run("listBatchItems", **batch)["items"][0]["job_id"]}
+    assert run("readJob", **job)["status"] == "succeeded"
+    run("readJobPdf", **job)
+    assert (tmp_path / "document.pdf").read_bytes().startswith(b"%PDF")
+    assert len(run("listBatches")["batches"]) == 1
+    run("cancelBatch", **batch)
+    assert run("listJobs")["jobs"] == []  # of accepted renders alone
+    assert run("publishVersion", {"message": "First"}, **own)["version"] == 1
+    assert len(run("listVersions", **own)["versions"]) == 1
+    assert run("readVersion", **own, version="1")["content"].endswith("<document/>")
+    assert run("setTag", {"version": 1}, **own, tag="stable")["version"] == 1
+    assert run("listTags", **own)["tags"][0]["tag"] == "stable"
+    assert run("readTag", **own, tag="stable")["version"] == 1
+    assert run("removeTag", **own, tag="stable")["removed"]
+    assert len(run("readTagHistory", **own, tag="stable")["events"]) == 2
+    assert run("assignSlug", {"slug": "letter", "template": template})["template_id"] == template
+    assert len(run("listSlugs")["slugs"]) == 1
+    assert not run("checkSlug", slug="letter")["available"]
+    run("releaseSlug", slug="letter")
+    assert run("listDependents", **own)["templates"] == []
+    run("deleteTemplate", **own)
+    worker.answer = lambda job: inspect(job, worker.claims.load(job.body), INSPECTORS)
+    checked = run("checkInvoice", INVOICE)
+    assert (checked["valid"], checked["syntax"], checked["number"]) == (True, "ubl", "2026-0042")
+    assert run("extractForm", made(FIELDS))["fields"][0]["value"] == "Ada"
+    picture = BytesIO()
+    Image.new("RGB", (200, 200)).save(picture, "PNG")
+    assert run("putImage", picture.getvalue(), name="logo")["width"] == 200
+    data = {"name": "again", "data": base64.b64encode(picture.getvalue()).decode()}
+    assert run("postImage", data)["height"] == 200
+    assert run("readImage", name="logo")["name"] == "logo"
+    run("deleteImage", name="logo")
+    assert run("listImages")["usage"]["count"] == 1
+    assert run("putFont", FONT.read_bytes(), name="brand")["format"] == "truetype"
+    data = {"name": "again", "data": base64.b64encode(FONT.read_bytes()).decode()}
+    assert run("postFont", data)["name"] == "again"
+    assert run("readFont", name="brand")["faces"][0]["family"] == "Brand 400"
+    run("deleteFont", name="brand")
+    assert run("listFonts")["usage"]["count"] == 1
+    webhook = {"webhook_id": run("createWebhook", {"url": "https://93.184.216.34/hook"})["id"]}
+    assert len(run("listWebhooks")["webhooks"]) == 1
+    assert run("readWebhook", **webhook)["id"] == webhook["webhook_id"]
+    assert run("rotateWebhookSecret", **webhook)["secret"].startswith("whsec_")
+    assert run("testWebhook", **webhook)["event"] == "webhook.test"
+    assert len(run("listDeliveries", **webhook)["deliveries"]) == 1
+    run("deleteWebhook", **webhook)
+    assert run("reportUsage")["apiCalls"] == 2
+    assert "days" in run("reportUsageByDay")
+    assert "templates" in run("reportUsageByTemplate")
+    assert run("readAccount")["id"] == account.account_id
+    key = run("createKey", {"name": "Shop", "scopes": ["render"]})
+    assert [each["id"] for each in run("listKeys")["keys"]] == [account.key_id, key["id"]]
+    run("revokeKey", key_id=key["id"])
+    page = run("openStudio").decode()
+    run("readStudioFile", file=re.search(r'src="/studio/([^"]+)"', page)[1])
+    assert run("tellAlive")["status"] == "alive"
+    assert run("tellReady")["status"] == "ready"
+    assert b"pressroom_http_requests_total" in run("writeMetrics")
+    assert run("describe")["info"]["version"] == "2.0.0"
+    run("readStart")
+    assert b"</html>" in run("readDescription")
+    assert set(CALLS) - ran - BROWSER == {"deleteJob", "readBatchResult"}
+
+
+def test_a_rejected_call_shows_the_error_body_and_fails(shell):
+    code, out = shell("checkKey", key="wrong")
+    assert code != 0
+    assert json.loads(out)["statusCode"] == 401
