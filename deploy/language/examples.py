@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from workers.engine.ports import FontFile, RenderOptions
+from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 # The instant of `now` in every example, so that pictures do not depend on the date.
@@ -102,9 +103,8 @@ class Example:
 def find_examples() -> tuple[Example, ...]:
     """Return every example of the vocabulary once, with all elements that share it."""
     names: dict[str, list[str]] = {}
-    for spec in ELEMENTS.values():
-        if spec.example:
-            names.setdefault(spec.example, []).append(spec.name)
+    for name in ELEMENTS:
+        names.setdefault(read_examples()[name], []).append(name)
     return tuple(Example(tuple(owners), text) for text, owners in names.items())
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from deploy.language.examples import OPTIONS
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.examples import EXAMPLES
+from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.parser import parse_document
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.formats import get_formats
@@ -52,7 +52,7 @@ def evaluate(formula: Formula) -> str:
 
 def _example_messages() -> MessageCatalog:
     """Return the messages of the example of `messages`."""
-    root = parse_document(EXAMPLES["messages"].encode(), origin=None).root
+    root = parse_document(read_examples()["messages"].encode(), origin=None).root
     assert root is not None
     return compile_messages(root, Findings())
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec, ContentModel, ElementSpec
 from workers.engine.tree.expressions.filters import FILTERS
 
@@ -220,7 +221,8 @@ def _at(found: re.Match[str], text: str) -> Hover:
 
 
 def _describe_element(spec: ElementSpec) -> str:
-    example = f"\n\n```xml\n{spec.example}\n```" if 0 < len(spec.example) <= _MAX_DOC else ""
+    text = read_examples()[spec.name]
+    example = f"\n\n```xml\n{text}\n```" if len(text) <= _MAX_DOC else ""
     return f"**{spec.name}**: {spec.doc} Content: {spec.content.value}.{example}"
 
 

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from workers.engine.syntax import values as v
-from workers.engine.syntax.examples import EXAMPLES
 from workers.engine.syntax.structure_types import STRUCTURE_TYPES
 from workers.engine.syntax.values import ValueType
 
@@ -105,7 +104,7 @@ class AttributeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ElementSpec:
-    """An element: its attributes, content model, children, and an example.
+    """An element: its attributes, content model and children.
 
     `structure_type` is that of tagged documents, "none" for an element without one.
     """
@@ -115,7 +114,6 @@ class ElementSpec:
     attributes: Mapping[str, AttributeSpec]
     content: ContentModel
     children: frozenset[str]
-    example: str
     structure_type: str = ""
     accepts_arguments: bool = False  # any other attribute is an argument of a part
 
@@ -131,13 +129,9 @@ def element(
     content: ContentModel,
     *attributes: AttributeSpec | tuple[AttributeSpec, ...],
     children: Iterable[str] = (),
-    example: str = "",
     accepts_arguments: bool = False,
 ) -> ElementSpec:
-    """Declare an element; of attributes with the same name the first is used.
-
-    An example in `EXAMPLES` takes precedence over `example`.
-    """
+    """Declare an element; of attributes with the same name the first is used."""
     flat: dict[str, AttributeSpec] = {}
     for entry in attributes:
         for spec in (entry,) if isinstance(entry, AttributeSpec) else entry:
@@ -150,9 +144,9 @@ def element(
         inside |= BLOCKS | INLINE
     if "group" in inside:
         inside |= GROUP_LIKE
-    text, structure_type = EXAMPLES.get(name, example), STRUCTURE_TYPES.get(name, "")
+    structure_type = STRUCTURE_TYPES.get(name, "")
     return ElementSpec(
-        name, doc, MappingProxyType(flat), content, inside, text, structure_type, accepts_arguments
+        name, doc, MappingProxyType(flat), content, inside, structure_type, accepts_arguments
     )
 
 
