@@ -15,7 +15,6 @@ from shared.periods import find_period
 from shared.queue.connection import reachable, scan
 from shared.queue.scripts import register
 from shared.redis_state.key_state import Admission, KeyState
-from shared.redis_state.local_keys import CHANGES, EVERY_KEY, LocalKeyCache
 from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
 
 # A cached state is updated on every change; the time to live only removes unused keys.
@@ -39,39 +38,22 @@ class AdmissionCache:
     def __init__(self, redis: Redis, *, observer: StoreObserver = NULL_OBSERVER) -> None:
         self._redis = redis
         self._observer = observer
-        self._recent = LocalKeyCache(redis, prefix=_STATE_PREFIX)
         self._find = register(redis, "find_key", package=_PACKAGE)
         self._put = register(redis, "put_key", package=_PACKAGE)
         self._drop = register(redis, "drop_keys", package=_PACKAGE)
         self._seed = register(redis, "seed_usage", package=_PACKAGE)
 
-    @property
-    def is_listening(self) -> bool:
-        """Whether changes by other processes are received, which caching in this process needs."""
-        return self._recent.is_listening
-
     def find(self, key_digest: str) -> Admission | None:
-        """Return the cached state for the SHA-256 of a key, or None.
-
-        A state that this process read a moment ago is returned without usage, unless it has changed.
-        """
-        today = now().date()
-        recent = self._recent.find(key_digest, today=today)
-        if recent is not None:
-            self._observer.count_cache_request(Cache.KEYS, is_hit=True)
-            return recent
-        begun = self._recent.begin()
+        """Return the cached state for the SHA-256 of a key, or None."""
+        starts = _period_starts(now().date())
         with reachable():
-            found = self._find(keys=[_state_key(key_digest)], args=list(_period_starts(today)))
+            found = self._find(keys=[_state_key(key_digest)], args=list(starts))
         text, counters = cast("tuple[bytes | None, list[bytes | None]]", found or (None, []))
         state = None if text is None else KeyState.decode(text)
         self._observer.count_cache_request(Cache.KEYS, is_hit=state is not None)
         if state is None:
             return None
-        period = find_period(today, renewal_day=state.renewal_day)
-        if begun is not None and not state.is_capped:
-            kept = Admission(state, period, None)
-            self._recent.keep(key_digest, kept, today=today, begun=begun)
+        period = find_period(now().date(), renewal_day=state.renewal_day)
         return Admission(state, period, _totals(counters))
 
     def put(self, key_digest: str, state: KeyState) -> None:
@@ -81,7 +63,6 @@ class AdmissionCache:
             state.encode(),
             state.account_id,
             state.renewal_day,
-            CHANGES,
         ]
         with reachable():
             self._put(keys=[_state_key(key_digest)], args=args)
@@ -94,15 +75,13 @@ class AdmissionCache:
         keys = [_state_key(digest) for digest in key_digests]
         if keys:
             with reachable():
-                self._drop(keys=keys, args=[TOMBSTONE_SECONDS, CHANGES])
-            self._recent.forget()  # without waiting for this process's own message
+                self._drop(keys=keys, args=[TOMBSTONE_SECONDS])
 
     def drop_all(self) -> None:
         """Invalidate every key, for a start after the database may have been changed outside."""
         with reachable():
             for keys in scan(self._redis, _state_key("*")):
                 self._redis.delete(*keys)
-            self._redis.publish(CHANGES, EVERY_KEY)
 
     def seed_usage(self, account_id: str, period: str, totals: Totals) -> None:
         """Add the ledger's totals to the counters; counters that were seeded before stay."""

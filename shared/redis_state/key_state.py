@@ -44,11 +44,6 @@ class KeyState:
             return None
         return self.max_draft_pages if allowance is Allowance.DRAFT else self.max_pages
 
-    @property
-    def is_capped(self) -> bool:
-        """Whether the account's usage is needed to admit a render."""
-        return any(self.cap(allowance) is not None for allowance in Allowance)
-
     def encode(self) -> str:
         """Write the state as JSON."""
         raw = asdict(self)
