@@ -118,7 +118,7 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/pdf", "renderPdf", "Rendering", "Render a PDF",
         "Renders a complete document, or data into a stored template, and returns the PDF. A draft has a "
-        "watermark, is never encrypted, and counts against the draft allowance. With a 202 response the filename "
+        "watermark and the sample values of its template below the data, is never encrypted, and counts against the draft allowance. With a 202 response the filename "
         "is not stored with the job; send it when you download the PDF. Renders that find no free worker wait, "
         "round robin between accounts; beyond the limit of waiting renders of an account the next is 429. With "
         "`Accept: application/xml` the response is the XML of the document's electronic invoice (`einvoice`), in UBL with "

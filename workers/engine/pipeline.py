@@ -228,7 +228,9 @@ def _validate(
     resources: Resources | None,
     findings: Findings,
 ) -> None:
-    merged = merge_payload(template.source if template else None, payload, findings)
+    merged = merge_payload(
+        template.source if template else None, payload, findings, with_sample=options.has_sample
+    )
     if merged is None:
         return
     compiled = _compiled_template_of(template, merged)
@@ -258,7 +260,9 @@ def build_document(
     Raises:
         AuthoringError: the template, the payload or the data have errors.
     """
-    merged = merge_payload(template.source if template else None, payload, findings)
+    merged = merge_payload(
+        template.source if template else None, payload, findings, with_sample=options.has_sample
+    )
     compiled = None if merged is None else _compiled_template_of(template, merged)
     if compiled is not None:
         findings.extend(compiled.findings)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
+
+JSON_TAGS: Final = frozenset({"json", "sample"})  # elements whose text is JSON
 
 
 class PartParameter(NamedTuple):
