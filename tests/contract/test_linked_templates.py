@@ -96,7 +96,10 @@ def test_public_templates_can_be_extended(caller, judge):
         caller,
         '<document extends="service-invoice@latest"><color name="accent" value="red"/></document>',
     )
-    assert validate(caller, child)["errors"] == []
+    found = [each["message"] for each in validate(caller, child)["errors"]]
+    assert found
+    assert all(message.endswith("[required]") for message in found)
+    assert any("/buyer/name" in message for message in found)
 
 
 def test_templates_that_lead_back_to_each_other_are_a_finding(caller, judge):
