@@ -136,8 +136,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 "items": string("A reference as written, such as letterhead@3."),
                 "description": "The templates that it extends or imports; absent without any.",
             },
+            "links": {
+                "type": "object",
+                "additionalProperties": {"type": ["string", "null"]},
+                "description": "The SHA-256 of the content that each of its links, and of theirs, named when it was "
+                "published, null for one that named nothing: renders of the version use exactly these. Absent "
+                "without links, and for versions published before it was recorded.",
+            },
         },
-        optional=("built_on",),
+        optional=("built_on", "links"),
     ),
     "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
     "TagPointer": object_schema(

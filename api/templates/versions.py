@@ -20,7 +20,9 @@ from api.templates.representations import check_template_preconditions
 from api.templates.version_representations import write_content, write_version
 from shared.clock import now
 from shared.db import versions
+from shared.db.linking import read_recorded_links
 from shared.db.templates import check_known, get_content
+from shared.jobs import PinnedTemplate
 from shared.template_links import find_links
 
 
@@ -51,7 +53,7 @@ class VersionRoutes:
             )
             published = versions.publish_version(
                 session,
-                principal.state.account_id,
+                principal.reader,
                 template_id,
                 message=message,
                 user=principal.user,
@@ -89,7 +91,10 @@ class VersionRoutes:
             if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)
             content = get_content(session, found.sha256)
+            links = read_recorded_links(session, PinnedTemplate(template_id, number, found.sha256))
         body = record | {"content": write_content(found, content)}
-        if links := find_links(content):
-            body["built_on"] = sorted(links)
+        if own := find_links(content):
+            body["built_on"] = sorted(own)
+        if links:
+            body["links"] = dict(sorted(links.items()))
         return write_json(body, headers={"ETag": etag})

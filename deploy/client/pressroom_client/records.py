@@ -305,7 +305,7 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A published version; `content` and `built_on` are set when one version is read."""
+    """A published version; `content`, `built_on` and `links` are set when one version is read."""
 
     version: int
     sha256: str
@@ -313,6 +313,7 @@ class Version:
     created_at: str = ""
     created_by: Mapping[str, str] = field(default_factory=dict)
     built_on: Sequence[str] = ()
+    links: Mapping[str, str | None] = field(default_factory=dict)
     content: str | None = None
     etag: str | None = None
 
