@@ -230,8 +230,8 @@ OPERATIONS: Final = (
     ),
     Operation(
         "put", "/v2/templates/{template}", "replaceContent", "Templates", "Replace live content",
-        "Published versions do not change.",
-        {200: OperationResponse("The record.", json_content("Template"), ETAG)},
+        "Published versions do not change. A template with errors is kept; `findings` has their number.",
+        {200: OperationResponse("The record.", json_content("SavedTemplate"), ETAG)},
         path_parameters=(_OWN_TEMPLATE,),
         headers=(IF_MATCH,),
         body=_TEMPLATE_TEXT,
@@ -268,10 +268,10 @@ OPERATIONS: Final = (
         "Versions are numbered from 1 without gaps. Unchanged content creates no version. With If-Match and the "
         "ETag of the template, exactly the content that was read is published.",
         {
-            201: OperationResponse("The new version.", json_content("Version"), ETAG),
+            201: OperationResponse("The new version.", json_content("PublishedVersion"), ETAG),
             200: OperationResponse(
                 "The content is unchanged: the newest version. The message of the request is discarded.",
-                json_content("Version"),
+                json_content("PublishedVersion"),
             ),
         },
         headers=(IF_MATCH,),

@@ -16,6 +16,7 @@ from api.http import read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
+from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions
 from api.templates.version_representations import write_content, write_version
 from shared.clock import now
@@ -23,6 +24,7 @@ from shared.db import versions
 from shared.db.linking import read_recorded_links
 from shared.db.templates import check_known, get_content
 from shared.jobs import PinnedTemplate
+from shared.references import NumberedVersion, TemplateReference
 from shared.template_links import find_links
 
 
@@ -61,7 +63,9 @@ class VersionRoutes:
             )
         record = write_version(published.version)
         status = 201 if published.is_new else 200
-        return write_json(record, status, headers={"ETag": make_etag(record)})
+        reference = TemplateReference(template_id, NumberedVersion(published.version.version))
+        found = find_findings(principal, reference, self._ports)
+        return write_json(record | {"findings": found}, status, headers={"ETag": make_etag(record)})
 
     def list_versions(self, template_id: str) -> Response:
         """List the newest versions."""
