@@ -60,10 +60,11 @@ class DataReport:
         self, code: str, message: str, suggestion: str, location: SourceLocation | None = None
     ) -> None:
         """Report an unknown name, with a suggestion if it looks like a known one, else ''."""
+        text = message + suggestion
         if suggestion and self._refuses_misspelled:
-            self.error(code, message + suggestion, location)
+            self.error(code, text, location)
         else:
-            self._findings.warn(code, message + suggestion, location)
+            self._findings.warn(code, text, *([] if location is None else [location]))
 
     def report_remaining(self) -> None:
         """Report the number of errors beyond those listed."""

@@ -185,10 +185,10 @@ def _merge_data(
     findings: Findings,
 ) -> dict[str, Any]:
     done = None
-    for patch in source.declarations.patches:
+    for own in source.declarations.patches:
         if source.declarations.refuses_misspelled:
-            source.converter.check_unknown(patch, report, findings)
-        data = merge_patch(data, patch)
+            source.converter.check_unknown(own, report, findings)
+        data = merge_patch(data, own)
     if payload is not None and payload.kind is PayloadKind.JSON:
         patch = _read_json_payload(payload, report)
         if patch is None:
