@@ -81,6 +81,7 @@ def test_a_misspelled_member_is_refused_where_unknown_is_an_error(member):
     assert (
         found.message == f'/{member} is not in the template\'s data section; did you mean "number"?'
     )
+    assert found.chain[0].tag_name == "data"
     (warned,) = (each for each in merge(BILL, body).findings if each.code == "unknown-member")
     assert warned.severity is Severity.WARNING
 

@@ -34,12 +34,20 @@ class DataReport:
     """Collects the errors of one payload's data: the first twenty in full, the others by number.
 
     Declared values that are missing are all listed: the template bounds them, not the payload. With
-    `refuses_misspelled`, an unknown name that looks like a known one is an error, not a warning.
+    `refuses_misspelled`, an unknown name that looks like a known one is an error, not a warning; its
+    place is that of the data section, `location`.
     """
 
-    def __init__(self, findings: Findings, *, refuses_misspelled: bool = False) -> None:
+    def __init__(
+        self,
+        findings: Findings,
+        *,
+        refuses_misspelled: bool = False,
+        location: SourceLocation | None = None,
+    ) -> None:
         self._findings = findings
         self._refuses_misspelled = refuses_misspelled
+        self._location = location
         self.count = 0
         self._bounded = 0  # errors that a payload can make any number of
 
@@ -62,7 +70,7 @@ class DataReport:
         """Report an unknown name, with a suggestion if it looks like a known one, else ''."""
         text = message + suggestion
         if suggestion and self._refuses_misspelled:
-            self.error(code, text, location)
+            self.error(code, text, location or self._location)
         else:
             self._findings.warn(code, text, *([] if location is None else [location]))
 

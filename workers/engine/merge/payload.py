@@ -78,7 +78,12 @@ def merge_payload(
     findings.extend(source.findings)
     if source.root is None:
         return None
-    report = DataReport(findings, refuses_misspelled=source.declarations.refuses_misspelled)
+    declarations = source.declarations
+    report = DataReport(
+        findings,
+        refuses_misspelled=declarations.refuses_misspelled,
+        location=declarations.location,
+    )
     data = source.converter.get_values(with_sample=with_sample)
     data = _merge_data(source, data, payload, report, findings)
     report.report_remaining()
