@@ -8,6 +8,7 @@ GB: Final = 1024 * MB
 
 # Of a template that extends or imports others; the engine accepts fewer, and reports more.
 MAX_LINKED_TEMPLATES: Final = 64
+MAX_REFERENCE: Final = 200  # characters of a link that can name a template
 MAX_LINKED_BYTES: Final = 8 * MB
 MAX_BODY_BYTES: Final = 32 * MB  # interface.md, Limits; contract.md 1
 MAX_IMAGE_BYTES: Final = 50 * MB

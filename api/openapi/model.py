@@ -94,7 +94,9 @@ RENDERED_RESPONSE: Final = OperationResponse(
     },
 )
 DRAFT: Final = Parameter(
-    "draft", {"type": "string"}, "`true` renders a draft; any other value does not."
+    "draft",
+    {"type": "string"},
+    "`true` renders a draft, with the sample values of the template below the data; any other value does not.",
 )
 _UNSAFE: Final = r'\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff'
 _FILENAME: Final = f"^[^ .{_UNSAFE}]([^{_UNSAFE}]*[^ .{_UNSAFE}])?$"

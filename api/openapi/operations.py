@@ -118,7 +118,7 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/pdf", "renderPdf", "Rendering", "Render a PDF",
         "Renders a complete document, or data into a stored template, and returns the PDF. A draft has a "
-        "watermark, is never encrypted, and counts against the draft allowance. With a 202 response the filename "
+        "watermark and the sample values of its template below the data, is never encrypted, and counts against the draft allowance. With a 202 response the filename "
         "is not stored with the job; send it when you download the PDF. Renders that find no free worker wait, "
         "round robin between accounts; beyond the limit of waiting renders of an account the next is 429. With "
         "`Accept: application/xml` the response is the XML of the document's electronic invoice (`einvoice`), in UBL with "
@@ -230,8 +230,8 @@ OPERATIONS: Final = (
     ),
     Operation(
         "put", "/v2/templates/{template}", "replaceContent", "Templates", "Replace live content",
-        "Published versions do not change.",
-        {200: OperationResponse("The record.", json_content("Template"), ETAG)},
+        "Published versions do not change. A template with errors is kept; `findings` has their number.",
+        {200: OperationResponse("The record.", json_content("SavedTemplate"), ETAG)},
         path_parameters=(_OWN_TEMPLATE,),
         headers=(IF_MATCH,),
         body=_TEMPLATE_TEXT,
@@ -268,10 +268,10 @@ OPERATIONS: Final = (
         "Versions are numbered from 1 without gaps. Unchanged content creates no version. With If-Match and the "
         "ETag of the template, exactly the content that was read is published.",
         {
-            201: OperationResponse("The new version.", json_content("Version"), ETAG),
+            201: OperationResponse("The new version.", json_content("PublishedVersion"), ETAG),
             200: OperationResponse(
                 "The content is unchanged: the newest version. The message of the request is discarded.",
-                json_content("Version"),
+                json_content("PublishedVersion"),
             ),
         },
         headers=(IF_MATCH,),

@@ -95,6 +95,23 @@ _TEMPLATE: Final[dict[str, Schema]] = {
     "updated_by": ref("UserRef"),
 }
 
+_COUNTED: Final = {
+    "findings": {
+        **object_schema(
+            {
+                "errors": integer("Errors: while there are any, a render is 400.", minimum=0),
+                "warnings": integer("Warnings.", minimum=0),
+                "validate": string(
+                    "The call that lists them, POSTed with `{}` as JSON; it has the required data that `{}` lacks too."
+                ),
+            }
+        ),
+        "type": ["object", "null"],
+        "description": "The number of findings of the content with its sample values. null if no worker has "
+        "counted them within 2 seconds.",
+    }
+}
+
 SCHEMAS: Final[Mapping[str, Schema]] = {
     "UserRef": object_schema(
         {"id": string("Id."), "name": string("Name."), "email": string("Address.")}
@@ -103,6 +120,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {"status": string("Confirmation with the authenticated account.")}
     ),
     "Template": object_schema(_TEMPLATE, optional=("slug",)),
+    "SavedTemplate": object_schema(_TEMPLATE | _COUNTED, optional=("slug",)),
     "TemplateWithContent": object_schema(
         _TEMPLATE | {"content": string("The content of the reference.")}, optional=("slug",)
     ),
@@ -123,6 +141,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("next_cursor",),
     ),
     "Version": object_schema(_VERSION),
+    "PublishedVersion": object_schema(_VERSION | _COUNTED),
     "VersionWithContent": object_schema(
         _VERSION
         | {
@@ -136,8 +155,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 "items": string("A reference as written, such as letterhead@3."),
                 "description": "The templates that it extends or imports; absent without any.",
             },
+            "links": {
+                "type": "object",
+                "additionalProperties": {"type": ["string", "null"]},
+                "description": "The SHA-256 of the content that each of its links, and of theirs, named when it was "
+                "published, null for one that named nothing: renders of the version use exactly these. Absent "
+                "without links, and for versions published before it was recorded.",
+            },
         },
-        optional=("built_on",),
+        optional=("built_on", "links"),
     ),
     "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
     "TagPointer": object_schema(

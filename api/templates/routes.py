@@ -16,6 +16,7 @@ from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.content import read_content
 from api.templates.fields import check_template_id, check_template_name
+from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions, etag_of, write_template
 from shared.clock import now
 from shared.db import templates
@@ -25,7 +26,7 @@ from shared.db.session import Session
 from shared.db.templates import own_template_not_found
 from shared.errors import ErrorCode, ServiceError
 from shared.limits import MAX_BODY_BYTES
-from shared.references import parse_reference
+from shared.references import LiveContent, TemplateReference, parse_reference
 
 _MAX_LISTED: Final = 20
 _TYPES: Final = ("text/xml", "application/xml", "text/plain")
@@ -129,7 +130,10 @@ class TemplateRoutes:
             )
         if record is None:
             raise own_template_not_found(template_id)
-        return write_json(write_template(record), headers={"ETag": etag_of(record)})
+        found = find_findings(principal, TemplateReference(template_id, LiveContent()), self._ports)
+        return write_json(
+            write_template(record) | {"findings": found}, headers={"ETag": etag_of(record)}
+        )
 
     def rename_template(self, template_id: str) -> Response:
         """Rename a template."""

@@ -16,11 +16,15 @@ from api.http import read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
+from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions
 from api.templates.version_representations import write_content, write_version
 from shared.clock import now
 from shared.db import versions
+from shared.db.linking import read_recorded_links
 from shared.db.templates import check_known, get_content
+from shared.jobs import PinnedTemplate
+from shared.references import NumberedVersion, TemplateReference
 from shared.template_links import find_links
 
 
@@ -51,7 +55,7 @@ class VersionRoutes:
             )
             published = versions.publish_version(
                 session,
-                principal.state.account_id,
+                principal.reader,
                 template_id,
                 message=message,
                 user=principal.user,
@@ -59,7 +63,9 @@ class VersionRoutes:
             )
         record = write_version(published.version)
         status = 201 if published.is_new else 200
-        return write_json(record, status, headers={"ETag": make_etag(record)})
+        reference = TemplateReference(template_id, NumberedVersion(published.version.version))
+        found = find_findings(principal, reference, self._ports)
+        return write_json(record | {"findings": found}, status, headers={"ETag": make_etag(record)})
 
     def list_versions(self, template_id: str) -> Response:
         """List the newest versions."""
@@ -89,7 +95,10 @@ class VersionRoutes:
             if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)
             content = get_content(session, found.sha256)
+            links = read_recorded_links(session, PinnedTemplate(template_id, number, found.sha256))
         body = record | {"content": write_content(found, content)}
-        if links := find_links(content):
-            body["built_on"] = sorted(links)
+        if own := find_links(content):
+            body["built_on"] = sorted(own)
+        if links:
+            body["links"] = dict(sorted(links.items()))
         return write_json(body, headers={"ETag": etag})

@@ -19,9 +19,12 @@ def add_commands(commands: Commands) -> None:
     """Add `render` and `validate`."""
     drawing = commands.add_parser("render", help="render a document to PDF", allow_abbrev=False)
     add_inputs(drawing)
+    add_sample_option(drawing)
     add_json_option(drawing)
     drawing.add_argument(
-        "--draft", action="store_true", help="with the DRAFT watermark, without encryption"
+        "--draft",
+        action="store_true",
+        help="with the sample values and the DRAFT watermark, without encryption",
     )
     drawing.add_argument(
         "--invoice",
@@ -36,6 +39,7 @@ def add_commands(commands: Commands) -> None:
         "validate", help="print the findings of a document", allow_abbrev=False
     )
     add_inputs(checking)
+    add_sample_option(checking)
     add_json_option(checking)
     checking.set_defaults(run=run_validate)
 
@@ -49,7 +53,12 @@ def run_render(arguments: argparse.Namespace) -> int:
 
     inputs = read_inputs(arguments)
     output_kind = RenderOutput.INVOICE if arguments.invoice else RenderOutput.PDF
-    options = RenderOptions(clock.now(), is_draft=arguments.draft, output=output_kind)
+    options = RenderOptions(
+        clock.now(),
+        is_draft=arguments.draft,
+        with_sample=arguments.sample,
+        output=output_kind,
+    )
     try:
         rendered = render(
             inputs.template, inputs.payload, options=options, resources=inputs.resources
@@ -75,7 +84,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
     from workers.engine.ports import RenderOptions
 
     inputs = read_inputs(arguments)
-    options = RenderOptions(now=clock.now())
+    options = RenderOptions(clock.now(), with_sample=arguments.sample)
     found = validate(inputs.template, inputs.payload, options=options, resources=inputs.resources)
     if arguments.json:
         print_result(found.to_report(), as_json=True)
@@ -123,6 +132,13 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="templates to extend or import: NAME@... is DIR/NAME.xml (default: the template's folder)",
     )
     parser.add_argument("--fonts", type=Path, metavar="DIR", help="font NAME is DIR/NAME.ttf")
+
+
+def add_sample_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--sample`, for commands that make no real document of it."""
+    parser.add_argument(
+        "--sample", action="store_true", help="with the sample values of the template"
+    )
 
 
 def _default_output(arguments: argparse.Namespace) -> Path:

@@ -1,4 +1,4 @@
-"""Documents of the gallery: the public templates with their defaults, and the golden documents."""
+"""Documents of the gallery: the public templates with their sample values, and the golden documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workers.engine.ports import (
 )
 
 GOLDEN: Final = Path(__file__).parents[2] / "tests/golden"
-OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
 
 _PAYLOADS: Final = (
     (".json", PayloadKind.JSON, None),

@@ -16,7 +16,7 @@ from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 # The instant of `now` in every example, so that pictures do not depend on the date.
-OPTIONS: Final = RenderOptions(now=datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
 
 _LOGO: Final = Path(__file__).parents[1] / "embedded" / "demo" / "documents" / "logo.png"
 _FONT: Final = (

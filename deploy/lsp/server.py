@@ -162,7 +162,9 @@ def check_document(document: TextDocument) -> list[Checked]:
         return []
     text = source.encode("utf-8", "replace")
     linked = LinkedFiles(Path(document.path).parent)
-    found = validate(prepare_template(text, linked), None, options=RenderOptions(now=clock.now()))
+    found = validate(
+        prepare_template(text, linked), None, options=RenderOptions(clock.now(), with_sample=True)
+    )
     return [_check(diagnostic, document) for diagnostic in found]
 
 

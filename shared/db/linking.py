@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import insert, or_, select
 
 from shared.db.pinning import Reader, get_pinned
 from shared.db.session import Session
-from shared.db.tables import contents, slugs, templates
+from shared.db.tables import contents, slugs, templates, version_links
 from shared.db.templates import EMPTY_SHA256, get_content
 from shared.errors import ServiceError
 from shared.jobs import PinnedTemplate
-from shared.limits import MAX_LINKED_BYTES, MAX_LINKED_TEMPLATES, MB
+from shared.limits import MAX_LINKED_BYTES, MAX_LINKED_TEMPLATES, MAX_REFERENCE, MB
 from shared.references import TemplateReference, parse_reference
 from shared.template_links import find_links
 
@@ -29,38 +30,81 @@ class LinkingTemplate(NamedTuple):
 def pin_content(session: Session, reader: Reader, reference: TemplateReference) -> PinnedTemplate:
     """Resolve a reference to its current content, with the templates that it links to.
 
+    A version has those that its links named when it was published.
+
     Raises:
         ServiceError: those of `get_pinned` and `resolve_links`.
     """
     pinned = get_pinned(session, reader, reference)
     if pinned.sha256 == EMPTY_SHA256:
         return pinned
+    recorded = read_recorded_links(session, pinned)
+    if recorded is not None:
+        return replace(pinned, links=_without_missing(recorded))
     return replace(
         pinned, links=resolve_links(session, reader, get_content(session, pinned.sha256))
     )
 
 
+def record_links(session: Session, pinned: PinnedTemplate, links: Mapping[str, str | None]) -> None:
+    """Record the content that the links of a published version name."""
+    if links:
+        of_version = {"template_id": pinned.template_id, "version": pinned.version}
+        session.execute(
+            insert(version_links),
+            [
+                {**of_version, "reference": reference, "sha256": sha256}
+                for reference, sha256 in links.items()
+            ],
+        )
+
+
+def read_recorded_links(
+    session: Session, pinned: PinnedTemplate
+) -> Mapping[str, str | None] | None:
+    """Return what the links of a version named when it was published, None if that is not recorded."""
+    if pinned.version is None:
+        return None
+    query = select(version_links.c.reference, version_links.c.sha256).where(
+        version_links.c.template_id == pinned.template_id,
+        version_links.c.version == pinned.version,
+    )
+    return dict(session.execute(query).all()) or None
+
+
+def find_published_links(session: Session, reader: Reader, text: str) -> Mapping[str, str | None]:
+    """Return what the links of a text to be published name, None for a link that names nothing.
+
+    Raises:
+        ServiceError: as `resolve_links`.
+    """
+    own = (link for link in find_links(text) if len(link) <= MAX_REFERENCE)
+    return {**dict.fromkeys(own), **resolve_links(session, reader, text)}
+
+
 def resolve_links(session: Session, reader: Reader, text: str) -> Mapping[str, str]:
     """Return the SHA-256 of the content of each template that a text links to, directly or not.
 
-    The keys are references as written. What cannot be resolved is left out, and reported by the engine.
+    The keys are references as written. A version among them has the links that were recorded with it.
+    What cannot be resolved is left out, and reported by the engine.
 
     Raises:
         ServiceError: 400, the linked templates are too large.
     """
     found: dict[str, str] = {}
+    recorded: dict[str, str] = {}
     tried: set[str] = set()
-    waiting = list(find_links(text))
+    waiting = deque(find_links(text))
     size = 0
     while waiting and len(found) < MAX_LINKED_TEMPLATES:
-        written = waiting.pop()
+        written = waiting.popleft()
         if written in tried:
             continue
         tried.add(written)
-        sha256 = _resolve(session, reader, written)
-        if sha256 is None:
+        pinned = _resolve(session, reader, written)
+        if pinned is None:
             continue
-        content = get_content(session, sha256)
+        content = get_content(session, pinned.sha256)
         size += len(content)
         if size > MAX_LINKED_BYTES:
             raise ServiceError(
@@ -68,20 +112,27 @@ def resolve_links(session: Session, reader: Reader, text: str) -> Mapping[str, s
                 f"The templates that are extended or imported have more than {MAX_LINKED_BYTES // MB} MB "
                 "in all.",
             )
-        found[written] = sha256
-        waiting += find_links(content)
-    return found
+        found[written] = pinned.sha256
+        of_version = read_recorded_links(session, pinned)
+        if of_version is None:
+            waiting += find_links(content)
+        else:
+            recorded |= _without_missing(of_version)
+    return recorded | found
 
 
-def _resolve(session: Session, reader: Reader, written: str) -> str | None:
+def _without_missing(links: Mapping[str, str | None]) -> dict[str, str]:
+    return {reference: sha256 for reference, sha256 in links.items() if sha256 is not None}
+
+
+def _resolve(session: Session, reader: Reader, written: str) -> PinnedTemplate | None:
     try:
-        reference = parse_reference(written, field="extends")
-        sha256 = get_pinned(session, reader, reference).sha256
+        pinned = get_pinned(session, reader, parse_reference(written, field="extends"))
     except ServiceError as error:
         if error.body.status >= 500:
             raise
         return None
-    return None if sha256 == EMPTY_SHA256 else sha256
+    return None if pinned.sha256 == EMPTY_SHA256 else pinned
 
 
 def find_linking(

@@ -14,10 +14,15 @@ from shared.db.tables import (
     contents,
     jobs,
     templates,
+    version_links,
     versions,
 )
 
 _UNFINISHED = ("queued", "running")
+_IS_UNREFERENCED = tuple(
+    ~exists().where(table.c.sha256 == contents.c.sha256)
+    for table in (templates, versions, version_links)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +36,12 @@ class JobBlobState:
 def find_orphaned_contents(
     session: Session, *, stored_before: datetime, limit: int
 ) -> Sequence[str]:
-    """Return the SHA-256 of content that no template or version refers to, stored before an instant."""
+    """Return the SHA-256 of content that no template, version or link of a version refers to, stored before an instant."""
     query = (
         select(contents.c.sha256)
         .where(
             contents.c.created_at < stored_before,
-            ~exists().where(templates.c.sha256 == contents.c.sha256),
-            ~exists().where(versions.c.sha256 == contents.c.sha256),
+            *_IS_UNREFERENCED,
         )
         .order_by(contents.c.created_at)
         .limit(limit)
@@ -57,8 +61,7 @@ def delete_orphaned_content(session: Session, sha256: str, *, stored_before: dat
         delete(contents).where(
             contents.c.sha256 == sha256,
             contents.c.created_at < stored_before,
-            ~exists().where(templates.c.sha256 == contents.c.sha256),
-            ~exists().where(versions.c.sha256 == contents.c.sha256),
+            *_IS_UNREFERENCED,
         )
     )
     return bool(removed.rowcount)

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import insert, update
 
+from shared.db.pinning import Reader
 from shared.db.session import Session
 from shared.db.tables import accounts, templates, users
 from shared.db.templates import PUBLIC_ACCOUNT, find_live_sha256, store_content
@@ -16,6 +17,7 @@ from shared.db.user_refs import UserRef
 from shared.db.versions import publish_version
 
 FOLDER: Final = Path(__file__).parent / "public_templates"
+_READER: Final = Reader(PUBLIC_ACCOUNT, None)
 PUBLISHER: Final = UserRef("usr_public", "Pressroom", "templates@pressroom.invalid")
 
 
@@ -68,7 +70,7 @@ def _publish(session: Session, template_id: str, content: str, *, at: datetime) 
         session.execute(insert(templates).values(**row, **change))
     else:
         session.execute(update(templates).where(templates.c.id == template_id).values(**change))
-    publish_version(session, PUBLIC_ACCOUNT, template_id, message="", user=PUBLISHER, at=at)
+    publish_version(session, _READER, template_id, message="", user=PUBLISHER, at=at)
 
 
 def _name_of(template_id: str) -> str:

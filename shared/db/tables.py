@@ -29,6 +29,8 @@ from sqlalchemy import (
     text,
 )
 
+from shared.limits import MAX_REFERENCE
+
 
 class Instant(TypeDecorator[datetime]):
     """An aware instant in UTC; SQLite stores it without a time zone."""
@@ -157,6 +159,18 @@ versions: Final = Table(
     Column("created_at", Instant, nullable=False),
     Column("created_by", ForeignKey("users.id"), nullable=False),
     CheckConstraint("version >= 1", name="version_counted"),
+)
+
+# The content that the links of a version named when it was published, by reference as written; NULL for
+# one that named nothing. Versions of earlier releases have no rows.
+version_links: Final = Table(
+    "version_links",
+    metadata,
+    Column("template_id", String(128), primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("reference", String(MAX_REFERENCE), primary_key=True),
+    Column("sha256", ForeignKey("contents.sha256"), index=True),
+    ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
 )
 
 tags: Final = Table(

@@ -1,4 +1,4 @@
-"""PublishResult versions of a template: numbered from 1 without gaps, never changed, never deleted."""
+"""Published versions of a template: numbered from 1 without gaps, never changed, never deleted."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any, Final
 from sqlalchemy import RowMapping, Select, insert, select, update
 
 from shared.db import user_refs
+from shared.db.linking import find_published_links, read_recorded_links, record_links
+from shared.db.pinning import Reader
 from shared.db.session import Session
 from shared.db.tables import templates, versions
-from shared.db.templates import EMPTY_SHA256, lock_template, own_template_not_found
+from shared.db.templates import EMPTY_SHA256, get_content, lock_template, own_template_not_found
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.jobs import PinnedTemplate
 
 PAGE: Final = 50  # contract.md 4
 
@@ -40,20 +43,23 @@ class PublishResult:
 
 def publish_version(
     session: Session,
-    account_id: str,
+    reader: Reader,
     template_id: str,
     *,
     message: str,
     user: UserRef,
     at: datetime,
 ) -> PublishResult:
-    """Publish a template's live content under the next number.
+    """Publish a template's live content under the next number, with what its links name now.
+
+    Content is unchanged if it is that of the newest version and its links still name the same.
 
     Raises:
-        ServiceError: 404, the account has no such template; 400, it has no content.
+        ServiceError: 404, the account has no such template; 400, it has no content, or the templates
+            that it links to are too large.
     """
     # Locked until the commit, so that versions of a template are published one after another.
-    template = lock_template(session, account_id, template_id)
+    template = lock_template(session, reader.account_id, template_id)
     if template["deleted_at"] is not None:
         raise own_template_not_found(template_id)
     digest, count = template["sha256"], template["version_count"]
@@ -63,9 +69,12 @@ def publish_version(
             f"Template {template_id!r} has no content to publish.",
             code=ErrorCode.TEMPLATE_EMPTY,
         )
+    links = find_published_links(session, reader, get_content(session, digest))
     newest = find_version(session, template_id, count)
     if newest is not None and newest.sha256 == digest:
-        return PublishResult(newest, is_new=False)
+        recorded = read_recorded_links(session, PinnedTemplate(template_id, count, digest))
+        if links == (recorded or {}):
+            return PublishResult(newest, is_new=False)
     session.execute(
         insert(versions).values(
             template_id=template_id,
@@ -76,6 +85,7 @@ def publish_version(
             created_by=user.id,
         )
     )
+    record_links(session, PinnedTemplate(template_id, count + 1, digest), links)
     session.execute(
         update(templates).where(templates.c.id == template_id).values(version_count=count + 1)
     )

@@ -130,6 +130,10 @@ class AdmissionPlaces:
         with reachable():
             self._release(args=[job_id])
 
+    def has_worker(self, queue: str) -> bool:
+        """Return whether a worker that consumes a queue has reported within seconds."""
+        return any(queue in each.queues for each in find_workers(self._redis))
+
     def _count_slots(self) -> int:
         if ticks() - self._slots_read_at >= _SLOTS_CACHE_SECONDS:
             self._slots_read_at = (

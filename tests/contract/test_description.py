@@ -123,7 +123,8 @@ def test_responses_match_their_schemas(caller, template):
     caller.put(f"{path}/tags/stable", json={"version": 1})
     slug = caller.post("/v2/slugs", json={"slug": "letter", "template": template}).json
     for name, value in (
-        ("Version", version),
+        ("PublishedVersion", version),
+        ("Version", caller.get(f"{path}/versions").json["versions"][0]),
         ("VersionWithContent", caller.get(f"{path}/versions/1").json),
         ("VersionList", caller.get(f"{path}/versions").json),
         ("Template", caller.get("/v2/templates").json["templates"][0]),

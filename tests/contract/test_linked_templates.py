@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 
 from tests.contract.test_preview import ask as ask_preview
@@ -46,7 +48,69 @@ def test_a_template_extends_a_version_the_newest_a_tag_or_the_live_content(
 ):
     caller.put(f"/v2/templates/{parent}/tags/approved", json={"version": 1})
     child = make(caller, child_of(f"{parent}@{selector}"))
-    assert validate(caller, child) == {"valid": True, "errors": [], "warnings": []}
+    found = validate(caller, child)
+    assert (found["valid"], found["errors"]) == (True, [])
+    moving = [each["message"] for each in found["warnings"]]
+    assert [
+        message.startswith(f'"{parent}@{selector}" names other content') for message in moving
+    ] == ([] if selector == "1" else [True])
+
+
+@pytest.mark.parametrize("selector", ["latest", "live", "approved"])
+def test_a_version_keeps_what_its_links_named_when_it_was_published(
+    caller, worker, parent, selector
+):
+    caller.put(f"/v2/templates/{parent}/tags/approved", json={"version": 1})
+    reference = f"{parent}@{selector}"
+    child = make(caller, child_of(reference))
+    publish(caller, child)
+    before = links_of(caller, worker, f"{child}@1")
+    replace(caller, parent, PARENT.replace("maroon", "navy"))
+    publish(caller, parent)
+    caller.put(f"/v2/templates/{parent}/tags/approved", json={"version": 2})
+    assert links_of(caller, worker, f"{child}@1") == before == {reference: digest(PARENT)}
+    assert links_of(caller, worker, child) != before
+    assert caller.get(f"/v2/templates/{child}/versions/1").json["links"] == before
+
+
+def test_a_version_has_no_warning_of_links_that_move(caller, judge, parent):
+    child = make(caller, child_of(f"{parent}@live"))
+    publish(caller, child)
+    assert validate(caller, f"{child}@1")["warnings"] == []
+
+
+def test_a_template_whose_links_moved_is_published_again(caller, worker, parent):
+    child = make(caller, child_of(f"{parent}@live"))
+    assert [publish(caller, child), publish(caller, child)] == [1, 1]
+    replace(caller, parent, PARENT.replace("maroon", "navy"))
+    assert [publish(caller, child), publish(caller, child)] == [2, 2]
+    assert links_of(caller, worker, f"{child}@1") != links_of(caller, worker, f"{child}@2")
+
+
+def test_what_a_version_is_built_on_keeps_its_own_links(caller, worker, parent):
+    middle = make(caller, child_of(f"{parent}@live"))
+    publish(caller, middle)
+    replace(caller, parent, PARENT.replace("maroon", "navy"))
+    child = make(caller, child_of(f"{middle}@1", flow=""))
+    assert links_of(caller, worker, child)[f"{parent}@live"] == digest(PARENT)
+
+
+def test_a_link_that_named_nothing_names_nothing_in_its_version(caller, worker, parent):
+    child = make(caller, child_of(f"{parent}@2"))
+    publish(caller, child)
+    replace(caller, parent, PARENT.replace("maroon", "navy"))
+    publish(caller, parent)
+    assert links_of(caller, worker, f"{child}@1") == {}
+    assert links_of(caller, worker, child) != {}
+
+
+def links_of(caller, worker, reference):
+    caller.post(f"/v2/pdf?template={reference}", json={})
+    return dict(worker.jobs[-1].template.links)
+
+
+def digest(text):
+    return sha256(text.encode()).hexdigest()
 
 
 def test_a_version_shows_the_templates_that_it_was_built_on(caller, parent):
@@ -96,7 +160,10 @@ def test_public_templates_can_be_extended(caller, judge):
         caller,
         '<document extends="service-invoice@latest"><color name="accent" value="red"/></document>',
     )
-    assert validate(caller, child)["errors"] == []
+    found = [each["message"] for each in validate(caller, child)["errors"]]
+    assert found
+    assert all(message.endswith("[required]") for message in found)
+    assert any("/buyer/name" in message for message in found)
 
 
 def test_templates_that_lead_back_to_each_other_are_a_finding(caller, judge):

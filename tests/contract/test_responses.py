@@ -75,7 +75,7 @@ def test_get_template_adds_the_content(caller, template):
 def test_put_template_is_200_with_a_record(caller, template):
     answer = caller.put(f"/v2/templates/{template}", data=b"<e/>", content_type="text/xml")
     assert answer.status_code == 200
-    check_record(answer.json, TEMPLATE)
+    check_record(answer.json, TEMPLATE | {"findings"})
 
 
 def test_delete_template_is_204(caller, template):

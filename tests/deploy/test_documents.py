@@ -50,6 +50,16 @@ def test_a_template_is_filled_from_files(run, tmp_path, inputs):
     assert pages(tmp_path / "out.pdf") == 1
 
 
+def test_sample_values_are_used_when_asked_for_and_in_drafts(run, tmp_path):
+    (tmp_path / "t.xml").write_text(
+        '<document><data><sample>{"number": "R-0"}</sample><field name="number" required="true"/></data>'
+        "<flow><p>{{ number }}</p></flow></document>"
+    )
+    assert run("render", "t.xml")[0] == run("validate", "t.xml")[0] == 1
+    assert run("render", "t.xml", "--sample")[0] == run("validate", "t.xml", "--sample")[0] == 0
+    assert run("render", "t.xml", "--draft")[0] == 0
+
+
 def test_an_error_is_printed_with_its_line_and_no_file_is_written(run, tmp_path):
     (tmp_path / "bad.xml").write_text("<document>\n <flow><para>Hi</para></flow>\n</document>")
     code, out, err = run("render", "bad.xml")

@@ -1,10 +1,11 @@
-"""Each public template is good with its defaults, its samples, nothing, and very much."""
+"""Each public template is good with its sample values, real payloads, little, and very much."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pikepdf
@@ -33,21 +34,20 @@ LONG = (
 MUCH = 200
 
 EMPTY = {
-    "service-certificate": {"participants": [], "signatories": []},
-    "service-contract": {"parties": [], "terms": [], "clauses": [], "annexes": []},
-    "service-credit-note": {"lines": [], "invoices": [], "reason": None},
+    "service-certificate": {"signatories": []},
+    "service-contract": {"terms": [], "clauses": [], "annexes": []},
+    "service-credit-note": {"invoices": [], "reason": None, "reference": None},
     "service-form": {"sections": [], "declarations": [], "intro": ""},
-    "service-invoice": {"lines": [], "due": None},
-    "service-labels": {"labels": []},
+    "service-invoice": {"due": None, "reference": None, "payment": None},
+    "service-labels": {"labels": [{"title": "x"}]},
     "service-letter": {"paragraphs": [], "to": {"lines": []}, "from": {"lines": []}},
     "service-payslip": {
         "facts": [],
-        "earnings": [],
         "deductions": [],
         "employer_costs": [],
         "leave": {"entitled": 0},
     },
-    "service-qr-bill": {"lines": [], "due": None},
+    "service-qr-bill": {"due": None, "intro": None, "bill": {"debtor": None}},
     "service-report": {"chapters": [], "figures": [], "summary": ""},
     "service-statement": {"transactions": []},
 }
@@ -145,9 +145,12 @@ FULL = {
 }  # fmt: skip
 
 
-def draw(template, payload=None):
+PRODUCTION = replace(OPTIONS, with_sample=False)
+
+
+def draw(template, payload=None, options=OPTIONS):
     rendered = render(
-        prepare_template(TEMPLATES[template]), payload, options=OPTIONS, resources=NoResources()
+        prepare_template(TEMPLATES[template]), payload, options=options, resources=NoResources()
     )
     assert list(rendered.warnings) == []
     return rendered
@@ -185,7 +188,51 @@ def test_a_template_renders_as_it_stands_on_one_page(template):
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
 def test_a_sample_payload_renders(sample):
-    draw(sample.stem, Payload(KINDS[sample.suffix], sample.read_bytes()))
+    options = PRODUCTION if sample.suffix == ".json" else OPTIONS
+    draw(sample.stem, Payload(KINDS[sample.suffix], sample.read_bytes()), options)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_production_without_data_is_refused_with_every_required_field(template):
+    source = prepare_template(TEMPLATES[template])
+    with pytest.raises(AuthoringError) as caught:
+        render(source, Payload(PayloadKind.JSON, b"{}"), options=PRODUCTION)
+    declared = source.source.declarations
+    required = [each for each in (*declared.fields, *declared.datasets) if each.is_required]
+    named = {each.message.split()[0] for each in caught.value.diagnostics}
+    assert named == {"/" + "/".join(each.path) for each in required}
+    assert {each.code for each in caught.value.diagnostics} == {"required"}
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_no_sample_value_is_in_a_production_document(template):
+    source = prepare_template(TEMPLATES[template])
+    sample = (SAMPLES / f"{template}.json").read_bytes()
+    sent, shown = (
+        sample.decode(),
+        text_of(draw(template, Payload(PayloadKind.JSON, sample), PRODUCTION)),
+    )
+    defaults = json.dumps(source.source.declarations.defaults, ensure_ascii=False, default=str)
+    leaked = [
+        text
+        for text in _texts(source.source.declarations.sample)
+        if len(text) > 3 and text in shown and text not in sent + defaults
+    ]
+    assert leaked == []
+
+
+def _texts(value):
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return [text for part in parts for text in _texts(part)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_misspelled_member_is_refused(template):
+    (member, *_) = json.loads((SAMPLES / f"{template}.json").read_text()).keys() - {"used", "logo"}
+    with pytest.raises(AuthoringError, match="did you mean"):
+        send(template, {member.upper() if member.islower() else member.lower(): 1})
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -398,7 +445,7 @@ def test_a_credit_note_speaks_the_language_of_its_buyer(lang):
 def test_a_credit_note_is_refunded_or_deducted():
     paid = text_of(send("service-credit-note", {}))
     open_ = text_of(send("service-credit-note", {"refund": {"iban": None}}))
-    nothing = text_of(send("service-credit-note", {"lines": []}))
+    nothing = text_of(send("service-credit-note", {"lines": [{"text": "a", "price": 0}]}))
     assert ["DE02 1203" in each for each in (paid, open_, nothing)] == [True, False, False]
     assert ["deduct €72.09" in each for each in (paid, open_, nothing)] == [False, True, False]
 

@@ -285,3 +285,14 @@ def test_the_error_of_an_image_in_markdown_is_at_its_line() -> None:
         render(template, Payload(PayloadKind.MARKDOWN, body), options=OPTIONS)
     place = caught.value.diagnostics[0].location
     assert (place.tag_name, place.origin, place.span.line_start) == ("img", Origin.PAYLOAD, 4)
+
+
+@pytest.mark.parametrize("selector", ["1", "latest", "live", "approved"])
+def test_links_that_move_are_warned_of_until_a_version_is_published(selector):
+    source = f'<document extends="base@{selector}"/>'.encode()
+    linked = {f"base@{selector}": b"<document><flow><p>Base</p></flow></document>"}
+    template = prepare_template(source, linked)
+    found = validate(template, None, options=OPTIONS)
+    moving = [] if selector == "1" else ["moving-link"]
+    assert [each.code for each in found] == moving
+    assert list(validate(template, None, options=replace(OPTIONS, template_version=3))) == []

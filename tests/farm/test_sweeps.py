@@ -15,6 +15,7 @@ from shared.clock import now
 from shared.db.accounts import create_account
 from shared.db.images import IMAGES, ImageFileProperties
 from shared.db.orphans import delete_orphaned_content, find_orphaned_contents
+from shared.db.pinning import Reader
 from shared.db.tables import batches, jobs
 from shared.db.templates import (
     create_template,
@@ -102,11 +103,28 @@ def test_a_recently_stored_text_is_not_swept(database):
 def test_the_content_of_a_version_outlives_its_template(database, made, template):
     with database.session() as session:
         publish_version(
-            session, made.account_id, template.id, message="", user=made.user, at=LONG_AGO
+            session,
+            Reader(made.account_id, None),
+            template.id,
+            message="",
+            user=made.user,
+            at=LONG_AGO,
         )
     replace(database, made, template, "<new/>")
     with database.session() as session:
         delete_template(session, made.account_id, template.id, at=LONG_AGO)
+    RemoveOrphanedContents(database, wait_seconds=0).run_once()
+    assert is_kept(database, "<old/>")
+
+
+def test_what_a_version_is_built_on_is_kept_as_long_as_the_version(database, made, template):
+    author = {"user": made.user, "at": LONG_AGO}
+    with database.session() as session:
+        text = f'<document extends="{template.id}@live"/>'
+        child = create_template(session, made.account_id, name="C", content=text, **author)
+        reader = Reader(made.account_id, None)
+        publish_version(session, reader, child.id, message="", **author)
+    replace(database, made, template, "<new/>")
     RemoveOrphanedContents(database, wait_seconds=0).run_once()
     assert is_kept(database, "<old/>")
 

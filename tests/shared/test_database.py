@@ -18,6 +18,7 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from shared.db.migrate import upgrade
+from shared.db.pinning import Reader
 from shared.db.revision import find_newest_revision, is_current
 from shared.db.session import Database, open_database
 from shared.db.tables import batches, contents, jobs, metadata, usage_ledger, webhooks
@@ -129,7 +130,12 @@ def check_migration_with_data(url: str) -> None:
         record = get_template(session, "t")
         assert (record.name, record.versions, record.slug) == ("Letter", 0, None)
         publish_version(
-            session, "acc", "t", message="", user=record.created_by, at=record.created_at
+            session,
+            Reader("acc", None),
+            "t",
+            message="",
+            user=record.created_by,
+            at=record.created_at,
         )
         assert get_template(session, "t").versions == 1
         assert session.scalar(select(usage_ledger.c.pages)) == 3

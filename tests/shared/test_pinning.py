@@ -27,7 +27,7 @@ def held(database) -> tuple[Reader, str]:
         author = {"user": made.user, "at": NOON}
         account = made.account_id
         template = create_template(session, account, name="T", content="<a/>", **author).id
-        publish_version(session, account, template, message="", **author)
+        publish_version(session, Reader(account, None), template, message="", **author)
         set_tag(session, account, template, "stable", version=1, **author)
         assign_slug(session, account, made.workspace_id, slug="letter", template_id=template)
     return Reader(account, made.workspace_id), template

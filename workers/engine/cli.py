@@ -309,7 +309,12 @@ def _parser() -> argparse.ArgumentParser:
             "--templates", type=Path, help="folder of templates to extend or import"
         )
         command.add_argument(
-            "--draft", action="store_true", help="add the DRAFT mark, without encryption"
+            "--draft",
+            action="store_true",
+            help="with the sample values and the DRAFT mark, without encryption",
+        )
+        command.add_argument(
+            "--sample", action="store_true", help="with the sample values of the template"
         )
         if name == "render":
             command.add_argument("-o", dest="output", type=Path, help="file to write")
@@ -320,7 +325,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _options(parsed: argparse.Namespace) -> RenderOptions:
     now = datetime.now(UTC)  # noqa: TID251  (no clock is injected on the command line)
-    return RenderOptions(now=now, is_draft=parsed.draft)
+    return RenderOptions(now=now, is_draft=parsed.draft, with_sample=parsed.sample)
 
 
 def _kind_of(payload: Path, data: Path | None, markdown: Path | None) -> PayloadKind:

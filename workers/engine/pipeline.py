@@ -39,6 +39,7 @@ from workers.engine.ports import (
     Stage,
     StageObserver,
 )
+from workers.engine.syntax.nodes import SyntaxTree
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.accessibility import check_accessibility
 from workers.engine.tree.build import CompiledTemplate, compile_template
@@ -58,10 +59,11 @@ _MAX_CACHED_RESULTS: Final = 1_000  # bar codes cached by one validation
 class PreparedTemplate:
     """A parsed, checked and compiled template, reusable for any number of renders."""
 
-    __slots__ = ("compiled", "source")
+    __slots__ = ("compiled", "moving_links", "source")
 
-    def __init__(self, source: PreparedSource) -> None:
-        self.source, self.compiled = _compile_source(source)
+    def __init__(self, tree: SyntaxTree) -> None:
+        self.source, self.compiled = _compile_source(prepare_source(tree))
+        self.moving_links = tree.moving_links
 
 
 def prepare_template(
@@ -71,7 +73,7 @@ def prepare_template(
 
     `linked` has the texts of the templates that it extends or imports from, directly or not, by reference.
     """
-    return PreparedTemplate(prepare_source(compose_template(source, linked)))
+    return PreparedTemplate(compose_template(source, linked))
 
 
 def render(
@@ -228,7 +230,12 @@ def _validate(
     resources: Resources | None,
     findings: Findings,
 ) -> None:
-    merged = merge_payload(template.source if template else None, payload, findings)
+    merged = merge_payload(
+        template.source if template else None, payload, findings, with_sample=options.has_sample
+    )
+    if template is not None and options.template_version is None:
+        for moving in template.moving_links:
+            findings.add(moving)
     if merged is None:
         return
     compiled = _compiled_template_of(template, merged)
@@ -258,7 +265,9 @@ def build_document(
     Raises:
         AuthoringError: the template, the payload or the data have errors.
     """
-    merged = merge_payload(template.source if template else None, payload, findings)
+    merged = merge_payload(
+        template.source if template else None, payload, findings, with_sample=options.has_sample
+    )
     compiled = None if merged is None else _compiled_template_of(template, merged)
     if compiled is not None:
         findings.extend(compiled.findings)

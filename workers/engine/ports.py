@@ -72,18 +72,25 @@ class Signer(Protocol):
 class RenderOptions:
     """Options of one render: its time, whether it is a draft, its output, and the template's identity.
 
+    `with_sample` makes the document with the sample values of its template, as a draft always is.
     `built_on` has the SHA-256 of each template that it extends or imports, by the reference as written.
     Without a `signer`, a file that is to be signed is written without a signature, with a warning.
     """
 
     now: datetime
     is_draft: bool = False
+    with_sample: bool = False
     template_id: str | None = None
     template_version: int | None = None
     template_sha256: str | None = None
     built_on: Mapping[str, str] = field(default_factory=dict)
     output: RenderOutput = RenderOutput.PDF
     signer: Signer | None = None
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether sample values are used; a production render never does."""
+        return self.is_draft or self.with_sample
 
     @property
     def embeds_invoice(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -93,11 +93,12 @@ def preview(
     resources: Resources | None = None,
     observer: StageObserver | None = None,
 ) -> Preview:
-    """Lay out a document and draw one page; errors are among the findings.
+    """Lay out a document with its sample values and draw one page; errors are among the findings.
 
     Encryption and attachments of the document are ignored.
     """
     findings = Findings()
+    options = replace(options, with_sample=True)
     resources, observer = resources or NoResources(), observer or NullStageObserver()
     with garbage_collection_paused():
         try:

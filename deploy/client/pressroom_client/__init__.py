@@ -4,9 +4,10 @@
 from pressroom_client import Pressroom
 
 farm = Pressroom("http://127.0.0.1:8000", "pr_…")
-farm.render(template="service-invoice", data={"number": "2026-0043"}).save("invoice.pdf")
+invoice = json.load(open("service-invoice.json"))
+farm.render(template="service-invoice", data=invoice).save("invoice.pdf")
 
-batch = farm.submit_batch("service-invoice", ({"number": f"2026-{n:04}"} for n in range(1000)))
+batch = farm.submit_batch("service-invoice", ({**invoice, "number": f"2026-{n:04}"} for n in range(1000)))
 farm.wait_batch(batch.id)
 farm.save_result(batch.id, "invoices.zip")
 

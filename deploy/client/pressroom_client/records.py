@@ -280,7 +280,11 @@ class PreviewOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The record of a template; `content` is set by `read`. `created_by` has id, name and email."""
+    """The record of a template; `content` is set by `read`, `findings` by `replace`.
+
+    `created_by` has id, name and email. `findings` has the number of errors and warnings, and the path
+    that lists them; it is None if no worker counted them.
+    """
 
     id: str
     name: str
@@ -292,6 +296,7 @@ class Template:
     updated_at: str = ""
     updated_by: Mapping[str, str] = field(default_factory=dict)
     content: str | None = None
+    findings: Mapping[str, Any] | None = None
     etag: str | None = None
 
 
@@ -305,7 +310,10 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A published version; `content` and `built_on` are set when one version is read."""
+    """A published version; `content`, `built_on` and `links` are set when one is read.
+
+    `findings` are set by `publish`, as those of a template.
+    """
 
     version: int
     sha256: str
@@ -313,7 +321,9 @@ class Version:
     created_at: str = ""
     created_by: Mapping[str, str] = field(default_factory=dict)
     built_on: Sequence[str] = ()
+    links: Mapping[str, str | None] = field(default_factory=dict)
     content: str | None = None
+    findings: Mapping[str, Any] | None = None
     etag: str | None = None
 
 

@@ -371,7 +371,10 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "profile": Probe("pdf/a-2b"),
         "tagged": Probe("false"),
     },
-    "data": {"final": Probe("true", reported="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
+    "data": {
+        "final": Probe("true", reported="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>')),
+        "unknown": Probe("error", reported="unknown-member", payload=_overlay('<data><json>{ "A": 2 }</json></data>')),
+    },
     "field": {
         "name": Probe("b", other="a", base='required="true" type="date"', reported="wrong-data"),
         "type": Probe("date", reported="wrong-data"),

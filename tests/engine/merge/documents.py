@@ -48,11 +48,12 @@ def merge(
     *,
     charset: str | None = None,
     flow: str | None = None,
+    with_sample: bool = False,
 ) -> Outcome:
     payload = None
     if body is not None:
         content = body.encode() if isinstance(body, str) else body
         payload = Payload(kind, content, charset=charset, flow=flow)
     findings = Findings()
-    merged = merge_payload(source, payload, findings)
+    merged = merge_payload(source, payload, findings, with_sample=with_sample)
     return Outcome(merged, tuple(findings))

@@ -188,6 +188,14 @@ def test_names_that_are_always_there() -> None:
     ]
 
 
+@pytest.mark.parametrize(("code", "digits"), [("EUR", "2"), ("JPY", "0"), ("KWD", "3")])
+def test_an_amount_has_the_digits_of_the_document_s_currency(code: str, digits: str) -> None:
+    flow = "<p>{{ doc.currency_digits }} {{ [{}, {}] | sum('1.2345 | round(doc.currency_digits)') }}</p>"
+    total = {"EUR": "2.46", "JPY": "2", "KWD": "2.470"}[code]
+    assert texts(flow, currency=code) == [f"{digits} {total}"]
+    assert texts(flow, {"c": code}, currency="{{ c }}") == [f"{digits} {total}"]
+
+
 def test_formats_follow_the_nearest_language() -> None:
     flow = '<p>{{ 1.5 | number(2) }}</p><div lang="de"><p>{{ 1.5 | number(2) }} <span lang="en">{{ 1.5 | number(2) }}</span></p></div>'
     assert texts(flow) == ["1.50", "1,50 1.50"]

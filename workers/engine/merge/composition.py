@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation
+from workers.engine.diagnostics import (
+    Diagnostic,
+    Findings,
+    Linkage,
+    Origin,
+    Severity,
+    SourceLocation,
+)
 from workers.engine.merge.overlay import key_of, overlay_document
 from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.nodes import Element, SyntaxTree
@@ -30,7 +37,21 @@ def compose_template(source: bytes, linked: Mapping[str, bytes]) -> SyntaxTree:
     tree = parse_document(source, origin=Origin.TEMPLATE)
     if tree.root is None or not _find_links(tree.root):
         return tree
-    return SyntaxTree(_Composer(linked, tree.findings).compose(tree.root, ()), tree.findings)
+    moving = tuple(
+        _warn_moving(reference, location)
+        for _, reference, location in _find_links(tree.root)
+        if not reference.rpartition("@")[2].isdigit()
+    )
+    composed = _Composer(linked, tree.findings).compose(tree.root, ())
+    return SyntaxTree(composed, tree.findings, moving)
+
+
+def _warn_moving(reference: str, location: SourceLocation) -> Diagnostic:
+    text = (
+        f'"{shorten_text(reference)}" names other content once that changes, and documents with it. A '
+        "published version keeps what it names now; or name a version by its number"
+    )
+    return Diagnostic(Severity.WARNING, "moving-link", text, (location,))
 
 
 def check_links(root: Element, findings: Findings) -> None:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation, format_count
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
-from workers.engine.merge.misspellings import ReferencedNames, warn_misspelled
+from workers.engine.merge.json_data import merge_patch
+from workers.engine.merge.misspellings import ReferencedNames, find_misspelled
 from workers.engine.merge.types import (
     Convert,
     FieldType,
@@ -21,7 +22,7 @@ from workers.engine.merge.types import (
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
 
-MAX_DATA_FINDINGS: Final = 20  # language.md 1.3, for CSV; the same bound serves JSON
+MAX_DATA_FINDINGS: Final = 20
 MAX_SHOWN: Final = 20  # characters of a data value in a message, language.md 1.9
 _TEXT_TYPES: Final = (FieldType.STRING, FieldType.MARKDOWN)
 MAX_MATCHED: Final = (
@@ -30,29 +31,55 @@ MAX_MATCHED: Final = (
 
 
 class DataReport:
-    """Collects the errors of one payload's data: the first twenty in full, the others by number."""
+    """Collects the errors of one payload's data: the first twenty in full, the others by number.
 
-    def __init__(self, findings: Findings) -> None:
+    Declared values that are missing are all listed: the template bounds them, not the payload. With
+    `refuses_misspelled`, an unknown name that looks like a known one is an error, not a warning; its
+    place is that of the data section, `location`.
+    """
+
+    def __init__(
+        self,
+        findings: Findings,
+        *,
+        refuses_misspelled: bool = False,
+        location: SourceLocation | None = None,
+    ) -> None:
         self._findings = findings
+        self._refuses_misspelled = refuses_misspelled
+        self._location = location
         self.count = 0
+        self._bounded = 0  # errors that a payload can make any number of
 
     def error(self, code: str, message: str, location: SourceLocation | None) -> None:
         """Report invalid data, at the declaration that they violate."""
         self.count += 1
-        if self.count <= MAX_DATA_FINDINGS:
+        self._bounded += 1
+        if self._bounded <= MAX_DATA_FINDINGS:
             chain = () if location is None else (location,)
             self._findings.add(Diagnostic(Severity.ERROR, code, message, chain))
 
-    def warn(self, code: str, message: str, location: SourceLocation) -> None:
-        """Report a warning."""
-        self._findings.warn(code, message, location)
+    def report_missing(self, message: str, location: SourceLocation) -> None:
+        """Report that the data lack a required value of their root."""
+        self.count += 1
+        self._findings.error("required", message, location)
+
+    def report_unknown(
+        self, code: str, message: str, suggestion: str, location: SourceLocation | None = None
+    ) -> None:
+        """Report an unknown name, with a suggestion if it looks like a known one, else ''."""
+        text = message + suggestion
+        if suggestion and self._refuses_misspelled:
+            self.error(code, text, location or self._location)
+        else:
+            self._findings.warn(code, text, *([] if location is None else [location]))
 
     def report_remaining(self) -> None:
         """Report the number of errors beyond those listed."""
-        more = self.count - MAX_DATA_FINDINGS
+        more = self._bounded - MAX_DATA_FINDINGS
         if more > 0:
             self._findings.error("more-findings", f"The data have {more} more findings like these")
-            self.count = MAX_DATA_FINDINGS
+            self._bounded = MAX_DATA_FINDINGS
 
 
 # --- converters -----------------------------------------------------------------------------------------
@@ -130,6 +157,11 @@ class DataConverter:
         self._converted: dict[DataPath, Any] = {}
         self._known = _declared_members(declarations)
         self.defaults = self._convert_defaults(declarations.defaults)
+        self._sample = declarations.sample
+
+    def get_values(self, *, with_sample: bool) -> dict[str, Any]:
+        """Return the values below a payload: the defaults, or those and the sample merged into them."""
+        return merge_patch(self.defaults, self._sample) if with_sample else self.defaults
 
     def apply(
         self, data: dict[str, Any], report: DataReport, *, done: DataPath | None = None
@@ -146,19 +178,22 @@ class DataConverter:
                 self._apply_dataset(result, dataset, plan, report)
         return result
 
-    def warn_unknown(self, payload: dict[str, Any], findings: Findings) -> None:
-        """Warn of payload members that are neither declared nor in the defaults.
+    def check_unknown(
+        self, payload: dict[str, Any], report: DataReport, findings: Findings
+    ) -> None:
+        """Report payload members that are in neither declarations, defaults nor sample.
 
         Without declarations, only members that look misspelled are reported.
         """
         if self._known is None:
-            self._warn_misspelled(payload, findings)
+            self._check_misspelled(payload, report)
             return
         unknown = _unknown_members(payload, self._known, "")
         for pointer, name, known in islice(unknown, MAX_DATA_FINDINGS):
-            findings.warn(
+            report.report_unknown(
                 "unknown-member",
-                f"{pointer} is not in the template's data section{suggest_name(name, known)}",
+                f"{pointer} is not in the template's data section",
+                suggest_name(name, known) or self._suggest_record(name, known),
             )
         more = sum(1 for _ in unknown)
         if more:
@@ -166,12 +201,25 @@ class DataConverter:
                 "more-findings", f"The payload has {format_count(more, 'more member')} like these"
             )
 
-    def _warn_misspelled(self, payload: dict[str, Any], findings: Findings) -> None:
+    def _suggest_record(self, name: str, known: _DeclaredMembers) -> str:
+        """Return the list whose records have a member that the payload has at the root."""
+        if known is not self._known:
+            return ""
+        for dataset, plan in self._datasets:
+            if any(field.path == (name,) for field, _ in plan):
+                return f"; it is a member of the records of {_pointer(dataset.path)}"
+        return ""
+
+    def _check_misspelled(self, payload: dict[str, Any], report: DataReport) -> None:
         if self._root is None:
             return
         if self._read is None:
             self._read = ReferencedNames(self._root)
-        warn_misspelled(payload, self.defaults, self._read, findings)
+        known = merge_patch(self.defaults, self._sample)
+        for pointer, suggestion in find_misspelled(payload, known, self._read):
+            report.report_unknown(
+                "unknown-member", f"{pointer} is not used in the template", suggestion
+            )
 
     def _convert_defaults(self, defaults: dict[str, Any]) -> dict[str, Any]:
         """Convert the valid defaults; invalid ones are reported when they are used."""
@@ -225,7 +273,12 @@ def _apply_field(data: dict[str, Any], field: Field, convert: Convert, report: D
     except _NotAnObjectError as error:
         report.error("wrong-data", str(error), field.location)
         value = None
-    converted = _convert_value(value, field, convert, _pointer(field.path), report)
+    pointer = _pointer(field.path)
+    if field.is_required and (value is None or value == ""):
+        report.report_missing(describe_missing(pointer, field), field.location)
+        converted: Value = None
+    else:
+        converted = _convert_value(value, field, convert, pointer, report)
     if converted is not value or value is None:
         set_value(data, field.path, converted)
 
@@ -318,7 +371,7 @@ def _convert_row(
 def check_row_count(dataset: Dataset, rows: int, where: str, report: DataReport) -> None:
     """Report a list of records that is required but empty, too short or too long."""
     if not rows and dataset.is_required:
-        report.error("required", f"{where} has no records, but is required", dataset.location)
+        report.report_missing(f"{where} has no records, but is required", dataset.location)
     elif rows < dataset.min_rows:
         report.error(
             "row-count",
@@ -410,7 +463,7 @@ def _declared_members(declarations: Declarations) -> _DeclaredMembers | None:
     """Return the members that a payload may have, None without declarations."""
     if not (declarations.fields or declarations.datasets):
         return None
-    known = _members_of(declarations.defaults)
+    known = _members_of(merge_patch(declarations.defaults, declarations.sample))
     for field in declarations.fields:
         _add_declared(known, field.path, None)
     for dataset in declarations.datasets:

@@ -165,9 +165,10 @@ def _named_column(name: str, dataset: Dataset, report: DataReport) -> _Column:
             return _column(field, dataset)
     if dataset.fields:
         known = {_title(field) for field in dataset.fields}
-        report.warn(
+        report.report_unknown(
             "unknown-column",
-            f"CSV column {describe_value(name)} is not a field of the dataset{suggest_name(name, known)}",
+            f"CSV column {describe_value(name)} is not a field of the dataset",
+            suggest_name(name, known),
             dataset.location,
         )
     return name, None, None

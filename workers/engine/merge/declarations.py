@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -75,13 +75,20 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """The declarations of a data section. `defaults` are shared by all renders: do not modify them."""
+    """The declarations of a data section. `defaults` are shared by all renders: do not modify them.
+
+    `sample` is merged into the defaults where no real document is made. `patches` are the `json` of an
+    XML payload, to be merged as JSON payloads are.
+    """
 
     fields: tuple[Field, ...] = ()
     datasets: tuple[Dataset, ...] = ()
     lets: tuple[Let, ...] = ()
     assertions: tuple[Assertion, ...] = ()
     defaults: dict[str, Any] = field(default_factory=dict)
+    sample: dict[str, Any] = field(default_factory=dict)
+    patches: tuple[dict[str, Any], ...] = ()
+    refuses_misspelled: bool = False
     location: SourceLocation | None = None  # of the data element
 
 
@@ -97,6 +104,8 @@ def read_declarations(data: Element | None, findings: Findings) -> Declarations:
     datasets = tuple(_read_datasets(data, findings))
     _check_paths([*fields, *datasets], findings)
     _check_csv(datasets, findings)
+    own = [each for each in data.elements("json") if each.location.origin is not Origin.PAYLOAD]
+    sent = [each for each in data.elements("json") if each.location.origin is Origin.PAYLOAD]
     return Declarations(
         fields=fields,
         datasets=datasets,
@@ -115,7 +124,10 @@ def read_declarations(data: Element | None, findings: Findings) -> Declarations:
             for element in data.elements("assert")
             if "test" in element.attributes
         ),
-        defaults=_read_defaults(data, findings),
+        defaults=_merge_objects(own, findings),
+        sample=_merge_objects(data.elements("sample"), findings),
+        patches=tuple(_read_objects(sent, findings)),
+        refuses_misspelled=_value(data, "unknown") == "error",
         location=data.location,
     )
 
@@ -263,45 +275,43 @@ def _check_csv(datasets: Sequence[Dataset], findings: Findings) -> None:
         )
 
 
-# --- defaults -------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------------
 
 
-def _read_defaults(data: Element, findings: Findings) -> dict[str, Any]:
-    """Merge the `json` elements in order.
+def _merge_objects(elements: Iterable[Element], findings: Findings) -> dict[str, Any]:
+    """Merge the objects of some elements in order.
 
-    The first of a template is plain data, in which `null` is a value. Later ones, and those of a
-    payload, are merge patches (RFC 7396), in which `null` removes a member.
+    The first is plain data, in which `null` is a value. Later ones, of templates that extend the first,
+    are merge patches (RFC 7396), in which `null` removes a member.
     """
-    defaults: dict[str, Any] | None = None
-    for element in data.elements("json"):
-        value = _read_default(element, findings)
-        if value is None:
+    merged: dict[str, Any] | None = None
+    for value in _read_objects(elements, findings):
+        merged = value if merged is None else merge_patch(merged, value)
+    return merged or {}
+
+
+def _read_objects(elements: Iterable[Element], findings: Findings) -> Iterator[dict[str, Any]]:
+    for element in elements:
+        values = "sample" if element.tag == "sample" else "default"
+        try:
+            value = read_json(element.text)
+        except JsonError as error:
+            where = ""
+            if error.offset is not None:
+                line, column = _position_in(element, error.offset)
+                where = f" at line {line}, column {column}"
+            findings.error(
+                "json", f"The {values} values are not JSON{where}: {error}", element.location
+            )
             continue
-        if defaults is None and element.location.origin is not Origin.PAYLOAD:
-            defaults = value
-        else:
-            defaults = merge_patch(defaults, value)
-    return defaults or {}
-
-
-def _read_default(element: Element, findings: Findings) -> dict[str, Any] | None:
-    try:
-        value = read_json(element.text)
-    except JsonError as error:
-        where = ""
-        if error.offset is not None:
-            line, column = _position_in(element, error.offset)
-            where = f" at line {line}, column {column}"
-        findings.error("json", f"The default values are not JSON{where}: {error}", element.location)
-        return None
-    if not isinstance(value, dict):
+        if isinstance(value, dict):
+            yield value
+            continue
         findings.error(
             "json",
-            'The default values are not a JSON object; accepted is { "name": … }',
+            f'The {values} values are not a JSON object; accepted is {{ "name": … }}',
             element.location,
         )
-        return None
-    return value
 
 
 def _position_in(element: Element, offset: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Warnings of probably misspelled payload members, for templates without declarations."""
+"""Detection of probably misspelled payload members, for templates without declarations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from workers.engine.diagnostics import Findings
-from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.nodes import JSON_TAGS, Element, Text
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.syntax.vocabulary import ELEMENTS
 
@@ -32,17 +31,17 @@ class ReferencedNames:
             self.names.update(_NAME.findall(expression))
 
 
-def warn_misspelled(
-    payload: dict[str, Any], defaults: dict[str, Any], read: ReferencedNames, findings: Findings
-) -> None:
-    """Warn of unreferenced members whose name is similar to a missing one."""
-    unread = _find_unreferenced(payload, defaults, read.words, "", read.names)
+def find_misspelled(
+    payload: dict[str, Any], known: dict[str, Any], read: ReferencedNames
+) -> Iterator[tuple[str, str]]:
+    """Yield pointer and suggestion of each unreferenced member that looks like a missing one."""
+    unread = _find_unreferenced(payload, known, read.words, "", read.names)
     for pointer, name, candidates in islice(unread, _MAX_LOOKED_AT):
         if len(candidates) > _MAX_CANDIDATES:
             continue
         near = suggest_name(name, candidates)
         if near:
-            findings.warn("unknown-member", f"{pointer} is not used in the template{near}")
+            yield pointer, near
 
 
 def _walk_expressions(root: Element) -> Iterator[str]:
@@ -56,7 +55,7 @@ def _walk_expressions(root: Element) -> Iterator[str]:
             elif "{{" in text:
                 yield from _find_expressions(text)
         for child in element.children:
-            if isinstance(child, Text) and "{{" in child.text and element.tag != "json":
+            if isinstance(child, Text) and "{{" in child.text and element.tag not in JSON_TAGS:
                 yield from _find_expressions(child.text)
 
 

@@ -23,20 +23,20 @@ Key = tuple[str, str, str]
 
 
 def overlay_document(template: Element, payload: Element, findings: Findings) -> Element:
-    """Return the overlay of a payload's root on a template's (language.md 1.3).
+    """Return the overlay of a payload's root on a template's.
 
     Neither root is modified; elements keep the locations of their own text. Reports each element
     that would replace one with final="true".
     """
     merged = _overlay_children(template, payload, findings)
-    merged.attributes = template.attributes | payload.attributes
     if payload.attributes:
         merged.location = payload.location  # errors in attributes are reported at the payload
     return merged
 
 
 def _overlay_children(template: Element, payload: Element, findings: Findings) -> Element:
-    merged = Element(template.tag, template.attributes, template.location, list(template.children))
+    attributes = template.attributes | payload.attributes
+    merged = Element(template.tag, attributes, template.location, list(template.children))
     positions: dict[Key | None, int] = {
         key_of(child): position
         for position, child in enumerate(merged.children)

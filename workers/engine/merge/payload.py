@@ -63,19 +63,29 @@ def prepare_source(tree: SyntaxTree) -> PreparedSource:
 
 
 def merge_payload(
-    template: PreparedSource | None, payload: Payload | None, findings: Findings
+    template: PreparedSource | None,
+    payload: Payload | None,
+    findings: Findings,
+    *,
+    with_sample: bool = False,
 ) -> MergeResult | None:
     """Merge a payload into a template; without a template the payload is a complete XML document.
 
-    Adds the findings of the source, the payload and the data to `findings`. Returns None if there
+    `with_sample` puts the template's sample values between its defaults and the payload. Adds the findings of the source, the payload and the data to `findings`. Returns None if there
     is None; `findings` then has the error.
     """
     source = _merge_source(template, payload, findings)
     findings.extend(source.findings)
     if source.root is None:
         return None
-    report = DataReport(findings)
-    data = _merge_data(source, payload, report, findings)
+    declarations = source.declarations
+    report = DataReport(
+        findings,
+        refuses_misspelled=declarations.refuses_misspelled,
+        location=declarations.location,
+    )
+    data = source.converter.get_values(with_sample=with_sample)
+    data = _merge_data(source, data, payload, report, findings)
     report.report_remaining()
     return MergeResult(
         source=source,
@@ -173,14 +183,22 @@ def _replace_flow(
 
 
 def _merge_data(
-    source: PreparedSource, payload: Payload | None, report: DataReport, findings: Findings
+    source: PreparedSource,
+    data: dict[str, Any],
+    payload: Payload | None,
+    report: DataReport,
+    findings: Findings,
 ) -> dict[str, Any]:
-    data, done = source.converter.defaults, None
+    done = None
+    for own in source.declarations.patches:
+        if source.declarations.refuses_misspelled:
+            source.converter.check_unknown(own, report, findings)
+        data = merge_patch(data, own)
     if payload is not None and payload.kind is PayloadKind.JSON:
         patch = _read_json_payload(payload, report)
         if patch is None:
             return data  # reported; constraints such as `required` would only repeat it
-        source.converter.warn_unknown(patch, findings)
+        source.converter.check_unknown(patch, report, findings)
         data = merge_patch(data, patch)
     elif payload is not None and payload.kind is PayloadKind.CSV:
         dataset = _find_csv_dataset(source.declarations, report)

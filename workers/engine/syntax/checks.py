@@ -446,10 +446,10 @@ def _key_of(element: Element) -> tuple[str, str] | None:
             return element.tag, ""
         case "messages":
             return element.tag, element.attributes.get("lang", "").lower()
-        case "json":
+        case "json" | "sample":
             # That of a payload is merged into that of its template, and that into those it extends.
             location = element.location
-            return f"json {location.origin} {location.linkage}", ""
+            return f"{element.tag} {location.origin} {location.linkage}", ""
         case "style" if "element" in element.attributes:
             return "style element", element.attributes["element"]
         case "font":

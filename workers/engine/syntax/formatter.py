@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from workers.engine.diagnostics import Diagnostic, Severity
-from workers.engine.syntax.nodes import CDataText, Element, Text
+from workers.engine.syntax.nodes import JSON_TAGS, CDataText, Element, Text
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.vocabulary import BLOCKS, ELEMENTS, INLINE, ContentModel
 
@@ -93,7 +93,7 @@ def _walk_content(root: Element) -> Iterator[object]:
 
 def _significant_children(element: Element, content: ContentModel) -> Iterator[object]:
     """Yield the children of an element: pairs of child element and content model, and texts."""
-    is_exact = content is ContentModel.TEXT and element.tag != "json"
+    is_exact = content is ContentModel.TEXT and element.tag not in JSON_TAGS
     children = element.children
     for at, child in enumerate(children):
         if isinstance(child, Element):
@@ -290,7 +290,7 @@ class _TemplateWriter:
     def _write_text(self, node: _SourceNode, indent: str) -> str:
         """Return the content of an element that may contain text."""
         raw = self._text[node.inner_start : node.inner_end]
-        if node.tag == "json" or (self._is_plain(node) and not _has_multiline_token(raw)):
+        if node.tag in JSON_TAGS or (self._is_plain(node) and not _has_multiline_token(raw)):
             return self._reindent(raw, node.start, indent)
         return raw
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.diagnostics import Diagnostic, Findings, SourceLocation
+
+JSON_TAGS: Final = frozenset({"json", "sample"})  # elements whose text is JSON
 
 
 class PartParameter(NamedTuple):
@@ -132,7 +134,11 @@ class SlotExpansion(Expansion):
 
 @dataclass(slots=True)
 class SyntaxTree:
-    """The result of parsing: the root element, None if the text is not well-formed, and the findings."""
+    """The result of parsing: the root element, None if the text is not well-formed, and the findings.
+
+    `moving_links` are the warnings of links that name other content once that changes.
+    """
 
     root: Element | None
     findings: Findings
+    moving_links: tuple[Diagnostic, ...] = ()

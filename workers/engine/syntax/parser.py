@@ -9,7 +9,7 @@ from xml.parsers import expat
 from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation, SourceSpan
 from workers.engine.memory import check_memory
 from workers.engine.syntax.encodings import EncodingError, decode_xml, position_after
-from workers.engine.syntax.nodes import CDataText, Element, SyntaxTree, Text
+from workers.engine.syntax.nodes import JSON_TAGS, CDataText, Element, SyntaxTree, Text
 
 MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a worker process has 1 GB
@@ -179,7 +179,7 @@ class _TreeBuilder:
         return line, column + len(tag)
 
     def _characters(self, data: str) -> None:
-        if self._open[-1].tag == "json":
+        if self._open[-1].tag in JSON_TAGS:
             self._track_position(data)
         elif not self._parts:
             self._text_start = self._current_position()

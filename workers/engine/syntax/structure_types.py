@@ -57,7 +57,7 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("page", "header", "footer", "area", "watermark", "hr"), NO_STRUCTURE_TYPE),
         # Not drawn.
         **dict.fromkeys(
-            ("data", "json", "field", "dataset", "let", "assert", "total", "running"),
+            ("data", "json", "sample", "field", "dataset", "let", "assert", "total", "running"),
             NO_STRUCTURE_TYPE,
         ),
         **dict.fromkeys(("style", "color", "font", "security", "attachment"), NO_STRUCTURE_TYPE),

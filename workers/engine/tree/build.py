@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
@@ -43,6 +43,7 @@ from workers.engine.tree.expressions.formats import (
     DEFAULT_LANGUAGE,
     SIGNS,
     Formats,
+    get_currency_digits,
     get_formats,
 )
 from workers.engine.tree.expressions.members import find_member_uses
@@ -181,8 +182,8 @@ class CompiledTemplate:
         scope: Scope = {**data, "data": data, STATE: state, LOOP: ()}
         if self._has_totals:
             scope[TOTALS] = state.totals
-        self._set_language(scope, _constants(self._attributes), findings)
         _set_time_and_document(scope, options)
+        self._set_language(scope, _constants(self._attributes), findings)
         if self._has_open_settings:
             # They may name a `let`, and a `let` may write by them: it is computed twice.
             scope[STATE] = BuildState(Findings(), validator, self._features)
@@ -257,7 +258,10 @@ class CompiledTemplate:
             scope[let.name] = let.value.evaluate(scope)
 
     def _set_language(self, scope: Scope, settings: Mapping[str, Any], findings: Findings) -> None:
-        scope[FORMATS] = self._formats(findings, settings)
+        formats = scope[FORMATS] = self._formats(findings, settings)
+        currency = formats.currency
+        digits = Decimal(get_currency_digits(currency)) if currency else None
+        scope["doc"]["currency_digits"] = digits
         if self.messages.are_used:
             lang = settings["lang"] or DEFAULT_LANGUAGE
             scope[MESSAGES] = Translator(self.messages, lang)

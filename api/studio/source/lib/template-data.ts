@@ -1,4 +1,4 @@
-/** The data of a template: its own, what it declares, and a payload laid over both. */
+/** The data of a template: its defaults and sample values, what it declares, and a payload laid over them. */
 
 export type Data = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ export function readData(template: string, payload: string): Data {
   for (const [, kind, path] of template.matchAll(/<(field|dataset)\b[^>]*?\bname="([\w.]+)"/g)) {
     if (path) declare(data, path.split("."), kind === "dataset" ? [{}] : null);
   }
-  for (const text of [findJson(template), payload]) {
+  for (const text of [findJson(template, "json"), findJson(template, "sample"), payload]) {
     const found = parse(text);
     if (found) overlay(data, found);
   }
@@ -22,8 +22,8 @@ export function readData(template: string, payload: string): Data {
   return last;
 }
 
-function findJson(template: string): string {
-  const text = /<json>([^]*?)<\/json>/.exec(template)?.[1] ?? "";
+function findJson(template: string, tag: "json" | "sample"): string {
+  const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(template)?.[1] ?? "";
   const inside = /^\s*<!\[CDATA\[([^]*?)\]\]>\s*$/.exec(text)?.[1];
   return inside ?? text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&apos;/g, "'").replace(/&amp;/g, "&");
 }

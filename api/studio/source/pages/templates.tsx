@@ -161,9 +161,13 @@ function NewTemplate({ base, open, onClose }: { base: string; open: Template[]; 
 }
 
 const BLANK = `<document>
+  <data unknown="error">
+    <sample>{ "title": "Title" }</sample>
+    <field name="title" required="true"/>
+  </data>
   <page size="A4" margin="20mm"/>
   <flow>
-    <h1>Title</h1>
+    <h1>{{ title }}</h1>
     <p>Text</p>
   </flow>
 </document>

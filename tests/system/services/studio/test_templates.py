@@ -17,8 +17,9 @@ def test_a_template_from_nothing_to_its_end(page: Page, account):
     page.get_by_role("link", name="Versions, tags and slug").click()
     expect(page.get_by_text("No versions yet")).to_be_visible()
     template = account.request("GET", "/v2/templates").json["templates"][0]
-    answer = account.render(b"{}", "application/json", f"?template={template['id']}")
-    assert answer.pages == 1  # what the page offers as blank renders
+    query = f"?template={template['id']}&draft=true"
+    answer = account.render(b"{}", "application/json", query)
+    assert answer.pages == 1  # what the page offers as blank renders with its sample values
 
     publish(page, "First")
     expect(page.get_by_text("Version 1 is published.")).to_be_visible()
@@ -68,6 +69,24 @@ def test_a_template_from_nothing_to_its_end(page: Page, account):
     dialog.get_by_label("Type the name of the template").fill("Dunning letter")
     dialog.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("No templates yet")).to_be_visible()
+
+
+def test_a_broken_template_is_published_only_when_confirmed(page: Page, account):
+    made = account.request(
+        "POST",
+        "/v2/templates?name=Broken",
+        b"<document><flow><tabel/></flow></document>",
+        headers={"Content-Type": "text/xml"},
+    ).json
+    page.goto(page.url.split("#")[0] + f"#/templates/{made['id']}")
+    page.get_by_role("button", name="Publish", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("The template has 1 error")).to_be_visible()
+    dialog.get_by_role("button", name="Publish").click()
+    assert account.request("GET", f"/v2/templates/{made['id']}/versions").json["versions"] == []
+    dialog.get_by_label("Publish it anyway").check()
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text("Version 1 is published.")).to_be_visible()
 
 
 def test_a_copy_of_a_public_template_is_ones_own(page: Page, account):

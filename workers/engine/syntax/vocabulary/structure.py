@@ -71,12 +71,16 @@ STRUCTURE: Final = (
         *fixed(required("template", v.TEMPLATE_REFERENCE, "The template.")),
     ),
     element(
-        "data", "The data section: default values, types, computed values and assertions.", ContentModel.LISTED,
+        "data", "The data section: default values, sample values, types, computed values and assertions.", ContentModel.LISTED,
+        *fixed(attribute("unknown", v.choice("warning", "error"), "Severity of a payload member that is not in the data section, but looks like one that is: probably a misspelled name. New templates say `error`. A member that looks like none is always a warning.", "warning")),
         FINAL,
-        children=("json", "field", "dataset", "let", "assert"),
+        children=("json", "sample", "field", "dataset", "let", "assert"),
     ),
     element(
-        "json", "The default values, as one JSON object.", ContentModel.TEXT,
+        "json", "The default values, as one JSON object: what every document has unless its payload says otherwise, such as words, formats and switches.", ContentModel.TEXT,
+    ),
+    element(
+        "sample", "Sample values, as one JSON object. They are merged into the defaults, below the payload, only in drafts, in previews and by `pressroom render --sample`; a production render and a validation never see them.", ContentModel.TEXT,
     ),
     element(
         "field", "Declares one value of the data: its type and constraints.", ContentModel.EMPTY,

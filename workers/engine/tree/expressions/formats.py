@@ -152,6 +152,11 @@ def check_currency(code: str | None) -> str | None:
     raise ValueError(f'the currency "{code[:10]}" is not known; give an ISO 4217 code such as EUR')
 
 
+def get_currency_digits(code: str) -> int:
+    """Return the decimals of amounts in a currency (CLDR): 2 for EUR, 0 for JPY, 3 for KWD."""
+    return babel_numbers.get_currency_precision(code)
+
+
 def get_zone(name: str) -> tzinfo:
     """Return a time zone by its IANA name.
 
@@ -207,11 +212,7 @@ def make_currency(
         )
     if style not in _CURRENCY_STYLES:
         raise ExpressionError(f"currency's style must be one of {', '.join(_CURRENCY_STYLES)}")
-    digits = (
-        babel_numbers.get_currency_precision(currency)
-        if places is None
-        else _require_places(places)
-    )
+    digits = get_currency_digits(currency) if places is None else _require_places(places)
     if style == "name":
         return _make_currency_name(formats, currency, digits)
     kind = "accounting" if style == "accounting" else "standard"

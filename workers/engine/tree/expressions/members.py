@@ -16,7 +16,13 @@ from jinja2 import nodes
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.merge.declarations import DataPath, Declarations
 from workers.engine.syntax import values as v
-from workers.engine.syntax.nodes import Element, PartExpansion, SlotExpansion, Text
+from workers.engine.syntax.nodes import (
+    JSON_TAGS,
+    Element,
+    PartExpansion,
+    SlotExpansion,
+    Text,
+)
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.expressions.grammar import (
     Expression,
@@ -158,7 +164,7 @@ class _MemberFinder:
     def _walk_children(self, element: Element, names: dict[str, _Shape | None]) -> None:
         for child in element.children:
             if isinstance(child, Text):
-                if not child.is_literal and element.tag != "json":
+                if not child.is_literal and element.tag not in JSON_TAGS:
                     self._check_text(child.text, names, element.location, is_bare=False)
                 continue
             self.walk(child, names)

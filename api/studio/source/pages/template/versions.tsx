@@ -3,11 +3,13 @@
 import { useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
 import { useLoad } from "../../lib/load";
-import { formatAgo, formatMoment, t } from "../../lib/messages";
-import type { Tag, Template, Version } from "../../lib/types";
+import { count, formatAgo, formatMoment, t } from "../../lib/messages";
+import type { Preview, Tag, Template, Version } from "../../lib/types";
 import { linkTo } from "../../lib/router";
 import { Badge, Empty, Field, FormDialog, Narrow, Notice, Result, Wide } from "../../ui/parts";
 import { HEADER } from "./read";
+
+const SMALLEST = 0.1; // the scale of a page that is not shown
 
 type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { for: "untag"; tag: Tag };
 
@@ -157,6 +159,7 @@ export function Versions({
           }}
         >
           <p>{t("versions.publishHelp")}</p>
+          <Broken template={template.id} />
           <Field label={t("versions.note")} hint={t("versions.noteHint")} name="message" maxLength={2000} autofocus />
         </FormDialog>
       )}
@@ -216,4 +219,21 @@ function compareTo(template: Template, { version, sha256 }: Version, versions: V
   const before = versions.find((each) => each.version < version)?.version;
   const [old, now] = isLive && before !== undefined ? [String(before), String(version)] : [String(version), "live"];
   return linkTo("templates", template.id, "compare", old, now);
+}
+
+/** What is wrong with the live content, and the question whether to publish it all the same. */
+function Broken({ template }: { template: string }) {
+  const found = useLoad(() => askJson<Preview>("POST", "/v2/preview", { json: { template, scale: SMALLEST } }), [template]);
+  const errors = found.data?.findings.errors ?? [];
+  if (errors.length === 0) return null;
+  return (
+    <Notice kind="error">
+      <p>
+        {count("versions.errors", errors.length)} {errors[0]?.message}
+      </p>
+      <label>
+        <input type="checkbox" name="anyway" required /> {t("versions.publishAnyway")}
+      </label>
+    </Notice>
+  );
 }

@@ -1,0 +1,144 @@
+"""In each currency of CLDR, the amounts that a public template prints add up to the totals it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+import pypdfium2
+import pytest
+from babel.numbers import get_currency_precision, list_currencies
+
+from deploy.gallery.documents import OPTIONS
+from shared.db.public import FOLDER
+from workers.engine.pipeline import PreparedTemplate, prepare_template, render
+from workers.engine.ports import Payload, PayloadKind
+
+# Three of each digit count suffice for layout; the others are drawn by the long test.
+SHOWN = ("EUR", "GBP", "CHF", "JPY", "KRW", "ISK", "KWD", "BHD", "TND", "CLF", "HUF", "IRR", "MRU")
+TAXED = [
+    {"text": "A", "qty": 3, "price": 1.235, "rate": 0.05},
+    {"text": "B", "qty": 7, "price": 10.1245, "rate": 0.19},
+    {"text": "C", "qty": 1, "price": 1000.125, "rate": 0},
+]
+
+
+def _draw(template: PreparedTemplate, payload: Mapping[str, Any]) -> str:
+    body = Payload(PayloadKind.JSON, json.dumps(payload).encode())
+    pdf = render(template, body, options=OPTIONS).pdf
+    with pypdfium2.PdfDocument(pdf) as document:
+        return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+def _amounts(text: str, digits: int) -> list[Decimal]:
+    """Return the numbers of a text that have exactly the digits of a currency."""
+    fraction = rf"\.\d{{{digits}}}" if digits else ""
+    found = re.findall(
+        rf"(?<!\d)(?<!\d[.,])[-\u2212]?\d{{1,3}}(?:,\d{{3}})*{fraction}(?![\d.,])", text
+    )
+    return [Decimal(each.replace(",", "").replace("\u2212", "-")) for each in found]
+
+
+def _round(value: Decimal, digits: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+
+
+def _price_of(line: Mapping[str, Any]) -> Decimal:
+    return Decimal(str(line["price"])) * line["qty"]
+
+
+def _taxed(digits: int) -> list[Decimal]:
+    """Return the line amounts, net, taxes and total of the lines, rounded as an invoice is."""
+    lines = [_round(_price_of(line), digits) for line in TAXED]
+    taxes = [
+        _round(amount * Decimal(str(line["rate"])), digits)
+        for amount, line in zip(lines, TAXED, strict=True)
+    ]
+    return [*lines, sum(lines), *(tax for tax in taxes if tax), sum(lines) + sum(taxes)]
+
+
+def _check(name: str, currencies: list[str]) -> None:
+    template = prepare_template((FOLDER / f"{name}.xml").read_bytes())
+    for code in currencies:
+        digits = get_currency_precision(code)
+        payload, expected = CASES[name](digits)
+        printed = _amounts(_draw(template, {"currency": code, "lang": "en", **payload}), digits)
+        missing = [amount for amount in expected if amount not in printed]
+        assert missing == [], f"{name} in {code} prints {printed}"
+
+
+def _invoice(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    return {"lines": TAXED, "einvoice": None}, _taxed(digits)
+
+
+def _statement(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    amounts = [Decimal("0.1245"), Decimal("1000.5555"), Decimal("2.6665")]
+    rows = [{"date": "2026-01-05", "details": "D", "debit": str(each)} for each in amounts]
+    opening = Decimal("2000.7775")
+    balances = [_round(opening, digits)]
+    for each in amounts:
+        balances.append(balances[-1] - _round(each, digits))
+    out = sum(_round(each, digits) for each in amounts)
+    payload = {"opening": str(opening), "transactions": rows}
+    return payload, [*(_round(each, digits) for each in amounts), *balances, Decimal(out)]
+
+
+def _payslip(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    worked = _round(Decimal("6.5") * Decimal("24.6135"), digits)
+    fixed, tax = _round(Decimal("2850.5555"), digits), _round(Decimal("410.4445"), digits)
+    payload = {
+        "earnings": [
+            {"text": "P", "amount": "2850.5555"},
+            {"text": "O", "qty": "6.5", "unit": "h", "rate": "24.6135"},
+        ],
+        "deductions": [{"text": "T", "amount": "410.4445"}],
+        "employer_costs": [],
+    }
+    return payload, [worked, fixed, tax, worked + fixed, worked + fixed - tax]
+
+
+def _bill(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    lines = [_round(_price_of(line), digits) for line in TAXED]
+    tax = _round(sum(lines) * Decimal("0.081"), digits)
+    return {"lines": TAXED, "rate": "0.081"}, [*lines, sum(lines), tax, sum(lines) + tax]
+
+
+CASES = {
+    "service-invoice": _invoice,
+    "service-credit-note": _invoice,
+    "service-statement": _statement,
+    "service-payslip": _payslip,
+    "service-qr-bill": _bill,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "service-qr-bill"])
+def test_what_is_printed_adds_up(name):
+    _check(name, list(SHOWN))
+
+
+def test_what_a_qr_bill_prints_adds_up_in_both_its_currencies():
+    _check("service-qr-bill", ["CHF", "EUR"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in CASES if name != "service-qr-bill"])
+def test_what_is_printed_adds_up_in_every_currency(name):
+    _check(name, sorted(list_currencies()))
+
+
+def test_every_template_with_a_currency_is_added_up():
+    with_currency = {
+        path.stem for path in FOLDER.glob("*.xml") if ' name="currency"' in path.read_text()
+    }
+    assert with_currency == CASES.keys()
+
+
+def test_a_unit_price_keeps_more_decimals_than_its_currency():
+    template = prepare_template((FOLDER / "service-invoice.xml").read_bytes())
+    text = _draw(template, {"lines": [{"text": "A", "qty": 1000, "price": 0.0125}], "lang": "en"})
+    assert "0.0125" in text
+    assert "12.50" in text
