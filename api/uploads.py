@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from flask import request
 
 from api.admission.body import Body
+from api.admission.json_body import decode_string
 from api.http import read_content_type
 from shared.errors import ServiceError
 from shared.identifiers import IMAGE_NAME
@@ -35,14 +36,14 @@ def check_upload_name(name: str, *, kind: str) -> None:
     raise ServiceError(400, f"Invalid {kind} name '{name[:100]}': {rule}.")
 
 
-def read_upload_name(fields: dict[str, Any], *, kind: str) -> str:
+def read_upload_name(fields: Mapping[str, bytes], *, kind: str) -> str:
     """Return the name in a JSON body.
 
     Raises:
         ServiceError: 400, it is missing or violates a rule.
     """
-    name = fields.get("name")
-    if not isinstance(name, str):
+    name = decode_string("name", fields.get("name", b""))
+    if name is None:
         raise ServiceError(400, "The field name is required and must be a string.")
     check_upload_name(name, kind=kind)
     return name
@@ -62,13 +63,14 @@ def check_media_type(accepted: Sequence[str]) -> None:
         )
 
 
-def decode_data(text: object, *, kind: str, larger_hint: str) -> bytes:
-    """Decode a base64 field; `larger_hint` says how to send larger files.
+def decode_data(field: bytes, *, kind: str, larger_hint: str) -> bytes:
+    """Decode the JSON of a base64 field; `larger_hint` says how to send larger files.
 
     Raises:
         ServiceError: 400, not base64; 413, too large.
     """
-    if not isinstance(text, str):
+    text = decode_string("data", field)
+    if text is None:
         raise ServiceError(400, f"The field data must be a string: the {kind} in base64.")
     if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
         raise _data_too_large(larger_hint)

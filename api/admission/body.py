@@ -19,13 +19,13 @@ from gunicorn.http.errors import (
 )
 from werkzeug.exceptions import ClientDisconnected
 
+from api.admission.json_body import MAX_PARSED_BYTES, parse_object
 from api.admission.unpacking import UnpackedStream, is_packed
-from api.http import parse_json_object, read_content_type
+from api.http import read_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
 
 SPOOL_BYTES: Final = 1 * MB  # larger bodies are spooled to disk
-_FIELDS_BYTES: Final = 1 * MB
 _CHUNK: Final = 256 * KB
 _MALFORMED: Final = (ChunkMissingTerminator, InvalidChunkExtension, InvalidChunkSize)
 _BROKEN: Final = (OSError, ParseException, ClientDisconnected)
@@ -104,7 +104,7 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
     """Receive a small JSON object of known fields; without a body it is empty.
 
     Raises:
-        ServiceError: 415 for another Content-Type, 413 above 1 MB, 400 for invalid JSON or fields.
+        ServiceError: 415 for another Content-Type, 413 above 64 KB, 400 for invalid JSON or fields.
     """
     content_type = read_content_type(request)
     if content_type is not None and content_type.media_type != "application/json":
@@ -112,11 +112,11 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
             415,
             f"Unaccepted Content-Type {content_type.media_type!r}; accepted is application/json.",
         )
-    with receive_body(request, limit=_FIELDS_BYTES) as body:
+    with receive_body(request, limit=MAX_PARSED_BYTES) as body:
         data = body.read()
     if content_type is None and data:
         raise ServiceError(415, "A Content-Type is required; accepted is application/json.")
-    return parse_json_object(data, fields=fields) if data else {}
+    return parse_object(data, fields=fields) if data else {}
 
 
 def _open_spool(declared: int | None) -> BinaryIO:
@@ -183,6 +183,5 @@ def _broken_off() -> ServiceError:
 
 
 def _too_large(limit: int) -> ServiceError:
-    return ServiceError(
-        413, f"The request body is too large; at most {limit // MB} MB are accepted."
-    )
+    accepted = f"{limit // MB} MB" if limit >= MB else f"{limit // KB} KB"
+    return ServiceError(413, f"The request body is too large; at most {accepted} are accepted.")
