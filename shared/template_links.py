@@ -15,6 +15,7 @@ from shared.well_formed import make_tag_parser
 _MAX_ELEMENTS: Final = 400_000
 # A process of the front answers other requests after so many elements.
 _ELEMENTS_AT_ONCE: Final = 2_000
+_PAUSE_SECONDS: Final = 0.0001
 
 
 def find_links(text: str) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ class _LinkReader:
         if self._elements % _ELEMENTS_AT_ONCE == 0:
             if self._elements > _MAX_ELEMENTS:
                 raise _TooManyElementsError
-            time.sleep(0)
+            time.sleep(_PAUSE_SECONDS)
         self._depth += 1
         if self._depth > 2:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from gunicorn.http.errors import (
 )
 from werkzeug.exceptions import ClientDisconnected
 
+from api.admission.chunks import ChunkTooLargeError
 from api.admission.json_body import MAX_PARSED_BYTES, parse_object
 from api.admission.unpacking import UnpackedStream, is_packed
 from api.http import read_content_type
@@ -27,6 +29,9 @@ from shared.limits import KB, MB
 
 SPOOL_BYTES: Final = 1 * MB  # larger bodies are spooled to disk
 _CHUNK: Final = 256 * KB
+# Of each chunk, however few bytes it is unpacked from: other requests are answered. gevent runs many
+# greenlets that sleep for 0 s before it looks at sockets again.
+_PAUSE_SECONDS: Final = 0.0001
 _MALFORMED: Final = (ChunkMissingTerminator, InvalidChunkExtension, InvalidChunkSize)
 _BROKEN: Final = (OSError, ParseException, ClientDisconnected)
 
@@ -56,6 +61,7 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
         size = 0
         # Never get_data(): it silently truncates a chunked body at a limit.
         while size != source.declared and (chunk := source.read(_CHUNK)):
+            time.sleep(_PAUSE_SECONDS)
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
@@ -89,6 +95,7 @@ class BodyStream:
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, up to `size`; empty at the end."""
+        time.sleep(_PAUSE_SECONDS)
         declared = self._source.declared
         chunk = self._source.read(_CHUNK if size < 0 else min(size, _CHUNK))
         self._size += len(chunk)
@@ -140,7 +147,7 @@ def _open_source(request: Request, *, limit: int) -> _Source:
         raise _too_large(limit)
     if packed:
         return _Source(UnpackedStream(_PackedBody(request, limit=limit).read).read, None)
-    return _Source(partial(_read_chunk, request.stream), declared)
+    return _Source(partial(_read_chunk, request.stream, limit), declared)
 
 
 class _PackedBody:
@@ -156,7 +163,7 @@ class _PackedBody:
         """Return the next bytes, up to `size`; empty at the end."""
         if self._size == self._declared:
             return b""
-        chunk = _read_chunk(self._stream, size)
+        chunk = _read_chunk(self._stream, self._limit, size)
         self._size += len(chunk)
         if self._size > self._limit:
             raise _too_large(self._limit)
@@ -165,11 +172,13 @@ class _PackedBody:
         return chunk
 
 
-def _read_chunk(stream: IO[bytes], size: int) -> bytes:
+def _read_chunk(stream: IO[bytes], limit: int, size: int) -> bytes:
     try:
         return stream.read(size)
     except TimeoutError as error:
         raise ServiceError(408, "The request body was sent too slowly; send it again.") from error
+    except ChunkTooLargeError as error:
+        raise _too_large(limit) from error
     except _MALFORMED as error:
         raise ServiceError(
             400, "The request body is not valid chunked transfer coding (RFC 9112, 7.1)."

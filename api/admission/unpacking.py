@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections.abc import Callable
 from typing import Final
@@ -68,9 +67,6 @@ class UnpackedStream:
                 raise _broken("it is not valid gzip") from error
             self._packed = self._member.unconsumed_tail or self._member.unused_data
             if chunk:
-                time.sleep(
-                    0
-                )  # a few bytes unpack into many chunks; other requests are answered between
                 return chunk
 
     def _begin_member(self) -> None:

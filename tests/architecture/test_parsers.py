@@ -1,4 +1,4 @@
-"""The front parses no body of a client but by the modules listed here (decision 0397)."""
+"""The front parses no body of a client but by the modules listed here (decision 0399)."""
 
 import ast
 from collections.abc import Iterator
