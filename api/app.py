@@ -40,6 +40,12 @@ from shared.identifiers import new_id
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Without TLS browsers ignore it (RFC 6797, 8.1); behind a proxy the front cannot know.
+    "Strict-Transport-Security": "max-age=31536000",
+}
 
 
 class _Routes(Protocol):
@@ -118,7 +124,8 @@ def _teardown_request(error: BaseException | None, ports: Ports) -> None:
 
 def _after_request(response: Response, ports: Ports) -> Response:
     """Set the headers of every response, then count and log the request."""
-    response.headers.add("X-Content-Type-Options", "nosniff")
+    response.headers.update(_HEADERS)
+    response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
     # Shared caches know that Authorization makes a response private, not that x-api-key does.
     response.headers.setdefault("Cache-Control", "no-store")
     if response.status_code in (204, 304):

@@ -16,7 +16,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+from shared.limits import MAX_BATCH_BYTES, MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
 from shared.queue.names import QUEUES
 from shared.settings import Settings, load_settings
 from tests.deploy.deployment import (
@@ -308,18 +308,27 @@ def test_every_mounted_file_of_a_service_exists(name):
         assert source in named or (DOCKER / source).exists()
 
 
-def test_the_proxy_takes_requests_whole_and_waits_longer_than_the_front():
+def test_the_proxy_waits_longer_than_the_front_and_accepts_what_it_accepts():
     text = (DOCKER / "nginx.conf").read_text()
-    values = dict(re.findall(r"^\s*([a-z_]+) ([^;]+);", text, re.MULTILINE))
+    general, batches = text.split("location ^~ /v2/batches {")
+    values, of_batches = values_of(general), values_of(batches.partition("}")[0])
     assert values["proxy_request_buffering"] == "on"
     assert values["proxy_next_upstream"] == "off"
-    assert int(values["client_max_body_size"].removesuffix("m")) * MB > max(
-        MAX_BODY_BYTES, MAX_IMAGE_BYTES
-    )
+    assert megabytes(values["client_max_body_size"]) > max(MAX_BODY_BYTES, MAX_IMAGE_BYTES)
+    assert of_batches["proxy_request_buffering"] == "off"
+    assert megabytes(of_batches["client_max_body_size"]) > MAX_BATCH_BYTES
     budget = float(OURS["front"]["environment"]["PRESSROOM_RENDER_BUDGET"])
     assert seconds(values["proxy_read_timeout"]) > budget + 5
     assert "$request_uri" not in text
     assert "$http_" not in text
+
+
+def values_of(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^\s*([a-z_]+) ([^;]+);", text, re.MULTILINE))
+
+
+def megabytes(text: str) -> int:
+    return int(text.removesuffix("m")) * MB
 
 
 def test_the_image_is_built_in_one_stage_and_runs_unprivileged_in_another():
