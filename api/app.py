@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from flask import Blueprint, Flask, Response, g, request
+from werkzeug.exceptions import NotFound
 
 from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
@@ -103,6 +104,8 @@ def _before_request(ports: Ports) -> Response | None:
     g.started_at = ticks()
     g.request_id = new_id("req")
     check_framing(request.environ)
+    if request.environ["PATH_INFO"].startswith("//"):  # Werkzeug takes it for one slash
+        raise NotFound
     if request.method == "OPTIONS":
         return make_options_response(request, ports)
     # Before routing errors: without a key, a request under /v2 does not even get a 404.

@@ -28,8 +28,6 @@ def test_every_response_forbids_frames_and_keeps_to_tls(stranger, path):
     assert headers["Strict-Transport-Security"] == "max-age=31536000"
 
 
-@pytest.mark.parametrize(
-    "path", ["/metrics/", "http://x//metrics", "/metrics%2f", "/readyz/", "/docs/../metrics"]
-)
+@pytest.mark.parametrize("path", ["/metrics/", "/metrics%2f", "/readyz/", "/docs/../metrics"])
 def test_operators_paths_have_one_spelling(stranger, path):
     assert stranger.get(path).status_code == 404

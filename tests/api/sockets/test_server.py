@@ -196,3 +196,11 @@ def test_metrics_add_up_over_processes(port):
     sample = 'pressroom_http_requests_total{method="GET",route="/healthz",status="200"}'
     (count,) = [line.split()[-1] for line in text.splitlines() if line.startswith(sample)]
     assert float(count) >= 20
+
+
+@pytest.mark.parametrize(
+    "path", ["//metrics", "/metrics/", "/metrics%2F", "/./metrics", "//readyz"]
+)
+def test_metrics_have_one_spelling(port, path):
+    answer = speak(port, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 404 ")
