@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -124,6 +124,24 @@ def read_content_type(request: Request) -> ContentType | None:
             415, f"Unaccepted charset {quote(charset)} in Content-Type: accepted are {ACCEPTED}."
         )
     return ContentType(media, codec)
+
+
+def require_content_type(request: Request, accepted: Collection[str]) -> ContentType:
+    """Read the Content-Type header of a body that must be of one of some media types.
+
+    Raises:
+        ServiceError: 415, listing the accepted types.
+    """
+    content_type = read_content_type(request)
+    if content_type is None or content_type.media_type not in accepted:
+        sent = (
+            "A Content-Type is required"
+            if content_type is None
+            else f"Unaccepted Content-Type {content_type.media_type!r}"
+        )
+        verb = "is" if len(accepted) == 1 else "are"
+        raise ServiceError(415, f"{sent}; accepted {verb} {', '.join(accepted)}.")
+    return content_type
 
 
 @lru_cache(maxsize=100)  # few values occur

@@ -1,18 +1,15 @@
-"""Checks shared by all uploads: names, media types, base64 data, digests."""
+"""Checks shared by all uploads: names, base64 data, digests."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
-
-from flask import request
 
 from api.admission.body import Body
 from api.admission.json_body import decode_string
-from api.http import read_content_type
 from shared.errors import ServiceError
 from shared.identifiers import IMAGE_NAME
 from shared.limits import KB, MB
@@ -47,20 +44,6 @@ def read_upload_name(fields: Mapping[str, bytes], *, kind: str) -> str:
         raise ServiceError(400, "The field name is required and must be a string.")
     check_upload_name(name, kind=kind)
     return name
-
-
-def check_media_type(accepted: Sequence[str]) -> None:
-    """Check the declared type of the request's body.
-
-    Raises:
-        ServiceError: 415, listing the accepted types.
-    """
-    content_type = read_content_type(request)
-    if content_type is None or content_type.media_type not in accepted:
-        sent = content_type.media_type if content_type else "none"
-        raise ServiceError(
-            415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(accepted)}."
-        )
 
 
 def decode_data(field: bytes, *, kind: str, larger_hint: str) -> bytes:

@@ -23,7 +23,7 @@ from werkzeug.exceptions import ClientDisconnected
 from api.admission.chunks import ChunkTooLargeError
 from api.admission.json_body import MAX_PARSED_BYTES, parse_object
 from api.admission.unpacking import UnpackedStream, is_packed
-from api.http import read_content_type
+from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
 
@@ -113,17 +113,14 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
     Raises:
         ServiceError: 415 for another Content-Type, 413 above 64 KB, 400 for invalid JSON or fields.
     """
-    content_type = read_content_type(request)
-    if content_type is not None and content_type.media_type != "application/json":
-        raise ServiceError(
-            415,
-            f"Unaccepted Content-Type {content_type.media_type!r}; accepted is application/json.",
-        )
+    if "Content-Type" in request.headers:
+        require_content_type(request, ("application/json",))
     with receive_body(request, limit=MAX_PARSED_BYTES) as body:
         data = body.read()
-    if content_type is None and data:
-        raise ServiceError(415, "A Content-Type is required; accepted is application/json.")
-    return parse_object(data, fields=fields) if data else {}
+    if not data:
+        return {}
+    require_content_type(request, ("application/json",))
+    return parse_object(data, fields=fields)
 
 
 def _open_spool(declared: int | None) -> BinaryIO:

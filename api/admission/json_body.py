@@ -1,7 +1,7 @@
 """JSON bodies of requests. No other module of the front parses what a client sent.
 
-A process of the front answers many clients, so a body must not occupy it: small objects are parsed as a
-whole, of large ones only the members are split, in C and without making objects of what they contain.
+A process of the front answers many clients, so a body must not occupy it: its members are split in C,
+without making objects of what they contain, and parsed only if all of it is small.
 """
 
 from __future__ import annotations
@@ -21,58 +21,48 @@ MAX_PARSED_BYTES: Final = 64 * KB
 _MAX_QUOTED: Final = 200
 _KEY: Final = re.compile(rb'[\s{,]*("(?:[^"\\]|\\.)*")\s*:\s*')
 _END: Final = re.compile(rb"\s*\}\s*")
+_UNKNOWN: Final = re.compile("unknown field `(.*)`")
+_TRUNCATED: Final = "Input data was truncated"  # also of a surrogate without its other half
+_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def parse_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Parse an object of known fields in at most `MAX_PARSED_BYTES`: no NaN and no duplicate fields.
+    """Parse an object of known fields in at most `MAX_PARSED_BYTES`.
 
     Raises:
         ServiceError: 400, with the reason.
     """
     assert len(data) <= MAX_PARSED_BYTES, "a larger one is split, or read by a worker"
+    members = split_object(data, fields=fields)
     try:
-        value = json.loads(
-            data.decode("utf-8"),
-            object_pairs_hook=_reject_duplicates,
-            parse_constant=_reject_constant,
-        )
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        return {name: json.loads(value) for name, value in members.items()}
+    except (ValueError, RecursionError) as error:
         raise _invalid(error) from error
-    if not isinstance(value, dict):
-        raise ServiceError(
-            400, f"The body must be a JSON object with the fields {', '.join(fields)}."
-        )
-    unknown = [name for name in value if name not in fields]
-    if unknown:
-        raise ServiceError(
-            400, f"Unknown field {quote(unknown[0])}: accepted are {', '.join(fields)}."
-        )
-    return value
 
 
 def split_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, bytes]:
     """Split an object of known fields into the JSON of each member, whatever its size.
 
-    Members that are null are left out. Syntax is checked, but not whether nested fields occur twice, and
-    not whether text is valid UTF-8.
+    Syntax is checked, but neither whether nested fields occur twice, nor whether text is valid UTF-8.
 
     Raises:
         ServiceError: 400, with the reason.
     """
+    accepted = ", ".join(fields)
     try:
         members = msgspec.structs.asdict(_decoder(fields).decode(data))
     except msgspec.ValidationError as error:
-        reason = str(error)[:_MAX_QUOTED]
-        raise ServiceError(
-            400,
-            f"Invalid body: {reason}; accepted is a JSON object with the fields {', '.join(fields)}.",
-        ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if unknown := _UNKNOWN.search(str(error)):
+            message = f"Unknown field {quote(unknown[1])}: accepted are {accepted}."
+        else:
+            message = f"The body must be a JSON object with the fields {accepted}."
+        raise ServiceError(400, message) from error
+    except _ERRORS as error:
         raise _invalid(error) from error
     split = {name: value for name, raw in members.items() if (value := bytes(raw))}
     if _has_duplicates(data, split):
         raise ServiceError(400, "The body is not valid JSON: a field occurs twice.")
-    return {name: value for name, value in split.items() if value != b"null"}
+    return split
 
 
 def decode_string(field: str, value: bytes) -> str | None:
@@ -85,7 +75,7 @@ def decode_string(field: str, value: bytes) -> str | None:
         return None
     try:
         return msgspec.json.decode(value, type=str)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _ERRORS as error:
         raise not_unicode(field) from error
 
 
@@ -115,17 +105,8 @@ def _has_duplicates(data: bytes, members: dict[str, bytes]) -> bool:
     return bool(members) and _END.fullmatch(data, position) is None
 
 
-def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a field occurs twice")
-    return fields
-
-
-def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON value")
-
-
 def _invalid(error: Exception) -> ServiceError:
     reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if reason == _TRUNCATED:
+        reason = "it ends too early, or has an unpaired surrogate"
     return ServiceError(400, f"The body is not valid JSON: {reason[:_MAX_QUOTED]}.")

@@ -14,9 +14,9 @@ from api.auth.guard import Principal, current_principal
 from api.files.kinds import FileKind
 from api.files.source_urls import SourceUrlFetcher
 from api.files.store import FileStore
-from api.http import read_limit, read_query, write_json, write_user
+from api.http import read_limit, read_query, require_content_type, write_json, write_user
 from api.ports import Ports
-from api.uploads import check_media_type, check_upload_name, decode_data, read_upload_name
+from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
 from shared.db.files import F, FileRecord
 from shared.errors import ErrorKind, ServiceError
@@ -50,7 +50,7 @@ class FileRoutes(Generic[F]):
         principal = current_principal()
         read_query(request, ())
         self._check_name(name)
-        check_media_type(self._kind.media_types)
+        require_content_type(request, self._kind.media_types)
         principal.get_workspace()
         with receive_body(request, limit=self._kind.max_bytes) as body:
             return self._store_upload(name, body, principal)
@@ -59,7 +59,7 @@ class FileRoutes(Generic[F]):
         """Store a file sent in JSON, or fetched from an address."""
         principal = current_principal()
         read_query(request, ())
-        check_media_type(("application/json",))
+        require_content_type(request, ("application/json",))
         principal.get_workspace()
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             fields = split_object(body.read(), fields=("name", "source_url", "data"))

@@ -12,7 +12,7 @@ from flask import Request
 
 from api.admission.body import receive_body
 from api.admission.json_body import decode_string, not_unicode, split_object
-from api.http import read_content_type
+from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.jobs import BodyKind
 from shared.limits import MAX_BODY_BYTES
@@ -64,16 +64,10 @@ def receive_preview(request: Request) -> ReceivedPreview:
     Raises:
         ServiceError: 415, the type is not JSON; 413 above 32 MB; 400 for a missing or invalid field.
     """
-    content_type = read_content_type(request)
-    media = None if content_type is None else content_type.media_type
-    if media != "application/json":
-        sent = (
-            "A Content-Type is required" if media is None else f"Unaccepted Content-Type {media!r}"
-        )
-        raise ServiceError(415, f"{sent}; accepted is application/json.")
+    require_content_type(request, ("application/json",))
     with receive_body(request, limit=MAX_BODY_BYTES) as body:
         fields = split_object(body.read(), fields=FIELDS)
-    return _read(fields)
+    return _read({name: value for name, value in fields.items() if value != b"null"})
 
 
 def _read(fields: Mapping[str, bytes]) -> ReceivedPreview:

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 from api.admission.body import Body, receive_body, receive_fields
 from api.auth.guard import current_principal
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
-from api.http import read_choice, read_content_type, read_limit, read_query, write_json
+from api.http import read_choice, read_limit, read_query, require_content_type, write_json
 from api.jobs.inspection import Inspections
 from api.ports import Ports
 from api.templates.changes import change_templates
@@ -186,24 +186,16 @@ class TemplateRoutes:
 
     def _receive_content(self, check: Callable[[], None] = lambda: None) -> str:
         """Receive a template's text; `check` is step 7 of contract.md 1, after receiving and before parsing."""
-        content_type = read_content_type(request)
         has_body = request.content_length != 0 and (
             request.content_length is not None or "Transfer-Encoding" in request.headers
         )
         # A template without content is created without a body, and needs no Content-Type.
-        if has_body and (content_type is None or content_type.media_type not in _TYPES):
-            sent = content_type.media_type if content_type else "none"
-            raise ServiceError(
-                415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(_TYPES)}."
-            )
+        content_type = require_content_type(request, _TYPES) if has_body else None
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             check()
             data = body.read()
-        return read_content(
-            data,
-            charset=content_type.charset if content_type else None,
-            inspect=self._inspect,
-        )
+        charset = content_type.charset if content_type else None
+        return read_content(data, charset=charset, inspect=self._inspect)
 
     def _inspect(self, text: bytes) -> None:
         self._inspections.inspect(

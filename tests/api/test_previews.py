@@ -157,7 +157,7 @@ def test_a_stored_template_is_named_by_its_reference(caller, drawing):
         ({"payload_type": "text/markdown", "flow": ""}, "Invalid flow"),
         (
             {"pages": 1},
-            "unknown field `pages`; accepted is a JSON object with the fields template,",
+            "Unknown field 'pages': accepted are template, payload",
         ),
     ],
 )
