@@ -130,9 +130,8 @@ def open_database(
         connect_args={**_POSTGRES_OPTIONS, **options},
     )
     if statement_seconds is not None:
-        from shared.db.postgres import (
-            TimedConnection,  # loads the driver, which SQLite does without
-        )
+        # Not at the top: it loads the driver, which SQLite does without.
+        from shared.db.postgres import TimedConnection
 
         kind = TimedConnection.limited(statement_seconds, _PING_SECONDS)
         event.listen(engine, "do_connect", lambda _, __, args, more: kind.connect(*args, **more))
