@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from flask import Blueprint, Flask, Response, g, request
+from werkzeug.exceptions import NotFound
 
 from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
@@ -40,6 +41,12 @@ from shared.identifiers import new_id
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Without TLS browsers ignore it (RFC 6797, 8.1); behind a proxy the front cannot know.
+    "Strict-Transport-Security": "max-age=31536000",
+}
 
 
 class _Routes(Protocol):
@@ -97,6 +104,8 @@ def _before_request(ports: Ports) -> Response | None:
     g.started_at = ticks()
     g.request_id = new_id("req")
     check_framing(request.environ)
+    if request.environ["PATH_INFO"].startswith("//"):  # Werkzeug takes it for one slash
+        raise NotFound
     if request.method == "OPTIONS":
         return make_options_response(request, ports)
     # Before routing errors: without a key, a request under /v2 does not even get a 404.
@@ -118,7 +127,8 @@ def _teardown_request(error: BaseException | None, ports: Ports) -> None:
 
 def _after_request(response: Response, ports: Ports) -> Response:
     """Set the headers of every response, then count and log the request."""
-    response.headers.add("X-Content-Type-Options", "nosniff")
+    response.headers.update(_HEADERS)
+    response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
     # Shared caches know that Authorization makes a response private, not that x-api-key does.
     response.headers.setdefault("Cache-Control", "no-store")
     if response.status_code in (204, 304):

@@ -18,15 +18,15 @@ import gevent
 from gunicorn.http.errors import ParseException
 from werkzeug.wsgi import ClosingIterator
 
+from api.admission.chunks import DRAIN_BYTES
 from shared.clock import ticks
-from shared.limits import KB, MB
+from shared.limits import KB
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 CHUNK_BYTES: Final = 64 * KB
 CHUNK_SECONDS: Final = 30.0  # about 2 KB a second
-DRAIN_BYTES: Final = 64 * MB
 _DRAIN_SECONDS: Final = 20.0
 
 

@@ -20,7 +20,7 @@ from shared.telemetry.log import set_up_logging
 
 _settings = start("front", get_settings, lambda settings: settings)
 
-worker_class = "gevent"
+worker_class = "api.front_worker.FrontWorker"
 workers = _settings.api_processes
 worker_connections = _settings.api_connections
 # Renders in progress can still use their whole time budget during a shutdown.
@@ -44,12 +44,6 @@ class FrontLogger(glogging.Logger):  # type: ignore[misc] # gunicorn has no type
         set_up_logging(level=_settings.log_level, log_format=_settings.log_format)
         self.error_log.handlers.clear()
         self.error_log.propagate = True
-
-    def warning(self, msg: str, *args: Any, **kwargs: Any) -> None:
-        """Log a warning; for an invalid request, without its content."""
-        if msg.startswith("Invalid request"):
-            msg = msg.partition(": ")[0]
-        super().warning(msg, *args, **kwargs)
 
     def exception(self, msg: str, *_: Any, **kwargs: Any) -> None:
         """Log an exception without the request's URL, which may contain anything."""
@@ -90,6 +84,13 @@ def post_worker_init(_worker: Any) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
+
+
+def pre_request(_worker: Any, req: Any) -> None:
+    """Bound the body before the application reads it."""
+    from api.admission.chunks import bound_body
+
+    bound_body(req)
 
 
 def child_exit(_server: Any, worker: Any) -> None:

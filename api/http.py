@@ -1,10 +1,9 @@
-"""Query parameters, Content-Type and JSON of requests, and JSON responses, for every route."""
+"""Query parameters and Content-Type of requests, and JSON responses, for every route."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -127,46 +126,28 @@ def read_content_type(request: Request) -> ContentType | None:
     return ContentType(media, codec)
 
 
+def require_content_type(request: Request, accepted: Collection[str]) -> ContentType:
+    """Read the Content-Type header of a body that must be of one of some media types.
+
+    Raises:
+        ServiceError: 415, listing the accepted types.
+    """
+    content_type = read_content_type(request)
+    if content_type is None or content_type.media_type not in accepted:
+        sent = (
+            "A Content-Type is required"
+            if content_type is None
+            else f"Unaccepted Content-Type {content_type.media_type!r}"
+        )
+        verb = "is" if len(accepted) == 1 else "are"
+        raise ServiceError(415, f"{sent}; accepted {verb} {', '.join(accepted)}.")
+    return content_type
+
+
 @lru_cache(maxsize=100)  # few values occur
 def _split_content_type(header: str) -> tuple[str, str | None]:
     media, options = parse_options_header(header)
     return media.lower(), options.get("charset")
-
-
-def parse_json_object(
-    data: bytes,
-    *,
-    fields: tuple[str, ...],
-    read_number: Callable[[str], Any] | None = None,
-) -> dict[str, Any]:
-    """Parse a JSON object of known fields, strictly: no NaN and no duplicate fields.
-
-    `read_number` converts the text of numbers; the default are Python's int and float.
-
-    Raises:
-        ServiceError: 400, with the reason.
-    """
-    try:
-        value = json.loads(
-            data.decode("utf-8"),
-            object_pairs_hook=_reject_duplicates,
-            parse_constant=_reject_constant,
-            parse_float=read_number,
-            parse_int=read_number,
-        )
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ServiceError(400, f"The body is not valid JSON: {reason}.") from error
-    if not isinstance(value, dict):
-        raise ServiceError(
-            400, f"The body must be a JSON object with the fields {', '.join(fields)}."
-        )
-    unknown = [name for name in value if name not in fields]
-    if unknown:
-        raise ServiceError(
-            400, f"Unknown field {quote(unknown[0])}: accepted are {', '.join(fields)}."
-        )
-    return value
 
 
 def write_json(
@@ -186,17 +167,6 @@ def start_stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
 def write_user(user: UserRef) -> dict[str, str]:
     """Return the JSON of a user (interface.md, `<user_ref>`)."""
     return {"id": user.id, "name": user.name, "email": user.email}
-
-
-def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a field occurs twice")
-    return fields
-
-
-def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON value")
 
 
 def quote(text: str) -> str:

@@ -1,17 +1,15 @@
-"""Checks shared by all uploads: names, media types, base64 data, digests."""
+"""Checks shared by all uploads: names, base64 data, digests."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hashlib
-from collections.abc import Sequence
-from typing import Any, Final
-
-from flask import request
+from collections.abc import Mapping
+from typing import Final
 
 from api.admission.body import Body
-from api.http import read_content_type
+from api.admission.json_body import decode_string
 from shared.errors import ServiceError
 from shared.identifiers import IMAGE_NAME
 from shared.limits import KB, MB
@@ -35,40 +33,27 @@ def check_upload_name(name: str, *, kind: str) -> None:
     raise ServiceError(400, f"Invalid {kind} name '{name[:100]}': {rule}.")
 
 
-def read_upload_name(fields: dict[str, Any], *, kind: str) -> str:
+def read_upload_name(fields: Mapping[str, bytes], *, kind: str) -> str:
     """Return the name in a JSON body.
 
     Raises:
         ServiceError: 400, it is missing or violates a rule.
     """
-    name = fields.get("name")
-    if not isinstance(name, str):
+    name = decode_string("name", fields.get("name", b""))
+    if name is None:
         raise ServiceError(400, "The field name is required and must be a string.")
     check_upload_name(name, kind=kind)
     return name
 
 
-def check_media_type(accepted: Sequence[str]) -> None:
-    """Check the declared type of the request's body.
-
-    Raises:
-        ServiceError: 415, listing the accepted types.
-    """
-    content_type = read_content_type(request)
-    if content_type is None or content_type.media_type not in accepted:
-        sent = content_type.media_type if content_type else "none"
-        raise ServiceError(
-            415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(accepted)}."
-        )
-
-
-def decode_data(text: object, *, kind: str, larger_hint: str) -> bytes:
-    """Decode a base64 field; `larger_hint` says how to send larger files.
+def decode_data(field: bytes, *, kind: str, larger_hint: str) -> bytes:
+    """Decode the JSON of a base64 field; `larger_hint` says how to send larger files.
 
     Raises:
         ServiceError: 400, not base64; 413, too large.
     """
-    if not isinstance(text, str):
+    text = decode_string("data", field)
+    if text is None:
         raise ServiceError(400, f"The field data must be a string: the {kind} in base64.")
     if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
         raise _data_too_large(larger_hint)

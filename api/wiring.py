@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from api.ports import Cell, Ports
 from shared.batch_lifecycle import BatchLifecycle
 from shared.blobs.factory import open_store
@@ -33,6 +35,9 @@ from shared.shards import PerShard, ShardAddress, slots_of
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.tracer_factory import open_tracer
 
+# A request is answered 503 within 5 s when the database does not answer.
+_STATEMENT_SECONDS: Final = 4.0
+
 
 def wire(settings: Settings) -> Ports:
     """Build the ports from the settings. Nothing is connected yet: without a service the front
@@ -51,7 +56,10 @@ def wire(settings: Settings) -> Ports:
     )
     blobs = open_store(settings.blob_url, observer=metrics)
     database = open_database(
-        settings.database_url, connections=settings.database_connections, observer=metrics
+        settings.database_url,
+        connections=settings.database_connections,
+        observer=metrics,
+        statement_seconds=_STATEMENT_SECONDS,
     )
 
     def make_cell(shard: ShardAddress) -> Cell:

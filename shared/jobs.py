@@ -42,6 +42,7 @@ class BodyKind(StrEnum):
     FONT = "font"  # inspected only
     INVOICE = "invoice"  # inspected only
     FORM = "form"  # inspected only
+    TEMPLATE = "template"  # inspected only; in UTF-8, whatever its XML declaration says
     PREVIEW = "preview"  # a `shared.previews.PreviewRequest`
 
 

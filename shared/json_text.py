@@ -25,27 +25,6 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None = None) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-class NumberLiteral(str):
-    """A number in its original notation, which `encode_with_literals` preserves digit by digit."""
-
-    __slots__ = ()
-
-
-def encode_with_literals(value: Any) -> bytes:
-    """Encode a value as JSON in UTF-8, each `NumberLiteral` as a number.
-
-    Raises:
-        TypeError: a value has no JSON form, nests deeper than 254 levels, or contains a lone surrogate.
-    """
-    return orjson.dumps(value, default=_write_literal, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
-
-
-def _write_literal(value: Any) -> orjson.Fragment:
-    if isinstance(value, NumberLiteral):
-        return orjson.Fragment(value.encode("ascii"))
-    raise TypeError(f"not a JSON value: {type(value).__name__}")
-
-
 def decode(text: str | bytes) -> Any:
     """Decode JSON that `encode` wrote; integers beyond 64 bits become floats.
 

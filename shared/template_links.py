@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
+
+from shared.well_formed import make_tag_parser
+
+# The engine refuses a document with more, whatever it links to.
+_MAX_ELEMENTS: Final = 400_000
+# A process of the front answers other requests after so many elements.
+_ELEMENTS_AT_ONCE: Final = 2_000
+_PAUSE_SECONDS: Final = 0.0001
 
 
 def find_links(text: str) -> tuple[str, ...]:
@@ -19,15 +27,15 @@ def find_links(text: str) -> tuple[str, ...]:
     if "extends" not in text and "<import" not in text:
         return ()
     reader = _LinkReader()
-    parser: Any = DefusedXMLParser(encoding="utf-8", forbid_dtd=True)
-    expat = parser.parser
-    expat.StartElementHandler, expat.EndElementHandler = reader.enter, reader.leave
-    expat.DefaultHandlerExpand = expat.CharacterDataHandler = None
-    expat.CommentHandler = expat.ProcessingInstructionHandler = None
-    with suppress(ExpatError, DefusedXmlException):
-        # In one call: hazards.md on expat and tokens split across chunks.
+    expat = make_tag_parser(reader.enter, reader.leave)
+    with suppress(ExpatError, DefusedXmlException, _TooManyElementsError):
+        # In one call, see `check_well_formed`.
         expat.Parse(text.encode("utf-8", "replace"), True)
     return tuple(dict.fromkeys(reader.links))
+
+
+class _TooManyElementsError(Exception):
+    """The text has more elements than the engine accepts."""
 
 
 class _LinkReader:
@@ -35,10 +43,15 @@ class _LinkReader:
 
     def __init__(self) -> None:
         self.links: list[str] = []
-        self._depth = 0
+        self._depth = self._elements = 0
 
     def enter(self, tag: str, attributes: Any) -> None:
         """Read the start of an element."""
+        self._elements += 1
+        if self._elements % _ELEMENTS_AT_ONCE == 0:
+            if self._elements > _MAX_ELEMENTS:
+                raise _TooManyElementsError
+            time.sleep(_PAUSE_SECONDS)
         self._depth += 1
         if self._depth > 2:
             return

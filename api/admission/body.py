@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,14 +20,18 @@ from gunicorn.http.errors import (
 )
 from werkzeug.exceptions import ClientDisconnected
 
+from api.admission.chunks import ChunkTooLargeError
+from api.admission.json_body import MAX_PARSED_BYTES, parse_object
 from api.admission.unpacking import UnpackedStream, is_packed
-from api.http import parse_json_object, read_content_type
+from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
 
 SPOOL_BYTES: Final = 1 * MB  # larger bodies are spooled to disk
-_FIELDS_BYTES: Final = 1 * MB
 _CHUNK: Final = 256 * KB
+# Of each chunk, however few bytes it is unpacked from: other requests are answered. gevent runs many
+# greenlets that sleep for 0 s before it looks at sockets again.
+_PAUSE_SECONDS: Final = 0.0001
 _MALFORMED: Final = (ChunkMissingTerminator, InvalidChunkExtension, InvalidChunkSize)
 _BROKEN: Final = (OSError, ParseException, ClientDisconnected)
 
@@ -56,6 +61,7 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
         size = 0
         # Never get_data(): it silently truncates a chunked body at a limit.
         while size != source.declared and (chunk := source.read(_CHUNK)):
+            time.sleep(_PAUSE_SECONDS)
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
@@ -89,6 +95,7 @@ class BodyStream:
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, up to `size`; empty at the end."""
+        time.sleep(_PAUSE_SECONDS)
         declared = self._source.declared
         chunk = self._source.read(_CHUNK if size < 0 else min(size, _CHUNK))
         self._size += len(chunk)
@@ -104,19 +111,16 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
     """Receive a small JSON object of known fields; without a body it is empty.
 
     Raises:
-        ServiceError: 415 for another Content-Type, 413 above 1 MB, 400 for invalid JSON or fields.
+        ServiceError: 415 for another Content-Type, 413 above 64 KB, 400 for invalid JSON or fields.
     """
-    content_type = read_content_type(request)
-    if content_type is not None and content_type.media_type != "application/json":
-        raise ServiceError(
-            415,
-            f"Unaccepted Content-Type {content_type.media_type!r}; accepted is application/json.",
-        )
-    with receive_body(request, limit=_FIELDS_BYTES) as body:
+    if "Content-Type" in request.headers:
+        require_content_type(request, ("application/json",))
+    with receive_body(request, limit=MAX_PARSED_BYTES) as body:
         data = body.read()
-    if content_type is None and data:
-        raise ServiceError(415, "A Content-Type is required; accepted is application/json.")
-    return parse_json_object(data, fields=fields) if data else {}
+    if not data:
+        return {}
+    require_content_type(request, ("application/json",))
+    return parse_object(data, fields=fields)
 
 
 def _open_spool(declared: int | None) -> BinaryIO:
@@ -140,7 +144,7 @@ def _open_source(request: Request, *, limit: int) -> _Source:
         raise _too_large(limit)
     if packed:
         return _Source(UnpackedStream(_PackedBody(request, limit=limit).read).read, None)
-    return _Source(partial(_read_chunk, request.stream), declared)
+    return _Source(partial(_read_chunk, request.stream, limit), declared)
 
 
 class _PackedBody:
@@ -156,7 +160,7 @@ class _PackedBody:
         """Return the next bytes, up to `size`; empty at the end."""
         if self._size == self._declared:
             return b""
-        chunk = _read_chunk(self._stream, size)
+        chunk = _read_chunk(self._stream, self._limit, size)
         self._size += len(chunk)
         if self._size > self._limit:
             raise _too_large(self._limit)
@@ -165,11 +169,13 @@ class _PackedBody:
         return chunk
 
 
-def _read_chunk(stream: IO[bytes], size: int) -> bytes:
+def _read_chunk(stream: IO[bytes], limit: int, size: int) -> bytes:
     try:
         return stream.read(size)
     except TimeoutError as error:
         raise ServiceError(408, "The request body was sent too slowly; send it again.") from error
+    except ChunkTooLargeError as error:
+        raise _too_large(limit) from error
     except _MALFORMED as error:
         raise ServiceError(
             400, "The request body is not valid chunked transfer coding (RFC 9112, 7.1)."
@@ -183,6 +189,5 @@ def _broken_off() -> ServiceError:
 
 
 def _too_large(limit: int) -> ServiceError:
-    return ServiceError(
-        413, f"The request body is too large; at most {limit // MB} MB are accepted."
-    )
+    accepted = f"{limit // MB} MB" if limit >= MB else f"{limit // KB} KB"
+    return ServiceError(413, f"The request body is too large; at most {accepted} are accepted.")

@@ -9,7 +9,7 @@ from typing import Final
 
 from flask import Request
 
-from api.http import ContentType, quote, read_choice, read_content_type, read_limit, read_query
+from api.http import quote, read_choice, read_limit, read_query, require_content_type
 from shared.batches.records import BatchKind, BatchOutput, BatchStatus, ItemStatus, is_batch_id
 from shared.errors import ServiceError
 from shared.jobs import Allowance
@@ -64,10 +64,8 @@ def read_batch_request(request: Request) -> BatchRequest:
         raise ServiceError(400, "The template query parameter is required for a batch.")
     template = parse_reference(query["template"], field="template")
     output = read_choice(query, "output", BatchOutput) or BatchOutput.FILES
-    content_type = read_content_type(request)
-    kind = _KINDS.get(content_type.media_type) if content_type else None
-    if content_type is None or kind is None:
-        raise _unaccepted(content_type)
+    content_type = require_content_type(request, _KINDS)
+    kind = _KINDS[content_type.media_type]
     if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
         raise ServiceError(
             415, f"Unaccepted charset {content_type.charset} for JSON; accepted is UTF-8."
@@ -114,13 +112,3 @@ def read_items_query(request: Request) -> ItemsQuery:
             f"{MAX_BATCH_DOCUMENTS - 1}.",
         )
     return ItemsQuery(read_choice(query, "status", ItemStatus), -1 if text is None else int(text))
-
-
-def _unaccepted(content_type: ContentType | None) -> ServiceError:
-    accepted = f"accepted are {', '.join(_KINDS)}."
-    return ServiceError(
-        415,
-        f"A Content-Type is required; {accepted}"
-        if content_type is None
-        else f"Unaccepted Content-Type {content_type.media_type!r}; {accepted}",
-    )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, Generic
 
 from flask import Blueprint, Response, request
 
 from api.admission.body import Body, receive_body
+from api.admission.json_body import decode_string, split_object
 from api.auth.guard import Principal, current_principal
 from api.files.kinds import FileKind
 from api.files.source_urls import SourceUrlFetcher
 from api.files.store import FileStore
-from api.http import parse_json_object, read_limit, read_query, write_json, write_user
+from api.http import read_limit, read_query, require_content_type, write_json, write_user
 from api.ports import Ports
-from api.uploads import check_media_type, check_upload_name, decode_data, read_upload_name
+from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
 from shared.db.files import F, FileRecord
 from shared.errors import ErrorKind, ServiceError
@@ -48,7 +50,7 @@ class FileRoutes(Generic[F]):
         principal = current_principal()
         read_query(request, ())
         self._check_name(name)
-        check_media_type(self._kind.media_types)
+        require_content_type(request, self._kind.media_types)
         principal.get_workspace()
         with receive_body(request, limit=self._kind.max_bytes) as body:
             return self._store_upload(name, body, principal)
@@ -57,17 +59,17 @@ class FileRoutes(Generic[F]):
         """Store a file sent in JSON, or fetched from an address."""
         principal = current_principal()
         read_query(request, ())
-        check_media_type(("application/json",))
+        require_content_type(request, ("application/json",))
         principal.get_workspace()
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
-            fields = parse_json_object(body.read(), fields=("name", "source_url", "data"))
+            fields = split_object(body.read(), fields=("name", "source_url", "data"))
         name = read_upload_name(fields, kind=self._kind.singular)
         if (url := _read_source_url(fields)) is not None:
             account_id = principal.state.account_id
             with self._source_fetcher.fetch(url, account_id=account_id) as body:
                 return self._store_upload(name, body, principal)
         data = decode_data(
-            fields.get("data"), kind=self._kind.singular, larger_hint=self._kind.larger_hint
+            fields["data"], kind=self._kind.singular, larger_hint=self._kind.larger_hint
         )
         return self._store_upload(name, Body(BytesIO(data), len(data)), principal)
 
@@ -134,11 +136,13 @@ class FileRoutes(Generic[F]):
         return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
 
 
-def _read_source_url(fields: dict[str, Any]) -> str | None:
+def _read_source_url(fields: Mapping[str, bytes]) -> str | None:
     """Return the address to fetch from, None if the request contains the bytes."""
     if ("source_url" in fields) == ("data" in fields):
         raise ServiceError(400, "Send source_url or data: either one or the other, not both.")
-    url = fields.get("source_url")
-    if "source_url" in fields and not isinstance(url, str):
+    if "source_url" not in fields:
+        return None
+    url = decode_string("source_url", fields["source_url"])
+    if url is None:
         raise ServiceError(400, "The field source_url must be a string: an http or https address.")
     return url

@@ -28,7 +28,7 @@ class HealthRoutes:
         """Return the views at their paths."""
         routes = Blueprint("health", __name__)
         routes.get("/healthz")(self.report_alive)
-        routes.get("/readyz")(self.report_ready)
+        routes.get("/readyz", strict_slashes=True)(self.report_ready)
         return routes
 
     def report_alive(self) -> Response:

@@ -23,7 +23,8 @@ class MetricsRoutes:
     def blueprint(self) -> Blueprint:
         """Return the views at their paths."""
         routes = Blueprint("metrics", __name__)
-        routes.get("/metrics")(self.write_metrics)
+        # No other spelling: proxies deny this path.
+        routes.get("/metrics", strict_slashes=True)(self.write_metrics)
         return routes
 
     def write_metrics(self) -> Response:

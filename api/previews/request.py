@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from flask import Request
 
 from api.admission.body import receive_body
-from api.http import parse_json_object, read_content_type
+from api.admission.json_body import decode_string, not_unicode, split_object
+from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.jobs import BodyKind
-from shared.json_text import NumberLiteral, encode_with_literals
 from shared.limits import MAX_BODY_BYTES
 from shared.previews import (
     DEFAULT_SCALE,
@@ -64,25 +64,17 @@ def receive_preview(request: Request) -> ReceivedPreview:
     Raises:
         ServiceError: 415, the type is not JSON; 413 above 32 MB; 400 for a missing or invalid field.
     """
-    content_type = read_content_type(request)
-    media = None if content_type is None else content_type.media_type
-    if media != "application/json":
-        sent = (
-            "A Content-Type is required" if media is None else f"Unaccepted Content-Type {media!r}"
-        )
-        raise ServiceError(415, f"{sent}; accepted is application/json.")
+    require_content_type(request, ("application/json",))
     with receive_body(request, limit=MAX_BODY_BYTES) as body:
-        # Numbers keep their text: in a render the numbers of the data are exact decimals.
-        fields = parse_json_object(body.read(), fields=FIELDS, read_number=NumberLiteral)
-    return _read(fields)
+        fields = split_object(body.read(), fields=FIELDS)
+    return _read({name: value for name, value in fields.items() if value != b"null"})
 
 
-def _read(fields: Mapping[str, Any]) -> ReceivedPreview:
+def _read(fields: Mapping[str, bytes]) -> ReceivedPreview:
     template = _read_string(fields, "template")
     if not template:
-        raise _invalid_field(
-            "template", template, "the text of a template, or a reference to a stored one"
-        )
+        accepted = "the text of a template, or a reference to a stored one"
+        raise _invalid_field("template", fields.get("template"), accepted)
     # Every template contains an angle bracket; no reference does.
     is_text = "<" in template
     return ReceivedPreview(
@@ -98,59 +90,57 @@ def _read(fields: Mapping[str, Any]) -> ReceivedPreview:
     )
 
 
-def _read_data(fields: Mapping[str, Any]) -> PreviewData | None:
+def _read_data(fields: Mapping[str, bytes]) -> PreviewData | None:
     payload, kind = fields.get("payload"), _read_kind(fields)
     flow = _read_flow(fields, kind)
     if payload is None:
         return None
-    if isinstance(payload, str) and not isinstance(payload, NumberLiteral):
-        return PreviewData(kind, _check_encodable("payload", payload), flow)
-    if kind is not BodyKind.JSON or not isinstance(payload, dict):
+    text = decode_string("payload", payload)
+    if text is not None:
+        return PreviewData(kind, text, flow)
+    if kind is not BodyKind.JSON or not payload.startswith(b"{"):
         raise _invalid_field("payload", payload, "an object, or a string of the type payload_type")
     try:
-        return PreviewData(kind, encode_with_literals(payload).decode())
-    except TypeError as error:
-        raise ServiceError(
-            400,
-            "Invalid payload: it is nested too deeply, or a string has an unpaired surrogate.",
-        ) from error
+        return PreviewData(kind, payload.decode())  # as sent: the worker parses it
+    except UnicodeDecodeError as error:
+        raise not_unicode("payload") from error
 
 
-def _read_kind(fields: Mapping[str, Any]) -> BodyKind:
+def _read_kind(fields: Mapping[str, bytes]) -> BodyKind:
     named = _read_string(fields, "payload_type")
     if named is None:
         return BodyKind.JSON
     kind = PAYLOAD_TYPES.get(named)
     if kind is None:
-        raise _invalid_field("payload_type", named, ", ".join(PAYLOAD_TYPES))
+        raise _invalid_field("payload_type", fields["payload_type"], ", ".join(PAYLOAD_TYPES))
     return kind
 
 
-def _read_flow(fields: Mapping[str, Any], kind: BodyKind) -> str | None:
+def _read_flow(fields: Mapping[str, bytes], kind: BodyKind) -> str | None:
     flow = _read_string(fields, "flow")
     if kind is BodyKind.MARKDOWN:
         if flow == "":
-            raise _invalid_field("flow", flow, "the name of a flow of the template")
+            raise _invalid_field("flow", fields["flow"], "the name of a flow of the template")
         return flow or _DEFAULT_FLOW
     if flow is not None:
         raise ServiceError(400, "flow is accepted with payload_type text/markdown only.")
     return None
 
 
-def _read_page(fields: Mapping[str, Any]) -> int:
+def _read_page(fields: Mapping[str, bytes]) -> int:
     page = fields.get("page")
     if page is None:
         return 1
-    if not _is_number(page, "[1-9][0-9]{0,6}") or int(page) > MAX_PAGE:
+    if not re.fullmatch(rb"[1-9][0-9]{0,6}", page) or int(page) > MAX_PAGE:
         raise _invalid_field("page", page, f"a whole number from 1 to {MAX_PAGE:,}")
     return int(page)
 
 
-def _read_scale(fields: Mapping[str, Any]) -> float:
+def _read_scale(fields: Mapping[str, bytes]) -> float:
     scale = fields.get("scale")
     if scale is None:
         return DEFAULT_SCALE
-    is_plain = _is_number(scale, r"[0-9]{1,4}(\.[0-9]{1,20})?")
+    is_plain = re.fullmatch(rb"[0-9]{1,4}(\.[0-9]{1,20})?", scale)
     if not is_plain or not MIN_SCALE <= float(scale) <= MAX_SCALE:
         raise _invalid_field(
             "scale",
@@ -160,15 +150,17 @@ def _read_scale(fields: Mapping[str, Any]) -> float:
     return float(scale)
 
 
-def _read_session(fields: Mapping[str, Any]) -> str | None:
+def _read_session(fields: Mapping[str, bytes]) -> str | None:
     session = _read_string(fields, "session")
     if session is not None and not re.fullmatch(SESSION_PATTERN, session):
-        raise _invalid_field("session", session, "1 to 64 letters, digits, hyphens and underscores")
+        raise _invalid_field(
+            "session", fields["session"], "1 to 64 letters, digits, hyphens and underscores"
+        )
     return session
 
 
 def _read_enum(
-    fields: Mapping[str, Any], name: str, words: Callable[[str], EnumType], default: EnumType
+    fields: Mapping[str, bytes], name: str, words: Callable[[str], EnumType], default: EnumType
 ) -> EnumType:
     text = _read_string(fields, name)
     if text is None:
@@ -177,38 +169,24 @@ def _read_enum(
         return words(text)
     except ValueError:
         accepted = ", ".join(word.value for word in type(default))
-        raise _invalid_field(name, text, accepted) from None
+        raise _invalid_field(name, fields[name], accepted) from None
 
 
-def _read_string(fields: Mapping[str, Any], name: str) -> str | None:
+def _read_string(fields: Mapping[str, bytes], name: str) -> str | None:
     """Read a string field, None if it is missing or null."""
     value = fields.get(name)
     if value is None:
         return None
-    if not isinstance(value, str) or isinstance(value, NumberLiteral):
+    text = decode_string(name, value)
+    if text is None:
         raise _invalid_field(name, value, "a string")
-    return _check_encodable(name, value)
-
-
-def _check_encodable(name: str, text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ServiceError(
-            400, f"Invalid {name}: it has an unpaired surrogate; send valid Unicode."
-        ) from error
     return text
 
 
-def _is_number(value: Any, pattern: str) -> bool:
-    return isinstance(value, NumberLiteral) and re.fullmatch(pattern, value) is not None
-
-
-def _invalid_field(name: str, value: Any, accepted: str) -> ServiceError:
+def _invalid_field(name: str, value: bytes | None, accepted: str) -> ServiceError:
     if value is None:
         return ServiceError(400, f"{name} is required: {accepted}.")
-    quoted = str(value) if isinstance(value, NumberLiteral) else repr(value)
-    if len(quoted) > _MAX_QUOTED:
-        quoted = quoted[:_MAX_QUOTED] + "…"
-    quoted = quoted.encode("utf-8", "replace").decode()
+    quoted = value[:_MAX_QUOTED].decode("utf-8", "replace")
+    if len(value) > _MAX_QUOTED:
+        quoted += "…"
     return ServiceError(400, f"Invalid {name} {quoted}: accepted is {accepted}.")

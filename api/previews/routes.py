@@ -31,6 +31,9 @@ SLOT_WAIT_SECONDS: Final = 2.0
 _TOO_MANY: Final = (
     "Too many previews at once: {at_once} previews of the account are already being drawn."
 )
+_TOO_MANY_SENT: Final = (
+    "Too many previews at once: {at_once} previews of the account are already being received."
+)
 
 
 class PreviewRoutes:
@@ -39,6 +42,8 @@ class PreviewRoutes:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._limit = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY)
+        # Apart from the limit above: a preview replaces one that is drawn, which its body names.
+        self._receiving = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY_SENT)
 
     def blueprint(self) -> Blueprint:
         """Return the view at its path."""
@@ -50,13 +55,15 @@ class PreviewRoutes:
         """Draw one page of a document, with its findings and the boxes of its elements."""
         principal = current_principal()
         read_query(request, ())
-        received = receive_preview(request)
+        cell = self._ports.cell(principal.state.account_id)
+        refuse_if_drained(Purpose.PREVIEW, cell)
+        with self._receiving.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):
+            received = receive_preview(request)
         template = None
         if received.reference is not None:
             template = pin_template(received.reference, principal, self._ports)
         elif links := self._resolve_links(received.request.template or "", principal):
             received = received.with_links(links)
-        cell = self._ports.cell(principal.state.account_id)
         outcome = self._run(received, template, principal, cell)
         raise_failure(outcome)
         return _write_response(outcome, cell)
@@ -74,7 +81,6 @@ class PreviewRoutes:
         principal: Principal,
         cell: Cell,
     ) -> JobOutcome:
-        refuse_if_drained(Purpose.PREVIEW, cell)
         ticket = admit_preview(principal, self._ports)
         account_id = principal.state.account_id
         job_id = g.job_id = new_id("job")

@@ -9,10 +9,9 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import receive_body
 from api.auth.guard import current_principal
-from api.http import read_query, write_json
+from api.http import read_query, require_content_type, write_json
 from api.jobs.inspection import Inspections
 from api.ports import Ports
-from api.uploads import check_media_type
 from shared.errors import ServiceError
 from shared.jobs import BodyKind
 from shared.limits import MAX_FORM_BYTES, MAX_INVOICE_BYTES
@@ -63,7 +62,7 @@ class ReceivedRoutes:
     def _inspect(self, kind: ReceivedKind) -> Response:
         principal = current_principal()
         read_query(request, ())
-        check_media_type(kind.media_types)
+        require_content_type(request, kind.media_types)
         with receive_body(request, limit=kind.max_bytes) as body:
             if body.size == 0:
                 raise ServiceError(

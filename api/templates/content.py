@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
-from xml.parsers.expat import ErrorString, ExpatError
-
-from defusedxml.common import DTDForbidden
-from defusedxml.ElementTree import DefusedXMLParser
+from collections.abc import Callable
+from typing import Final
 
 from shared.encodings import UnacceptedEncodingError, detect_xml_codec
 from shared.errors import ServiceError
-
-# Far above the engine's limit, far below what would exhaust the front's memory.
-MAX_DEPTH: Final = 10_000
+from shared.well_formed import NotWellFormedError, check_well_formed, is_quickly_parsed
 
 _DECLARATION: Final = re.compile(r"<\?xml\s[^>]{0,200}\?>\s*")
 
 
-def read_content(data: bytes, *, charset: str | None) -> str:
+def read_content(data: bytes, *, charset: str | None, inspect: Callable[[bytes], object]) -> str:
     """Return a template's text as it is stored: without BOM, XML declaration and the space after it.
 
-    `charset` is that of the Content-Type. Empty data is a template without content.
+    `charset` is that of the Content-Type. Empty data is a template without content. `inspect` has a worker
+    check a text, in UTF-8, that is too large to be parsed beside other requests.
 
     Raises:
         ServiceError: 400 with the position, the text is not in its encoding, not well-formed, or
-            declares a document type.
+            declares a document type; and the errors of `inspect`.
     """
     text = _decode(data, charset=charset)
     if text:
-        _check_well_formed(text)
+        _check_well_formed(text, inspect)
     return _DECLARATION.sub("", text, count=1) if text.startswith("<?xml") else text
 
 
@@ -46,49 +42,18 @@ def _decode(data: bytes, *, charset: str | None) -> str:
         ) from error
 
 
-class _DepthCounter:
-    """Limits the nesting depth of elements; each open element costs the parser memory."""
-
-    def __init__(self, expat: Any) -> None:
-        self._expat = expat
-        self._depth = 0
-
-    def enter(self, _name: str, _attributes: object) -> None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise _malformed_at_parser(f"elements are nested deeper than {MAX_DEPTH}", self._expat)
-
-    def leave(self, _name: str) -> None:
-        self._depth -= 1
-
-
-def _check_well_formed(text: str) -> None:
-    # The text is re-encoded as UTF-8, whatever the declaration says; the declaration stays, so that
-    # positions are the author's. No tree is built: only the library's checks of DTDs remain.
-    parser: Any = DefusedXMLParser(encoding="utf-8", forbid_dtd=True)
-    expat = parser.parser
-    depth = _DepthCounter(expat)
-    expat.StartElementHandler, expat.EndElementHandler = depth.enter, depth.leave
-    expat.DefaultHandlerExpand = expat.CharacterDataHandler = None
-    expat.CommentHandler = expat.ProcessingInstructionHandler = None
+def _check_well_formed(text: str, inspect: Callable[[bytes], object]) -> None:
+    # With its declaration, so that positions are the author's.
     try:
-        # In one call: hazards.md on expat and tokens split across chunks.
-        expat.Parse(text.encode("utf-8"), True)
-    except ExpatError as error:
-        raise _malformed(ErrorString(error.code), error.lineno, error.offset + 1) from error
-    except DTDForbidden as error:
-        raise _malformed_at_parser("a document type declaration is not accepted", expat) from error
+        encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ServiceError(
             400, "The body has a character that XML does not allow: an unpaired surrogate."
         ) from error
-
-
-def _malformed_at_parser(reason: str, expat: Any) -> ServiceError:
-    return _malformed(reason, expat.CurrentLineNumber, expat.CurrentColumnNumber + 1)
-
-
-def _malformed(reason: str, line: int, column: int) -> ServiceError:
-    return ServiceError(
-        400, f"The template is not well-formed XML: {reason}, at line {line}, column {column}."
-    )
+    if not is_quickly_parsed(text):
+        inspect(encoded)
+        return
+    try:
+        check_well_formed(encoded)
+    except NotWellFormedError as error:
+        raise ServiceError(400, str(error)) from error

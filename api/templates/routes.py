@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from io import BytesIO
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from api.admission.body import receive_body, receive_fields
+from api.admission.body import Body, receive_body, receive_fields
 from api.auth.guard import current_principal
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
-from api.http import read_choice, read_content_type, read_limit, read_query, write_json
+from api.http import read_choice, read_limit, read_query, require_content_type, write_json
+from api.jobs.inspection import Inspections
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.content import read_content
@@ -25,6 +27,7 @@ from shared.db.pinning import get_pinned
 from shared.db.session import Session
 from shared.db.templates import own_template_not_found
 from shared.errors import ErrorCode, ServiceError
+from shared.jobs import BodyKind
 from shared.limits import MAX_BODY_BYTES
 from shared.references import LiveContent, TemplateReference, parse_reference
 
@@ -43,6 +46,7 @@ class TemplateRoutes:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
+        self._inspections = Inspections(ports)
 
     def blueprint(self) -> Blueprint:
         """Return the views at their paths."""
@@ -60,7 +64,7 @@ class TemplateRoutes:
         """Create a template, with or without content."""
         principal = current_principal()
         name = _read_name(read_query(request, ("name",)).get("name"))
-        content = _receive_content()
+        content = self._receive_content()
         with self._ports.database.session() as session:
             record = templates.create_template(
                 session,
@@ -113,7 +117,7 @@ class TemplateRoutes:
         read_query(request, ())
         check_template_id(template_id, "template id")
         preconditions = read_preconditions(request)
-        content = _receive_content(
+        content = self._receive_content(
             check=lambda: self._check_exists(principal.state.account_id, template_id)
         )
         with change_templates(principal, self._ports) as session:
@@ -184,22 +188,23 @@ class TemplateRoutes:
             if templates.find_live_sha256(session, account_id, template_id) is None:
                 raise own_template_not_found(template_id)
 
-
-def _receive_content(check: Callable[[], None] = lambda: None) -> str:
-    """Receive a template's text; `check` is step 7 of contract.md 1, after receiving and before parsing."""
-    content_type = read_content_type(request)
-    has_body = request.content_length != 0 and (
-        request.content_length is not None or "Transfer-Encoding" in request.headers
-    )
-    # A template without content is created without a body, and needs no Content-Type.
-    if has_body and (content_type is None or content_type.media_type not in _TYPES):
-        sent = content_type.media_type if content_type else "none"
-        raise ServiceError(
-            415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(_TYPES)}."
+    def _receive_content(self, check: Callable[[], None] = lambda: None) -> str:
+        """Receive a template's text; `check` is step 7 of contract.md 1, after receiving and before parsing."""
+        has_body = request.content_length != 0 and (
+            request.content_length is not None or "Transfer-Encoding" in request.headers
         )
-    with receive_body(request, limit=MAX_BODY_BYTES) as body:
-        check()
-        return read_content(body.read(), charset=content_type.charset if content_type else None)
+        # A template without content is created without a body, and needs no Content-Type.
+        content_type = require_content_type(request, _TYPES) if has_body else None
+        with receive_body(request, limit=MAX_BODY_BYTES) as body:
+            check()
+            data = body.read()
+        charset = content_type.charset if content_type else None
+        return read_content(data, charset=charset, inspect=self._inspect)
+
+    def _inspect(self, text: bytes) -> None:
+        self._inspections.inspect(
+            BodyKind.TEMPLATE, Body(BytesIO(text), len(text)), current_principal()
+        )
 
 
 def _check_unused(session: Session, account_id: str, template_id: str) -> None:

@@ -22,7 +22,7 @@ Session: TypeAlias = Connection  # the connection of one unit of work
 
 DEFAULT_CONNECTIONS: Final = 5
 _FILE_CONNECTIONS: Final = 32  # each costs SQLite a file descriptor
-_POOL_SECONDS: Final = 3
+_POOL_SECONDS: Final = 2.5
 # Shorter than the 5 s within which a 503 is due (contract.md 1), like `lock_timeout` below.
 _BUSY_TIMEOUT_MS: Final = 4_000
 _WAIT_FOR_LOCK: Final = f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}"
@@ -31,8 +31,9 @@ _PRIVATE_MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _RETRY_SECONDS: Final = 0.002
 _PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
+_PING_SECONDS: Final = 1.5
 _POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
-    "connect_timeout": 3,
+    "connect_timeout": 2,
     # A server that stops responding is detected within the 5 s of contract.md 1.
     "tcp_user_timeout": 4_000,
     "options": "-c lock_timeout=4s -c statement_timeout=30s -c timezone=UTC",
@@ -101,13 +102,17 @@ class Database:
 
 
 def open_database(
-    url: str, *, connections: int = DEFAULT_CONNECTIONS, observer: StoreObserver = NULL_OBSERVER
+    url: str,
+    *,
+    connections: int = DEFAULT_CONNECTIONS,
+    observer: StoreObserver = NULL_OBSERVER,
+    statement_seconds: float | None = None,
 ) -> Database:
     """Open the database of a URL, `sqlite:////path` or `postgresql+psycopg://user:pw@host/db`.
 
-    At most `connections` are open to PostgreSQL; a unit of work that gets none within 3 s raises
+    At most `connections` are open to PostgreSQL; a unit of work that gets none within 2.5 s raises
     `Unavailable`. `?pooler=transaction` declares PgBouncer in transaction mode. The first unit of work
-    connects.
+    connects. A statement that PostgreSQL does not answer within `statement_seconds` raises `Unavailable`.
 
     Raises:
         ValueError: the URL is malformed, or names an unsupported kind of pooler.
@@ -115,16 +120,23 @@ def open_database(
     if make_url(url).get_backend_name() == "sqlite":
         return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True}, observer=observer)
     address, options = _read_pooler(make_url(url))
+    engine = create_engine(
+        address,
+        pool_pre_ping=True,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=_POOL_SECONDS,
+        hide_parameters=True,
+        connect_args={**_POSTGRES_OPTIONS, **options},
+    )
+    if statement_seconds is not None:
+        # Not at the top: it loads the driver, which SQLite does without.
+        from shared.db.postgres import TimedConnection
+
+        kind = TimedConnection.limited(statement_seconds, _PING_SECONDS)
+        event.listen(engine, "do_connect", lambda _, __, args, more: kind.connect(*args, **more))
     return Database(
-        create_engine(
-            address,
-            pool_pre_ping=True,
-            pool_size=connections,
-            max_overflow=0,
-            pool_timeout=_POOL_SECONDS,
-            hide_parameters=True,
-            connect_args={**_POSTGRES_OPTIONS, **options},
-        ),
+        engine,
         snapshot_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
         observer=observer,
     )

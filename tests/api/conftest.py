@@ -43,8 +43,10 @@ def front(settings, tmp_path) -> Iterator[Front]:
 
 
 @contextmanager
-def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
-    """Run gunicorn within the block."""
+def running_front(
+    settings: Settings, folder: Path, *, processes: int = 2, **more: str
+) -> Iterator[Front]:
+    """Run gunicorn within the block; `more` are further settings, by their environment variable."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         (folder / "gunicorn.log").open("wb") as log,
@@ -63,18 +65,19 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
                 "PRESSROOM_REDIS_URL": settings.redis_url,
                 "PRESSROOM_BLOB_URL": settings.blob_url,
                 "PRESSROOM_METRICS_DIR": str(folder / "metrics"),
-                "PRESSROOM_API_PROCESSES": "2",
+                "PRESSROOM_API_PROCESSES": str(processes),
                 "PRESSROOM_API_CONNECTIONS": "600",
                 "PRESSROOM_RENDER_BUDGET": "5",
                 "PRESSROOM_ENFORCE_RATE_LIMITS": "false",
                 "PRESSROOM_FETCHER_URL": settings.fetcher_url,
                 "PRESSROOM_SECRET_KEYS": settings.secret_keys,
+                **more,
             },
             stderr=log,
         )
         try:
             wait_until_it_answers(port)
-            wait_until_each_has_begun(folder / "metrics", processes=2)
+            wait_until_each_has_begun(folder / "metrics", processes=processes)
             yield Front(port, process)
         finally:
             process.terminate()

@@ -16,3 +16,18 @@ def test_a_head_response_has_the_content_length_and_no_cookie(stranger):
     answer = stranger.head("/healthz")
     assert (answer.data, answer.headers["Content-Length"]) == (b"", "18")
     assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/studio/", "/healthz", "/v2/authcheck", "/nowhere"]
+)
+def test_every_response_forbids_frames_and_keeps_to_tls(stranger, path):
+    headers = stranger.get(path, headers={"Accept": "text/html"}).headers
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+@pytest.mark.parametrize("path", ["/metrics/", "/metrics%2f", "/readyz/", "/docs/../metrics"])
+def test_operators_paths_have_one_spelling(stranger, path):
+    assert stranger.get(path).status_code == 404

@@ -91,7 +91,7 @@ def test_a_document_without_a_page_is_answered_200_with_its_findings(caller, wor
 
 def test_the_parameters_reach_the_worker(caller, drawing):
     ask(caller, page=7, scale=2.5, format="webp", payload={"a": [1.10, "ä"]}, session="tab_1-a")
-    data = PreviewData(BodyKind.JSON, '{"a":[1.1,"ä"]}')
+    data = PreviewData(BodyKind.JSON, '{"a": [1.1, "\\u00e4"]}')
     assert asked_of(drawing) == PreviewRequest(TEXT, data, 7, 2.5, PreviewFormat.WEBP)
     ask(caller, payload="a;b\n1;2\n", payload_type="text/csv")
     assert asked_of(drawing).data == PreviewData(BodyKind.CSV, "a;b\n1;2\n")
@@ -110,7 +110,7 @@ def test_numbers_of_the_data_keep_their_text(caller, drawing, number):
     body = f'{{"template": "<a/>", "payload": {{"n": {number}}}}}'
     answer = caller.post("/v2/preview", data=body, content_type="application/json")
     assert answer.status_code == 200
-    assert asked_of(drawing).data.text == f'{{"n":{number}}}'
+    assert asked_of(drawing).data.text == f'{{"n": {number}}}'
 
 
 def test_a_stored_template_is_named_by_its_reference(caller, drawing):
@@ -129,33 +129,36 @@ def test_a_stored_template_is_named_by_its_reference(caller, drawing):
     ("fields", "message"),
     [
         ({"template": None}, "template is required"),
-        ({"template": ""}, "Invalid template ''"),
+        ({"template": ""}, 'Invalid template ""'),
         ({"template": 7}, "Invalid template 7: accepted is a string"),
         ({"template": "a b"}, "template"),
         ({"template": ["<"]}, "Invalid template"),
         ({"page": 0}, "Invalid page 0: accepted is a whole number from 1 to 1,000,000"),
         ({"page": 1.5}, "Invalid page 1.5"),
-        ({"page": "1"}, "Invalid page '1'"),
+        ({"page": "1"}, 'Invalid page "1"'),
         ({"page": 1_000_001}, "Invalid page"),
-        ({"page": True}, "Invalid page True"),
+        ({"page": True}, "Invalid page true"),
         ({"page": 10**400}, "Invalid page 1000"),
         ({"scale": 0}, "Invalid scale 0: accepted is a number from 0.1 to 8"),
         ({"scale": 8.01}, "Invalid scale"),
         ({"scale": -1}, "Invalid scale"),
         ({"scale": "1"}, "Invalid scale"),
-        ({"format": "gif"}, "Invalid format 'gif': accepted is png, webp, pdf"),
+        ({"format": "gif"}, 'Invalid format "gif": accepted is png, webp, pdf'),
         ({"format": 3}, "Invalid format 3"),
-        ({"session": ""}, "Invalid session ''"),
+        ({"session": ""}, 'Invalid session ""'),
         ({"session": "a:b"}, "Invalid session"),
         ({"session": "a" * 65}, "Invalid session"),
         ({"session": "a\n"}, "Invalid session"),
         ({"payload": [1]}, "Invalid payload"),
         ({"payload": 3}, "Invalid payload 3"),
         ({"payload": {}, "payload_type": "text/csv"}, "Invalid payload"),
-        ({"payload": "a", "payload_type": "text/xml"}, "Invalid payload_type 'text/xml'"),
+        ({"payload": "a", "payload_type": "text/xml"}, 'Invalid payload_type "text/xml"'),
         ({"flow": "body"}, "flow is accepted with payload_type text/markdown only"),
         ({"payload_type": "text/markdown", "flow": ""}, "Invalid flow"),
-        ({"pages": 1}, "Unknown field 'pages'"),
+        (
+            {"pages": 1},
+            "Unknown field 'pages': accepted are template, payload",
+        ),
     ],
 )
 def test_a_malformed_request_is_a_400_that_names_its_field(caller, worker, fields, message):
@@ -174,12 +177,12 @@ def test_a_malformed_request_is_a_400_that_names_its_field(caller, worker, field
         b'{"template": "<a/>", "scale": NaN}',
         b'{"template": "<a/>", "scale": 1e0}',
         b'{"template": "<a/>", "page": 1, "page": 2}',
+        b'{"template": "<a/>", "page": 1, "page": 1}',
+        b'{"page": 1, "template": "<a/>", "p\\u0061ge": 2}',
+        b'{"template": "<a/>", "payload": {"a": "\xff"}}',
         b'{"template": "<\\ud800/>"}',
         b'{"template": "<a/>", "payload": "\\ud800"}',
-        b'{"template": "<a/>", "payload": {"a": "\\ud800"}}',
-        b'{"template": "<a/>", "payload": {"\\ud800": 1}}',
         b'{"template": "\\ud800"}',
-        b'{"template": "<a/>", "payload": ' + b'{"a":' * 300 + b"1" + b"}" * 301,
         b'{"template": "<a/>", "payload": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001,
         b"\xff",
     ],

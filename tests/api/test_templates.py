@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
+from api.app import create_app
 from shared.db.accounts import create_account
+from shared.jobs import BodyKind, Purpose
+from workers.render.inspection import INSPECTORS, inspect
 
 XML = {"Content-Type": "application/xml"}
 
@@ -192,3 +196,21 @@ def test_content_that_is_not_well_formed_is_rejected_with_its_position(caller, c
 
 def test_well_formed_content_with_findings_is_stored(caller):
     assert make(caller, b"<nonsense fancy='1'/>").status_code == 201
+
+
+def test_a_large_template_is_checked_by_a_worker(caller, worker):
+    worker.answer = lambda job: inspect(job, worker.claims.load(job.body), INSPECTORS)
+    large = b"<d>" + b"<p/>" * 60_000
+    assert make(caller, large + b"</d>").status_code == 201
+    refused = make(caller, large + b"</e>")
+    assert refused.status_code == 400
+    assert "mismatched tag, at line 1, column 240006" in refused.json["message"]
+    kinds = [(job.purpose, job.body_kind) for job in worker.jobs]
+    assert kinds == [(Purpose.INSPECT, BodyKind.TEMPLATE)] * 2
+
+
+def test_a_large_template_without_a_worker_is_a_503(ports, account):
+    client = create_app(replace(ports, render_budget=0.3)).test_client()
+    client.environ_base["HTTP_X_API_KEY"] = account.api_key
+    answer = make(client, b"<d>" + b"<p/>" * 60_000 + b"</d>")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")

@@ -61,6 +61,10 @@ EXTENSION_POINTS: Mapping[str, str] = {
 EXCEPTIONS: Mapping[str, str] = {
     "jinja2.lexer.Lexer.wrap": "tests/engine/tree: positions and line breaks of expressions",
     "jinja2.environment.Environment.lexer": "the same",
+    "psycopg.Connection.wait": "tests/system/services/test_postgresql.py: a stopped server (decision 0380)",
+    "gunicorn.workers.base.Worker.handle_error": "tests/api/sockets: JSON for what gunicorn refuses (decision 0310)",
+    "gunicorn.http.body.ChunkedReader.read": "tests/api/sockets: a connection ends after a broken body (decision 0310)",
+    "gunicorn.http.body.ChunkedReader.parse_chunk_size": "tests/api/sockets: chunks are bounded (decision 0310)",
     "mistune.core.BlockState.child_state": "tests/engine/merge: lines of Markdown in findings",
     "mistune.core.BlockState.append_token": "the same",
     "mistune.core.BlockState.prepend_token": "the same",

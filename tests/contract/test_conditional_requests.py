@@ -196,7 +196,7 @@ def test_a_template_is_renamed(caller, path):
         ({"name": ""}, "1 to 200"),
         ({"name": "a" * 201}, "1 to 200"),
         ({"name": "a\nb"}, "control"),
-        ({"name": "a\ud800"}, "Invalid name"),
+        ({"name": "a\ud800"}, "unpaired surrogate"),
         ({"title": "a"}, "Unknown field"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from importlib.metadata import requires
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+from shared.db.migrate import upgrade
+from shared.limits import MAX_BATCH_BYTES, MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
 from shared.queue.names import QUEUES
 from shared.settings import Settings, load_settings
 from tests.deploy.deployment import (
@@ -80,8 +83,8 @@ def test_a_second_shard_is_added_by_a_file_of_its_schema():
         if number:
             assert service["extends"] == {"file": "compose.yaml", "service": pool}
             # Prometheus finds workers by the name of their pool.
-            assert service["networks"]["inside"]["aliases"] == [pool]
-            assert set(service["networks"]) == set(SERVICES[pool]["networks"])
+            assert service["networks"] == {"scrapes": {"aliases": [pool]}}
+            assert "scrapes" in SERVICES[pool]["networks"]
     assert names == [["0", "1"]] * len(names)
 
 
@@ -110,13 +113,20 @@ def test_a_signer_is_added_by_a_file_of_its_schema_for_the_workers():
     path = DOCKER / "compose.signer.yaml"
     ended = check_schema(path)
     assert ended.returncode == 0, ended.stdout
-    added = yaml.safe_load(path.read_text())["services"]
+    file = yaml.safe_load(path.read_text())
+    added = file["services"]
     signer = added.pop("signer")
     port = image_settings()["PRESSROOM_SIGNER_BIND"].rpartition(":")[2]
-    asked = {"environment": {"PRESSROOM_SIGNER_URL": f"http://signer:{port}"}}
+    # Prometheus scrapes it; nobody else reaches it.
+    assert added.pop("prometheus") == {"networks": ["signing"]}
+    asked = {
+        "environment": {"PRESSROOM_SIGNER_URL": f"http://signer:{port}"},
+        "networks": ["signing"],
+    }
     assert added == dict.fromkeys(WORKERS, asked)
     # It has the keys, and neither the secrets of the stores nor a way out.
-    assert signer["networks"] == ["inside"]
+    assert file["networks"] == {"signing": {"internal": True}}
+    assert signer["networks"] == ["signing"]
     assert set(signer["environment"]) == {"PRESSROOM_SIGNER_CERTIFICATES"}
     assert signer["command"] == ["python", "-m", "workers.signer.main"]
     assert signer["volumes"][0].endswith(":/certificates:ro")
@@ -263,9 +273,8 @@ def port_asked():
 
 def test_only_the_fetcher_and_webhooks_have_a_way_out_and_the_fetcher_no_secret():
     networks = compose()["networks"]
-    assert networks["entrance"] == networks["inside"] == {"internal": True}
     leading_out = {name for name, each in networks.items() if not each.get("internal")}
-    assert leading_out == {"outside", "exit"}
+    assert leading_out == {"outside", "viewers", "exit"}
     out = {name for name, each in SERVICES.items() if leading_out & set(each["networks"])}
     assert out == {"proxy", "grafana", "fetcher", "webhooks"}
     assert set(OURS["fetcher"]["environment"]) == {"PRESSROOM_FETCHER_CACHE_MB"}
@@ -280,7 +289,13 @@ def test_redis_persists_accepted_writes():
 
 def test_no_secret_has_a_default():
     text = (DOCKER / "compose.yaml").read_text()
-    for name in ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "S3_SECRET", "GRAFANA_PASSWORD"):
+    for name in (
+        "POSTGRES_PASSWORD",
+        "POSTGRES_ADMIN_PASSWORD",
+        "REDIS_PASSWORD",
+        "S3_SECRET",
+        "GRAFANA_PASSWORD",
+    ):
         assert re.findall(rf"\$\{{{name}(.*?)\}}", text) == re.findall(
             rf"\$\{{{name}(:\?choose one in \.env)\}}", text
         )
@@ -293,11 +308,47 @@ def test_only_the_proxy_and_grafana_can_be_reached_and_grafana_from_here_alone()
     assert all(port.startswith("127.0.0.1:") for port in published["grafana"])
 
 
-def test_stores_are_in_a_network_that_leads_nowhere():
-    networks = compose()["networks"]
-    assert networks["inside"] == {"internal": True}
-    for name in ("postgresql", "redis", "s3", "prometheus", "counter", "maintenance"):
-        assert SERVICES[name]["networks"] == ["inside"]
+def test_each_network_connects_those_that_need_each_other():
+    members = {
+        network: {name for name, each in SERVICES.items() if network in each["networks"]}
+        for network in compose()["networks"]
+    }
+    stores = {"postgresql", "redis", "s3"}
+    assert members == {
+        "outside": {"proxy"},
+        "entrance": {"proxy", "front"},
+        "inside": stores | set(OURS) - {"fetcher"},
+        "fetching": {"front", *WORKERS, "fetcher", "prometheus"},
+        "scrapes": {"prometheus"} | set(OURS) - {"fetcher", "migrate"},
+        "boards": {"prometheus", "grafana"},
+        "viewers": {"grafana"},
+        "exit": {"fetcher", "webhooks"},
+    }
+
+
+@pytest.mark.services
+def test_the_farms_role_owns_its_database_and_is_no_superuser(postgresql_port):
+    script = DOCKER / "postgresql-role.sh"
+    [mounted] = [each for each in SERVICES["postgresql"]["volumes"] if script.name in each]
+    assert mounted.split(":")[1].startswith("/docker-entrypoint-initdb.d/")
+    assert SERVICES["postgresql"]["environment"]["POSTGRES_USER"] == "postgres"
+    # The role of the tests' superuser has the farm's name.
+    text = script.read_text().replace("pressroom", "farm_role")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "POSTGRES_USER": "pressroom",
+        "PGHOST": "127.0.0.1",
+        "PGPORT": str(postgresql_port),
+        "PRESSROOM_PASSWORD": "a'b",
+    }
+    subprocess.run(["sh", "-c", text], env=environment, check=True, capture_output=True)
+    address = f"host=127.0.0.1 port={postgresql_port} user=farm_role password=a'b dbname=farm_role"
+    with psycopg.connect(address.replace("a'b", "'a\\'b'")) as connection:
+        [found] = connection.execute(
+            "SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user"
+        )
+        assert found == (False, False, False)
+    upgrade(f"postgresql+psycopg://farm_role:a'b@127.0.0.1:{postgresql_port}/farm_role")
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -308,18 +359,27 @@ def test_every_mounted_file_of_a_service_exists(name):
         assert source in named or (DOCKER / source).exists()
 
 
-def test_the_proxy_takes_requests_whole_and_waits_longer_than_the_front():
+def test_the_proxy_waits_longer_than_the_front_and_accepts_what_it_accepts():
     text = (DOCKER / "nginx.conf").read_text()
-    values = dict(re.findall(r"^\s*([a-z_]+) ([^;]+);", text, re.MULTILINE))
+    general, batches = text.split("location ^~ /v2/batches {")
+    values, of_batches = values_of(general), values_of(batches.partition("}")[0])
     assert values["proxy_request_buffering"] == "on"
     assert values["proxy_next_upstream"] == "off"
-    assert int(values["client_max_body_size"].removesuffix("m")) * MB > max(
-        MAX_BODY_BYTES, MAX_IMAGE_BYTES
-    )
+    assert megabytes(values["client_max_body_size"]) > max(MAX_BODY_BYTES, MAX_IMAGE_BYTES)
+    assert of_batches["proxy_request_buffering"] == "off"
+    assert megabytes(of_batches["client_max_body_size"]) > MAX_BATCH_BYTES
     budget = float(OURS["front"]["environment"]["PRESSROOM_RENDER_BUDGET"])
     assert seconds(values["proxy_read_timeout"]) > budget + 5
     assert "$request_uri" not in text
     assert "$http_" not in text
+
+
+def values_of(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^\s*([a-z_]+) ([^;]+);", text, re.MULTILINE))
+
+
+def megabytes(text: str) -> int:
+    return int(text.removesuffix("m")) * MB
 
 
 def test_the_image_is_built_in_one_stage_and_runs_unprivileged_in_another():

@@ -248,6 +248,13 @@ def test_every_path_of_the_interface_is_behind_the_ingress_and_the_operators_are
         )
 
 
+def test_the_ingress_leaves_limits_of_bodies_to_the_front():
+    annotations = INGRESS["metadata"]["annotations"]
+    prefix = "nginx.ingress.kubernetes.io/"
+    assert annotations[f"{prefix}proxy-body-size"] == "0"
+    assert annotations[f"{prefix}proxy-request-buffering"] == "off"
+
+
 # What KEDA's prometheus trigger knows; its schema leaves a trigger's metadata open.
 TRIGGER_KEYS = {"serverAddress", "query", "threshold", "activationThreshold", "ignoreNullValues"}
 

@@ -63,7 +63,12 @@ from workers.farm.children import Children, ChildWatch
 from workers.farm.presence import DrainStep, PresenceReporter
 from workers.farm.redelivery import RedeliveryStep
 from workers.farm.tasks import register_tasks
-from workers.render.budget import die_with_parent, limit_memory
+from workers.render.confinement import (
+    allow_cpu_time,
+    clear_environment,
+    confine,
+    die_with_parent,
+)
 from workers.render.fonts import StoredFonts
 from workers.render.previews import Previewer
 from workers.render.resources import Images
@@ -157,6 +162,8 @@ class _Worker:
             ValueError,
         ) as error:
             sys.exit(f"pressroom worker: {error}")
+        # The settings are read: no document finds the addresses and secrets of the stores there.
+        clear_environment("PRESSROOM_")
         if self._warm_up is not None:
             self._warm_up(self._engine)
         # Children inherit it: batches only use the CPU time that a busy interactive pool leaves.
@@ -273,7 +280,9 @@ class _Child:
         worker_process_shutdown.connect(self._close, weak=False)
 
     def get_context(self) -> RenderContext:
+        """Return the context, at the start of a task."""
         assert self._context is not None
+        allow_cpu_time(10 * self._settings.render_budget)  # an assembly merges 100,000 documents
         return self._context
 
     def get_batch_context(self) -> BatchContext:
@@ -287,7 +296,11 @@ class _Child:
     def _bind(self, **_: Any) -> None:
         # Connections are opened after the fork: processes must not share them.
         die_with_parent(self._parent_pid)
-        limit_memory(self._settings.child_memory_mb)
+        settings = self._settings
+        confine(
+            memory_mb=settings.child_memory_mb,
+            cpu_seconds=settings.child_max_jobs * settings.render_budget,
+        )
         gc.set_threshold(_COLLECT_EVERY)
         self._context = assemble(self._settings, engine=self._engine)
 

@@ -1,11 +1,9 @@
-"""Limits of a render process: the deadline by an alarm, memory and lifetime by the kernel."""
+"""The deadline of a render, by an alarm, and the garbage of earlier ones."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
-import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +14,6 @@ from shared.clock import epoch
 from shared.limits import MB
 from shared.memory import read_memory
 
-_PR_SET_PDEATHSIG: Final = 1  # prctl(2)
-_M_ARENA_MAX: Final = -8  # mallopt(3)
 _GROWTH_BYTES: Final = 64 * MB
 
 
@@ -64,19 +60,6 @@ class Alarm:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def limit_memory(megabytes: int) -> None:
-    """Limit the address space of this process: allocations beyond it raise MemoryError.
-
-    Threads share one malloc arena, since each arena reserves 64 MB of address space.
-    """
-    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = megabytes * MB
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-
-
 class GarbageCollector:
     """Collects garbage by the growth of the process: Python's collector counts objects, not bytes."""
 
@@ -91,18 +74,11 @@ class GarbageCollector:
 
 
 def _read_size() -> int:
-    """Return the address space of this process in bytes, which `limit_memory` limits."""
+    """Return the address space of this process in bytes, which `confine` limits."""
     return read_memory(os.getpid()).size
 
 
 GARBAGE: Final = GarbageCollector()  # garbage of a job counts against the memory limit of the next
-
-
-def die_with_parent(parent_pid: int) -> None:
-    """Request SIGKILL from the kernel when the parent process ends (Linux)."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent_pid:
-        os.kill(os.getpid(), signal.SIGKILL)  # the parent ended before the prctl call
 
 
 def _raise_budget_exceeded(_signal: int, _frame: FrameType | None) -> None:

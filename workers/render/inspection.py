@@ -10,6 +10,7 @@ from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
+from shared.well_formed import NotWellFormedError, check_well_formed
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.fonts.properties import FaceProperties, FontRefusedError
 from workers.engine.layout.fonts.sanitizing import inspect_font as read_font_facts
@@ -91,6 +92,19 @@ def inspect_form(data: bytes) -> Mapping[str, Any]:
         raise UploadRefusedError(f"{error}. {error.advice}") from error
 
 
+def inspect_template(data: bytes) -> Mapping[str, Any]:
+    """Check that the text of a template is well-formed.
+
+    Raises:
+        UploadRefusedError: it is not, with the position.
+    """
+    try:
+        check_well_formed(data)
+    except NotWellFormedError as error:
+        raise UploadRefusedError(str(error)) from error
+    return {}
+
+
 def _write_face(face: FaceProperties) -> dict[str, Any]:
     return {
         "index": face.index,
@@ -115,6 +129,7 @@ INSPECTORS: Final[Inspectors] = {
     BodyKind.FONT: inspect_font,
     BodyKind.INVOICE: inspect_invoice,
     BodyKind.FORM: inspect_form,
+    BodyKind.TEMPLATE: inspect_template,
 }
 
 

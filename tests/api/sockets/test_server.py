@@ -103,15 +103,54 @@ def test_gunicorn_rejects_requests_that_are_not_http(port):
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: a\0b\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: a\r\n b\r\n\r\n", 400),
         (b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: " + b"a" * 9000 + b"\r\n\r\n", 431),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"x-y: a\r\n" * 200 + b"\r\n", 431),
+        (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked,\r\n\r\n0\r\n\r\n", 501),
+        (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: br\r\n\r\n", 501),
+        (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n", 417),
+        (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
         (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\n" + 2 * b"Content-Length: 1\r\n" + b"\r\nx", 400),
         (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\nx", 400),
         (TWO_LENGTHS, 400),
     ):
         answer = speak(port, text)
-        assert answer.startswith(f"HTTP/1.1 {status} ".encode()), (text[:60], answer[:200])
+        check_refusal(answer, status)
         assert answer.count(b"HTTP/1.1 ") == 1
     with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
         assert answer.headers["Server"] == "gunicorn"  # and no version
+
+
+def check_refusal(answer: bytes, status: int) -> None:
+    """Check that an answer is the JSON error body, and ends its connection."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ".encode()), answer[:200]
+    assert b"\r\nConnection: close" in head
+    assert b"\r\nContent-Type: application/json; charset=utf-8" in head
+    error = json.loads(body)
+    assert error["statusCode"] == status
+    assert error["message"]
+    assert error["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("framing", "status"),
+    [
+        ("Transfer-Encoding: chunked,\r\n\r\n", 501),
+        (f"Transfer-Encoding: chunked\r\n\r\n{'f' * 16}\r\n", 413),
+        (f"Transfer-Encoding: chunked\r\n\r\n{513 * MB:x}\r\nabc", 413),
+        (f"Content-Length: {'9' * 20}\r\n\r\n", 413),
+        (f"Content-Length: {65 * MB}\r\n\r\nabc", 413),
+    ],
+    ids=repr,
+)
+def test_what_is_declared_too_large_is_refused_before_it_is_sent(port, account, framing, status):
+    head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\nContent-Type: text/xml\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        client.sendall((head + framing).encode())
+        answer = b""
+        while b"}" not in answer:
+            answer += client.recv(65536)
+    check_refusal(answer.replace(b"\r\nconnection", b"\r\nConnection"), status)
 
 
 def test_a_request_of_http_1_1_names_one_host(port):
@@ -141,7 +180,7 @@ def test_a_chunk_size_may_have_any_number_of_digits(port, account, worker):
     # In 64 bits the second would be 0, and the third 11: a body of its own would follow.
     for size in ("f" * 17, "1" + "0" * 16, "1" + "b".zfill(16), "f" * 9000):
         answer = speak(port, (head + size + rest).encode())
-        assert answer.startswith(b"HTTP/1.1 400 "), size
+        assert answer.startswith(b"HTTP/1.1 413 "), size
         assert answer.count(b"HTTP/1.1 ") == 1
     assert worker.jobs == []
     assert speak(port, (head + "b".zfill(17) + rest).encode()).startswith(b"HTTP/1.1 200 ")
@@ -157,3 +196,11 @@ def test_metrics_add_up_over_processes(port):
     sample = 'pressroom_http_requests_total{method="GET",route="/healthz",status="200"}'
     (count,) = [line.split()[-1] for line in text.splitlines() if line.startswith(sample)]
     assert float(count) >= 20
+
+
+@pytest.mark.parametrize(
+    "path", ["//metrics", "/metrics/", "/metrics%2F", "/./metrics", "//readyz"]
+)
+def test_metrics_have_one_spelling(port, path):
+    answer = speak(port, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 404 ")

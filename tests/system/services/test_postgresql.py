@@ -1,12 +1,17 @@
 """The repositories behave on PostgreSQL as on SQLite, with concurrent writers."""
 
+import os
 import re
+import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import text
 
 from shared.db.accounts import create_account, find_key_state, list_keys, revoke_key
 from shared.db.migrate import upgrade
@@ -97,3 +102,45 @@ def test_an_unavailable_server_is_reported_at_once(postgresql_url):
     with pytest.raises(Unavailable):
         database.check()
     database.close()
+
+
+@pytest.mark.parametrize("is_pooled", [True, False])
+def test_a_stopped_server_is_unavailable_within_five_seconds(postgresql_url, is_pooled):
+    database = open_database(postgresql_url, statement_seconds=4)
+    with database.snapshot() as session:
+        backend = session.scalar(text("SELECT pg_backend_pid()"))
+    if not is_pooled:
+        database.close()
+    stopped = [parent_of(backend), *([backend] if is_pooled else [])]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for seconds in pool.map(lambda _: seconds_until_unavailable(database), range(8)):
+                assert seconds < 5
+    finally:
+        for pid in reversed(stopped):
+            os.kill(pid, signal.SIGCONT)
+    database.check()
+    database.close()
+
+
+def test_a_server_that_stops_in_a_statement_is_unavailable(postgresql_url):
+    database = open_database(postgresql_url, statement_seconds=1)
+    begun = time.monotonic()
+    with pytest.raises(Unavailable), database.session() as session:
+        session.execute(text("SELECT pg_sleep(20)"))
+    assert time.monotonic() - begun < 3
+    database.check()
+    database.close()
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
+
+
+def seconds_until_unavailable(database) -> float:
+    begun = time.monotonic()
+    with pytest.raises(Unavailable):
+        database.check()
+    return time.monotonic() - begun

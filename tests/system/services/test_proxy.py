@@ -1,12 +1,15 @@
 """The proxy of the compose file, a real nginx, before a real farm."""
 
+import http.client
 import json
 import os
 import shutil
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ import pytest
 from deploy.embedded.launch import launched_farm
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from shared.limits import MAX_BODY_BYTES
+from shared.limits import MAX_BODY_BYTES, MB
 from tests.system.conftest import open_account
 from tests.waiting import wait_until
 
@@ -33,13 +36,20 @@ def farm(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def proxy(farm, tmp_path_factory):
-    """Run nginx with the product's file, its ports and folders changed, and return its port."""
+    """Run nginx before the farm, and return its port and its log."""
+    with running_proxy(tmp_path_factory.mktemp("nginx"), front=farm.record.ports["front"]) as proxy:
+        yield proxy
+
+
+@contextmanager
+def running_proxy(folder, *, front):
+    """Run nginx with the product's file, its ports and folders changed."""
     assert NGINX, "nginx is not installed; run: apt-get install nginx-light"
-    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    port = free_port()
     text = CONFIG.read_text()
     for here, there in (
         ("listen 8080 ", f"listen 127.0.0.1:{port} "),
-        ("server front:8000;", f"server 127.0.0.1:{farm.record.ports['front']};"),
+        ("server front:8000;", f"server 127.0.0.1:{front};"),
         ("/tmp/", f"{folder}/"),
     ):
         assert here in text
@@ -81,9 +91,80 @@ def test_a_render_goes_through(account):
     assert answer.body.startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/readyz"])
-def test_operator_endpoints_are_not_public(account, path):
-    assert account.request("GET", path).status == 404
+@pytest.mark.parametrize("name", ["metrics", "readyz"])
+@pytest.mark.parametrize(
+    "spelling",
+    ["/{}", "/{}/", "/{}%2f", "//{}", "/%2f{}", "/./{}", "/docs/../{}", "/docs/%2e%2e/{}", "/{};a", "/{}?a"],
+)  # fmt: skip
+def test_operator_endpoints_are_not_public_in_any_spelling(account, proxy, name, spelling):
+    status, _, body = ask(proxy[0], f"GET {spelling.format(name)} HTTP/1.1\r\nHost: x\r\n")
+    assert status == 404
+    assert json.loads(body)["statusCode"] == 404
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("GET /" + "a" * 40_000 + " HTTP/1.1\r\nHost: x\r\n", 414),
+        ("GET / HTTP/1.1\r\nHost: x\r\nx-a: " + "a" * 40_000 + "\r\n", 431),
+        ("GET / HTTP/1.1\r\nHost: a b\r\n", 400),
+        ("GET / HTTP/1.1\r\n", 400),
+        ("TRACE / HTTP/1.1\r\nHost: x\r\n", 405),
+        ("POST /v2/pdf HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: br\r\n", 501),
+        (f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: {65 * MB}\r\n", 413),
+        (f"POST /v2/batches HTTP/1.1\r\nHost: x\r\nContent-Length: {600 * MB}\r\n", 413),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_the_proxys_own_errors_are_the_json_error_body(account, proxy, head, status):
+    answered, fields, body = ask(proxy[0], head)
+    assert answered == status
+    assert fields["content-type"] == "application/json; charset=utf-8"
+    error = json.loads(body)
+    assert error["statusCode"] == status
+    assert datetime.fromisoformat(error["timestamp"])
+    assert error["message"]
+    assert "nginx/" not in str(fields)
+
+
+def test_a_front_that_is_away_is_json_with_retry_after(tmp_path):
+    with running_proxy(tmp_path, front=free_port()) as (port, _):
+        status, fields, body = ask(port, "GET /healthz HTTP/1.1\r\nHost: x\r\n")
+    assert (status, fields["retry-after"]) == (502, "5")
+    assert json.loads(body)["statusCode"] == 502
+
+
+def test_a_batch_of_seventy_megabytes_goes_through_as_it_arrives(account, proxy):
+    """nginx stores none of it, and the front takes it, chunked and with a length."""
+    line = b'{"a":"' + b"x" * (MB - 9) + b'"}\n'
+    headers = {
+        "x-api-key": account.api_key,
+        "Content-Type": "application/x-ndjson",
+        "Content-Length": str(70 * MB),
+    }
+    for sent in (headers, {name: value for name, value in headers.items() if "Length" not in name}):
+        with closing(http.client.HTTPConnection("127.0.0.1", proxy[0], timeout=60)) as connection:
+            connection.request(
+                "POST", "/v2/batches?template=service-letter&draft=true", (line for _ in range(70)), sent
+            )  # fmt: skip
+            answer = connection.getresponse()
+            assert answer.status == 202, answer.read()
+            record = json.loads(answer.read())
+            assert record["total"] == 70
+        assert account.request("DELETE", f"/v2/batches/{record['id']}").status == 204
+
+
+def ask(port, head: str):
+    """Send a head and return the status, the header fields and the body of the answer."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(f"{head}\r\n".encode())
+        answer = http.client.HTTPResponse(client)
+        answer.begin()
+        return (
+            answer.status,
+            {name.lower(): value for name, value in answer.getheaders()},
+            answer.read(),
+        )
 
 
 def test_a_body_over_the_limit_is_refused_in_the_fronts_own_words(account):

@@ -1,0 +1,112 @@
+"""JSON bodies of requests. No other module of the front parses what a client sent.
+
+A process of the front answers many clients, so a body must not occupy it: its members are split in C,
+without making objects of what they contain, and parsed only if all of it is small.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from api.http import quote
+from shared.errors import ServiceError
+from shared.limits import KB
+
+MAX_PARSED_BYTES: Final = 64 * KB
+_MAX_QUOTED: Final = 200
+_KEY: Final = re.compile(rb'[\s{,]*("(?:[^"\\]|\\.)*")\s*:\s*')
+_END: Final = re.compile(rb"\s*\}\s*")
+_UNKNOWN: Final = re.compile("unknown field `(.*)`")
+_TRUNCATED: Final = "Input data was truncated"  # also of a surrogate without its other half
+_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def parse_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Parse an object of known fields in at most `MAX_PARSED_BYTES`.
+
+    Raises:
+        ServiceError: 400, with the reason.
+    """
+    assert len(data) <= MAX_PARSED_BYTES, "a larger one is split, or read by a worker"
+    members = split_object(data, fields=fields)
+    try:
+        return {name: json.loads(value) for name, value in members.items()}
+    except (ValueError, RecursionError) as error:
+        raise _invalid(error) from error
+
+
+def split_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, bytes]:
+    """Split an object of known fields into the JSON of each member, whatever its size.
+
+    Syntax is checked, but neither whether nested fields occur twice, nor whether text is valid UTF-8.
+
+    Raises:
+        ServiceError: 400, with the reason.
+    """
+    accepted = ", ".join(fields)
+    try:
+        members = msgspec.structs.asdict(_decoder(fields).decode(data))
+    except msgspec.ValidationError as error:
+        if unknown := _UNKNOWN.search(str(error)):
+            message = f"Unknown field {quote(unknown[1])}: accepted are {accepted}."
+        else:
+            message = f"The body must be a JSON object with the fields {accepted}."
+        raise ServiceError(400, message) from error
+    except _ERRORS as error:
+        raise _invalid(error) from error
+    split = {name: value for name, raw in members.items() if (value := bytes(raw))}
+    if _has_duplicates(data, split):
+        raise ServiceError(400, "The body is not valid JSON: a field occurs twice.")
+    return split
+
+
+def decode_string(field: str, value: bytes) -> str | None:
+    """Return the text of a member that is a string, None if it is something else.
+
+    Raises:
+        ServiceError: 400, the text is not valid Unicode.
+    """
+    if not value.startswith(b'"'):
+        return None
+    try:
+        return msgspec.json.decode(value, type=str)
+    except _ERRORS as error:
+        raise not_unicode(field) from error
+
+
+def not_unicode(field: str) -> ServiceError:
+    """Return the error of a member that is not valid UTF-8, or has an unpaired surrogate."""
+    return ServiceError(400, f"Invalid {field}: it is not valid Unicode; send UTF-8.")
+
+
+@lru_cache(maxsize=20)
+def _decoder(fields: tuple[str, ...]) -> msgspec.json.Decoder[msgspec.Struct]:
+    members = [(name, msgspec.Raw, msgspec.Raw()) for name in fields]
+    return msgspec.json.Decoder(msgspec.defstruct("Body", members, forbid_unknown_fields=True))
+
+
+def _has_duplicates(data: bytes, members: dict[str, bytes]) -> bool:
+    """Return whether the object has more members than the given ones; it is read in their order."""
+    unread = dict(members)
+    position = 0
+    while unread:
+        key = _KEY.match(data, position)
+        if key is None:
+            return True
+        value = unread.pop(msgspec.json.decode(key[1], type=str), None)
+        if value is None or not data.startswith(value, key.end()):
+            return True
+        position = key.end() + len(value)
+    return bool(members) and _END.fullmatch(data, position) is None
+
+
+def _invalid(error: Exception) -> ServiceError:
+    reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if reason == _TRUNCATED:
+        reason = "it ends too early, or has an unpaired surrogate"
+    return ServiceError(400, f"The body is not valid JSON: {reason[:_MAX_QUOTED]}.")

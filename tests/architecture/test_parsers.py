@@ -1,0 +1,91 @@
+"""The front parses no body of a client but by the modules listed here (decision 0399)."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# Imported in order to read what somebody sent, and turn it into objects.
+PARSERS = [
+    "configparser",
+    "csv",
+    "defusedxml",
+    "email",
+    "fontTools",
+    "jinja2",
+    "lxml",
+    "mistune",
+    "msgspec",
+    "orjson",
+    "pickle",
+    "pikepdf",
+    "PIL",
+    "plistlib",
+    "tarfile",
+    "tomllib",
+    "workers",
+    "xml",
+    "yaml",
+    "zipfile",
+    "shared.batches.csv_rows",
+    "shared.batches.json_array",
+    "shared.batches.ndjson",
+    "shared.db.linking",
+    "shared.template_links",
+    "shared.well_formed",
+]
+# Of modules that also write: `json.loads`, `html.unescape`.
+READING = {"decode", "load", "loads", "JSONDecoder", "unescape"}
+WRITERS = {"json", "json_text", "html"}
+# What Flask has parsed, or read without a limit.
+REQUEST = {"json", "get_json", "form", "files", "values", "get_data", "data", "stream"}
+LINKS = "bounded by the elements that the engine accepts"
+ALLOWED = {
+    "api/admission/body.py request.stream": "the one reader of bodies",
+    "api/admission/json_body.py json.loads": "at most 64 KB",
+    "api/admission/json_body.py msgspec": "makes no objects of what members contain",
+    "api/batches/upload.py shared.batches.csv_rows": "streamed, a row has at most 1 MB",
+    "api/batches/upload.py shared.batches.json_array": "streamed, its brackets are counted",
+    "api/batches/upload.py shared.batches.ndjson": "streamed, lines are not parsed",
+    "api/previews/routes.py shared.db.linking": LINKS,
+    "api/previews/routes.py shared.template_links": LINKS,
+    "api/render/reference.py shared.db.linking": LINKS,
+    "api/single_sign_on/provider.py json.loads": "the provider's token, not the client's",
+    "api/templates/content.py shared.well_formed": "only of texts that are quickly parsed",
+    "api/templates/routes.py shared.db.linking": LINKS,
+    "api/templates/versions.py shared.template_links": LINKS,
+}
+
+
+def parsers_of(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names if is_parser(alias.name))
+            case ast.ImportFrom(module=str(module), names=names):
+                imported = {module, *(f"{module}.{alias.name}" for alias in names)}
+                yield from (
+                    name for name in PARSERS if name in imported or module.startswith(f"{name}.")
+                )
+                if module.split(".")[-1] in WRITERS:
+                    yield from (
+                        f"{module}.{alias.name}" for alias in names if alias.name in READING
+                    )
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                if (name in WRITERS and attribute in READING) or (
+                    name == "request" and attribute in REQUEST
+                ):
+                    yield f"{name}.{attribute}"
+
+
+def is_parser(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in PARSERS)
+
+
+def test_no_other_module_of_the_front_parses():
+    found = {
+        f"{path.relative_to(ROOT).as_posix()} {parser}"
+        for path in (ROOT / "api").rglob("*.py")
+        for parser in parsers_of(ast.parse(path.read_text()))
+    }
+    assert found == set(ALLOWED)

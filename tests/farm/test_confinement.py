@@ -1,0 +1,44 @@
+"""What code that runs in a rendering process could do, and what it could read."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+
+import pytest
+
+from shared.limits import GB, MB
+from tests.farm.conftest import Workers
+
+
+@pytest.fixture
+def revealed(front, worker_environment, tmp_path):
+    """Have a worker render, and return what its process found."""
+    workers = Workers(tmp_path, worker_environment)
+    workers.start(child_memory_mb="600", child_max_jobs="100")
+    try:
+        assert front.render(f"reveal {tmp_path / 'found'}").pages == 1
+        return json.loads((tmp_path / "found").read_text())
+    finally:
+        workers.kill_all()
+
+
+def test_a_rendering_process_gains_no_privileges_and_has_hard_limits(revealed):
+    assert "NoNewPrivs:\t1\n" in revealed["status"]
+    limits = revealed["limits"]
+    assert limits["AS"] == [600 * MB] * 2
+    assert limits["FSIZE"] == [8 * GB] * 2
+    assert limits["CORE"] == [0, 0]
+    soft, hard = limits["CPU"]
+    assert 0 < soft < hard != resource.RLIM_INFINITY
+    assert 256 < limits["NPROC"][1] < 100_000
+
+
+def test_a_rendering_process_has_no_address_of_a_store(revealed, worker_environment):
+    texts = "\n".join(revealed["environment"])
+    assert not [name for name in revealed["environment"] if name.startswith("PRESSROOM_")]
+    for name, value in worker_environment.items():
+        if name.startswith("PRESSROOM_") and "URL" in name:
+            assert value not in texts, name
+    assert "PATH" in os.environ.keys() & set(revealed["environment"])
