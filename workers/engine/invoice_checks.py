@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleViolation
+from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleSet, RuleViolation
 from workers.engine.einvoices.files import read_invoice
 from workers.engine.einvoices.markup import UnreadableXmlError
 from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_invoice
@@ -15,7 +15,7 @@ from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_inv
 class InvoiceReport:
     """The result of a validation: the embedded file name, the profile and syntax, and the rule violations.
 
-    `elements` has the XPath of the element for each violation.
+    `elements` has the XPath of the element for each violation, `checked_by` the rules that were applied.
 
     `reason` is set if the file could not be read as an invoice; the other fields are then empty.
     """
@@ -26,6 +26,7 @@ class InvoiceReport:
     number: str = ""
     violations: tuple[RuleViolation, ...] = ()
     elements: tuple[str, ...] = ()
+    checked_by: tuple[RuleSet, ...] = ()
     reason: str = ""
 
     @property
@@ -39,7 +40,12 @@ class InvoiceReport:
             {"rule": one.rule, "path": one.path, "element": element, "message": one.message}
             for one, element in zip(self.violations, self.elements, strict=True)
         ]
-        report: dict[str, Any] = {"valid": self.is_valid, "errors": errors}
+        checked_by = [asdict(one) for one in self.checked_by]
+        report: dict[str, Any] = {
+            "valid": self.is_valid,
+            "errors": errors,
+            "checked_by": checked_by,
+        }
         named = {
             "file": self.file_name,
             "profile": self.profile,
@@ -78,4 +84,5 @@ def check_external_invoice(content: bytes) -> InvoiceReport:
         number,
         violations,
         tuple(found.element_path(one) for one in violations),
+        found.checked_by,
     )

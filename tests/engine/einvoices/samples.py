@@ -234,6 +234,8 @@ def of_categories() -> Iterator[tuple[str, str, Change]]:
             yield f"{prefix}-10", category, put("vatBreakdown.0.exemptionReason", "x")
         else:
             yield f"{prefix}-10", category, drop("vatBreakdown.0.exemptionReason")
+    yield "BR-B-01", "S", put("lines.0.vatCategory", "B")
+    yield "BR-B-02", "S", put("lines.0.vatCategory", "B")
     yield "BR-IC-11", "K", drop("delivery.date")
     yield "BR-IC-12", "K", drop("delivery.address.country")
     second = {"taxable": 0, "vat": 0, "category": "E", "rate": 0, "exemptionReason": "x"}

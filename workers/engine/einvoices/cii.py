@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from workers.engine.einvoices.mapping import MappingNode
@@ -34,12 +35,16 @@ def _nested(tags: str, value: str, **attributes: str) -> MappingNode:
     return (
         _parent(first, _nested(rest, value, **attributes))
         if rest
-        else _leaf(first, value, **attributes)
+        else replace(_leaf(first, value, **attributes), is_required=True)
     )
 
 
 def _date(tag: str, value: str, *, name: str = "udt:DateTimeString") -> MappingNode:
-    return _parent(tag, MappingNode(name, value, attributes=(("format", "=102"),)))
+    return _parent(tag, MappingNode(name, value, attributes=(("format", "=102"),), is_filled=True))
+
+
+def _reference(value: str) -> MappingNode:
+    return MappingNode("ram:IssuerAssignedID", value, is_required=True, is_filled=True)
 
 
 def _fixed(tag: str, constant: str) -> MappingNode:
@@ -64,6 +69,7 @@ _ADDRESS: Final = _parent(
 _CONTACT: Final = _parent(
     "DefinedTradeContact",
     _leaf("PersonName", "name"),
+    MappingNode("ram:DepartmentName", "name", is_read_only=True),
     _nested("TelephoneUniversalCommunication/CompleteNumber", "phone"),
     _nested("EmailURIUniversalCommunication/URIID", "email"),
     inside="contact",
@@ -72,7 +78,10 @@ _REGISTRATION: Final = _leaf("ID", "registrationId", schemeID="registrationSchem
 _ADDRESS_ONLINE: Final = _nested(
     "URIUniversalCommunication/URIID", "electronicAddress", schemeID="electronicAddressScheme"
 )
-_VAT_ID: Final = _nested("SpecifiedTaxRegistration/ID", "vatId", schemeID="=VA")
+_VAT_ID: Final = _parent(
+    "SpecifiedTaxRegistration",
+    MappingNode("ram:ID", "vatId", attributes=(("schemeID", "=VA"),), is_filled=True),
+)
 _TYPE: Final = _fixed("TypeCode", "VAT")
 
 
@@ -126,17 +135,17 @@ _AGREEMENT: Final = _parent(
     _nested("ContractReferencedDocument/IssuerAssignedID", "contractReference"),
     _parent(
         "AdditionalReferencedDocument",
-        _leaf("IssuerAssignedID", "id"),
+        _reference("id"),
         _leaf("URIID", "url"),
         _fixed("TypeCode", "916"),
         _leaf("Name", "description"),
         _leaf("AttachmentBinaryObject", "content", mimeCode="mediaType", filename="fileName"),
         each="documents",
     ),
-    _parent("AdditionalReferencedDocument", _leaf("IssuerAssignedID", "tenderReference"), _fixed("TypeCode", "50")),
+    _parent("AdditionalReferencedDocument", _reference("tenderReference"), _fixed("TypeCode", "50")),
     _parent(
         "AdditionalReferencedDocument",
-        _leaf("IssuerAssignedID", "objectReference"),
+        _reference("objectReference"),
         _fixed("TypeCode", "130"),
         _leaf("ReferenceTypeCode", "objectReferenceScheme"),
     ),
@@ -166,7 +175,7 @@ _PAYMENT_MEANS: Final = MappingNode(
     "ram:SpecifiedTradeSettlementPaymentMeans",
     children=(
         _leaf("TypeCode", "../meansCode"),
-        _leaf("Information", "../meansText"),
+        MappingNode("ram:Information", "../meansText", must_agree=True, is_filled=True),
         _parent(
             "ApplicableTradeSettlementFinancialCard",
             _leaf("ID", "../card.number"),
@@ -184,6 +193,7 @@ _PAYMENT_MEANS: Final = MappingNode(
     inside="payment",
     each="accounts",
     is_single=True,
+    is_instruction=True,
 )
 
 
@@ -288,7 +298,10 @@ _PRODUCT: Final = _parent(
     ),
     _parent(
         "DesignatedProductClassification",
-        _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
+        replace(
+            _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
+            is_required=True,
+        ),
         each="classifications",
     ),
     _nested("OriginTradeCountry/ID", "origin"),
@@ -321,7 +334,7 @@ _LINE: Final = _parent(
         _nested("SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount", "netAmount"),
         _parent(
             "AdditionalReferencedDocument",
-            _leaf("IssuerAssignedID", "objectReference"),
+            _reference("objectReference"),
             _fixed("TypeCode", "130"),
             _leaf("ReferenceTypeCode", "objectReferenceScheme"),
         ),

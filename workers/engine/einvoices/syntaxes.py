@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.einvoices import cii, ubl
-from workers.engine.einvoices.mapping import MappingNode, Record
+from workers.engine.einvoices.mapping import INSTRUCTIONS, MappingNode, Record
 
 _NOTE_WITH_SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 _IBAN_SHAPE: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}", re.ASCII)
@@ -82,7 +82,8 @@ def _restore_from_ubl(record: Record) -> Record:
         record["taxPointDateCode"] = _RECORD_CODES.get(code, f"{code} of UNTDID 2475")
     if record.get("orderReference") == ubl.NO_ORDER:
         del record["orderReference"]
-    _restore_accounts(record.get("payment", {}))
+    for payment in (record.get("payment", {}), *record.get(INSTRUCTIONS, ())):
+        _restore_accounts(payment)
     return record
 
 

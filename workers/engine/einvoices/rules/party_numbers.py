@@ -37,8 +37,8 @@ def is_norwegian(text: str) -> bool:
 
 
 def is_danish(text: str) -> bool:
-    """Return whether a text is DK and eight digits."""
-    return text.startswith("DK") and _digits(text[2:], 8) is not None
+    """Return whether a text is eight digits, with or without DK before them."""
+    return _digits(text.removeprefix("DK"), 8) is not None
 
 
 def is_belgian(text: str) -> bool:
@@ -72,7 +72,7 @@ def is_australian(text: str) -> bool:
 NUMBER_CHECKS: Final[dict[str, tuple[str, str, Callable[[str], bool]]]] = {
     "0088": ("PEPPOL-COMMON-R040", "a GLN with its check digit", is_gln),
     "0192": ("PEPPOL-COMMON-R041", "a Norwegian organisation number", is_norwegian),
-    "0184": ("PEPPOL-COMMON-R042", "DK and eight digits", is_danish),
+    "0184": ("PEPPOL-COMMON-R042", "eight digits, with or without DK", is_danish),
     "0208": ("PEPPOL-COMMON-R043", "a Belgian enterprise number", is_belgian),
     "0007": ("PEPPOL-COMMON-R049", "a Swedish organisation number", is_swedish),
     "0151": ("PEPPOL-COMMON-R050", "an Australian business number", is_australian),

@@ -44,7 +44,7 @@ _CATEGORIES: Final = (
     _Category("K", "IC", "intra-community supply", "zero", "vat", "vat"),
     _Category("G", "G", "export", "zero", "vat"),
     _Category("O", "O", "not subject to VAT", "none", "none", "none"),
-    _Category("L", "AF", "IGIC of the Canary Islands", "positive", "local", is_exempt=False, is_exact=True),
+    _Category("L", "AF", "IGIC of the Canary Islands", "any", "local", is_exempt=False, is_exact=True),
     _Category("M", "AG", "IPSI of Ceuta and Melilla", "any", "local", is_exempt=False, is_exact=True),
 )  # fmt: skip
 _WHERE: Final = (
@@ -242,7 +242,17 @@ def _has_destination(entry: Record, invoice: InvoiceRecord) -> bool:
     return entry.get("category") != "K" or "country" in address
 
 
+def _is_italian(_: Record, invoice: InvoiceRecord) -> bool:
+    """Return whether every country that an invoice with the category B states is Italy."""
+    if "B" not in invoice.categories:
+        return True
+    groups = (invoice.group(name) for name in ("seller", "buyer", "taxRepresentative", "delivery"))
+    return all(one.get("address", {}).get("country", "IT") == "IT" for one in groups)
+
+
 VAT: Final = (
+    BusinessRule("BR-B-01", "", "vatBreakdown", "An invoice with the category split payment (B) must be of Italian parties", _is_italian),
+    BusinessRule("BR-B-02", "", "vatBreakdown", "Split payment (B) cannot be combined with the standard rate (S)", lambda _, invoice: not {"B", "S"} <= invoice.categories),
     *(rule for category in _CATEGORIES for rule in _rules_of(category)),
     BusinessRule("BR-IC-11", "vatBreakdown", "category", "An intra-community supply (K) must have a date of delivery (BT-72) or an invoicing period (BG-14)", _has_delivery_date),
     BusinessRule("BR-IC-12", "vatBreakdown", "category", "An intra-community supply (K) must have the country of delivery (BT-80)", _has_destination),
