@@ -4,64 +4,65 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from lxml import etree
 
-Mutation = Callable[[etree._Element], None]
+Element = Any  # the type of lxml has no public name
+Mutation = Callable[[Element], None]
 
 
-def _parent(element: etree._Element) -> etree._Element:
+def _parent(element: Element) -> Element:
     parent = element.getparent()
     assert parent is not None
     return parent
 
 
-def _duplicate(element: etree._Element) -> None:
+def _duplicate(element: Element) -> None:
     element.addnext(copy.deepcopy(element))
 
 
-def _remove(element: etree._Element) -> None:
+def _remove(element: Element) -> None:
     _parent(element).remove(element)
 
 
-def _move_to_front(element: etree._Element) -> None:
+def _move_to_front(element: Element) -> None:
     _parent(element).insert(0, element)
 
 
-def _move_to_end(element: etree._Element) -> None:
+def _move_to_end(element: Element) -> None:
     _parent(element).append(element)
 
 
-def _move_out(element: etree._Element) -> None:
+def _move_out(element: Element) -> None:
     parent = _parent(element)
     if parent.getparent() is not None:
         parent.addnext(element)
 
 
-def _rename(element: etree._Element) -> None:
+def _rename(element: Element) -> None:
     element.tag = f"{element.tag}X"
 
 
-def _empty(element: etree._Element) -> None:
+def _empty(element: Element) -> None:
     for child in element:
         element.remove(child)
     element.text = None
 
 
-def _change_text(element: etree._Element) -> None:
+def _change_text(element: Element) -> None:
     element.text = f"{(element.text or '').strip()}1"
 
 
-def _add_currency(element: etree._Element) -> None:
+def _add_currency(element: Element) -> None:
     element.set("currencyID", "CHF")
 
 
-def _drop_attributes(element: etree._Element) -> None:
+def _drop_attributes(element: Element) -> None:
     element.attrib.clear()
 
 
-def _change_attributes(element: etree._Element) -> None:
+def _change_attributes(element: Element) -> None:
     for name in element.attrib:
         element.set(name, "ZZ9")
 

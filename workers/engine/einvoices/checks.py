@@ -12,10 +12,10 @@ from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
 from workers.engine.einvoices.rules.codelists import CODES
 from workers.engine.einvoices.rules.of_syntaxes import CII, UBL
 from workers.engine.einvoices.rules.peppol import IN_XRECHNUNG, LINE_AMOUNT, PEPPOL
-from workers.engine.einvoices.rules.presence import PRESENCE
+from workers.engine.einvoices.rules.presence import EXTENDED_PRESENCE, PRESENCE
 from workers.engine.einvoices.rules.rule import BusinessRule, InvoiceRecord
-from workers.engine.einvoices.rules.sums import SUMS
-from workers.engine.einvoices.rules.vat import VAT
+from workers.engine.einvoices.rules.sums import EXTENDED_SUMS, SUMS
+from workers.engine.einvoices.rules.vat import EXTENDED_VAT, VAT
 from workers.engine.einvoices.rules.xrechnung import XRECHNUNG
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 
@@ -32,7 +32,8 @@ class RuleSet:
 
 
 _EN16931: Final = RuleSet("EN 16931 business rules", "1.3.16")
-_EXTENDED: Final = RuleSet("Factur-X EXTENDED business rules, without BR-FXEXT-03", "1.09.2")
+# Without BR-FXEXT-01 to -12, of terms that no other profile has.
+_EXTENDED: Final = RuleSet("Factur-X EXTENDED business rules on the terms of EN 16931", "1.09.2")
 _XRECHNUNG: Final = RuleSet("XRechnung business rules", "3.0")
 _PEPPOL: Final = RuleSet("Peppol BIS Billing, without rules of single countries", "3.0")
 _RULE_SETS: Final = {
@@ -86,6 +87,7 @@ def _rules_of(profile: str, syntax: str) -> tuple[BusinessRule, ...]:
     rules = [rule for rule in RULES if rule.level <= own.level]
     if profile == "extended":
         rules = [rule for rule in rules if rule.is_in_extended]
+        rules += (*EXTENDED_PRESENCE, *EXTENDED_SUMS, *EXTENDED_VAT)
     rules += UBL if syntax == "ubl" else CII
     if profile == "xrechnung":
         rules += XRECHNUNG

@@ -18,10 +18,20 @@ ROOT: Final = f"{{{PREFIXES['rsm']}}}CrossIndustryInvoice"
 
 
 def _parent(
-    tag: str, *children: MappingNode, inside: str = "", each: str = "", is_kept: bool = False
+    tag: str,
+    *children: MappingNode,
+    inside: str = "",
+    each: str = "",
+    is_kept: bool = False,
+    is_read_only: bool = False,
 ) -> MappingNode:
     return MappingNode(
-        f"ram:{tag}", children=children, inside=inside, each=each, is_always_written=is_kept
+        f"ram:{tag}",
+        children=children,
+        inside=inside,
+        each=each,
+        is_always_written=is_kept,
+        is_read_only=is_read_only,
     )
 
 
@@ -197,6 +207,36 @@ _PAYMENT_MEANS: Final = MappingNode(
 )
 
 
+# EXTENDED alone has these. Its costs of logistics are charges for every rule (BR-FXEXT-CO-12).
+_LOGISTICS: Final = _parent(
+    "SpecifiedLogisticsServiceCharge",
+    _leaf("Description", "reason"),
+    _leaf("AppliedAmount", "amount"),
+    _parent(
+        "AppliedTradeTax",
+        _leaf("CategoryCode", "vatCategory"),
+        _leaf("RateApplicablePercent", "vatRate"),
+    ),
+    each="charges",
+    is_read_only=True,
+)
+# What is collected for others is due as a rounding is (BR-FXEXT-CO-16).
+_THIRD_PARTY: Final = _parent(
+    "SpecifiedFinancialAdjustment",
+    MappingNode("ram:ActualAmount", "/totals.rounding", is_summed=True),
+    is_read_only=True,
+)
+# Subtotals and information have no part in the sums (BR-FXEXT-CO-10).
+_NO_DETAILS: Final = tuple(
+    _parent(
+        "IncludedSupplyChainTradeLineItem",
+        _parent("AssociatedDocumentLineDocument", _fixed("LineStatusReasonCode", kind)),
+        is_read_only=True,
+    )
+    for kind in ("GROUP", "INFORMATION")
+)
+
+
 def _adjustment(each: str, indicator: str) -> MappingNode:
     return _parent(
         "SpecifiedTradeAllowanceCharge",
@@ -268,6 +308,8 @@ _SETTLEMENT: Final = _parent(
     _PERIOD,
     _adjustment("allowances", "false"),
     _adjustment("charges", "true"),
+    _LOGISTICS,
+    _THIRD_PARTY,
     _parent(
         "SpecifiedTradePaymentTerms",
         _leaf("Description", "paymentTerms"),
@@ -312,7 +354,7 @@ _LINE: Final = _parent(
     _PRODUCT,
     _parent(
         "SpecifiedLineTradeAgreement",
-        _nested("BuyerOrderReferencedDocument/LineID", "orderLine"),
+        _parent("BuyerOrderReferencedDocument", _leaf("LineID", "orderLine")),
         _parent(
             "GrossPriceProductTradePrice",
             _leaf("ChargeAmount", "price.gross"),
@@ -363,6 +405,6 @@ INVOICE: Final = MappingNode(
                 _parent("IncludedNote", _leaf("Content", "text"), _leaf("SubjectCode", "subjectCode"), each="notes"),
             ),
         ),
-        MappingNode("rsm:SupplyChainTradeTransaction", children=(_LINE, _AGREEMENT, _DELIVERY, _SETTLEMENT)),
+        MappingNode("rsm:SupplyChainTradeTransaction", children=(*_NO_DETAILS, _LINE, _AGREEMENT, _DELIVERY, _SETTLEMENT)),
     ),
 )  # fmt: skip

@@ -54,6 +54,7 @@ class MappingNode:
     is_required: bool = False  # its parent must have it
     is_filled: bool = False  # must have content
     must_agree: bool = False  # repeats one value of the invoice
+    is_summed: bool = False  # a number that is added to its term
     forbidden: tuple[str, ...] = ()  # tags and @attributes that it cannot have
     is_key: bool = False  # selects its parent as a constant does
     date_format: str = "%Y%m%d"
@@ -228,12 +229,14 @@ class _RecordReader:
     ) -> None:
         """Read the content of an element into the current record."""
         if node.value:
-            self._store(node.value, element.text, stack, groups, must_agree=node.must_agree)
+            self._store(node.value, element.text, stack, groups, node)
         for name, source in node.attributes:
             if source.startswith("~"):
                 self._compare(node, name, element, find_value(stack, source[1:]), groups)
             elif not source.startswith(("=", "/")) and name in element.attributes:
                 self._store(source, element.attributes[name], stack, groups)
+        if "currencyID" in element.attributes and node.value and not node.attributes:
+            self._compare(node, "currencyID", element, find_value(stack, "/currency"), groups)
         found: set[int] = set()
         for inner in element.children:
             known = node.children_by_tag.get(self._prefixed(inner.tag), ())
@@ -257,21 +260,27 @@ class _RecordReader:
     ) -> None:
         """Report what an element must have and has not, or the other way round."""
         if node.is_filled and not element.children and not element.text.strip():
-            self._report(node, groups, f"{node.tag} is empty")
+            self._report(node, groups, f"{node.tag} is empty", "syntax")
         for name, source in node.attributes:
             if source == node.only_with and name not in element.attributes:
-                self._report(node, groups, f"{node.tag} has no {name}")
+                self._report(node, groups, f"{node.tag} has no {name}", "syntax")
         for name in node.forbidden:
             tags = (self._prefixed(inner.tag) for inner in element.children)
             if name[1:] in element.attributes or name in tags:
-                self._report(node, groups, f"{node.tag} cannot have {name}")
+                self._report(node, groups, f"{node.tag} cannot have {name}", "syntax")
         for child in node.children:
             if child.is_required and id(child) not in found:
-                self._report(child, groups, f"{node.tag} has no {child.tag}")
+                self._report(child, groups, f"{node.tag} has no {child.tag}", "syntax")
 
-    def _report(self, node: MappingNode, groups: tuple[BusinessGroup, ...], message: str) -> None:
+    def _report(
+        self,
+        node: MappingNode,
+        groups: tuple[BusinessGroup, ...],
+        message: str,
+        rule: str = "cardinality",
+    ) -> None:
         path = _path_of(groups, node.value or node.inside)
-        self.invalid.append(InvalidTerm(path, message, "cardinality"))
+        self.invalid.append(InvalidTerm(path, message, rule))
 
     def _enter(
         self,
@@ -336,8 +345,7 @@ class _RecordReader:
         text: str,
         stack: Stack,
         groups: tuple[BusinessGroup, ...],
-        *,
-        must_agree: bool = False,
+        node: MappingNode | None = None,
     ) -> None:
         record, steps = _start(stack, path)
         group: Any = groups[0] if path.startswith("/") else groups[-2 if path[:2] == ".." else -1]
@@ -355,7 +363,9 @@ class _RecordReader:
                 message = f"{term.number}: the code is empty"
                 self.invalid.append(InvalidTerm(_path_of(groups, path), message))
             return
-        if record.setdefault(steps[-1], value) != value and must_agree:
+        if node is not None and node.is_summed:
+            record[steps[-1]] = record.get(steps[-1], 0) + value
+        elif record.setdefault(steps[-1], value) != value and node is not None and node.must_agree:
             message = f"{term.number}: the invoice states another one, too"
             self.invalid.append(InvalidTerm(_path_of(groups, path), message, "cardinality"))
 

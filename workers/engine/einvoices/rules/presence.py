@@ -115,7 +115,7 @@ PRESENCE: Final = (
     BusinessRule("BR-51", "payment", "card.number", "The number of a card (BT-87) must have at most 10 digits", lambda one, _: len(one.get("card", {}).get("number", "")) <= _MAX_CARD),
     require_member("documents", "id", "BR-52", "A supporting document must have a reference (BT-122)"),
     BusinessRule("BR-53", "", "totals.vatInTaxCurrency", "With a tax currency (BT-6) the VAT in that currency (BT-111) must be given", _has_vat_in_tax_currency),
-    BusinessRule("BR-54", "lines.attributes", "value", "An attribute of an item must have a name (BT-160) and a value (BT-161)", lambda one, _: "name" in one and "value" in one),
+    BusinessRule("BR-54", "lines.attributes", "value", "An attribute of an item must have a name (BT-160) and a value (BT-161)", lambda one, _: "name" in one and "value" in one, is_in_extended=False),
     require_member("precedingInvoices", "number", "BR-55", "A preceding invoice must have a number (BT-25)"),
     _require_country("BR-57", "delivery", "The address of a delivery (BG-15)"),
     BusinessRule("BR-61", "payment", "accounts", "A transfer must have the account to pay to, by its IBAN or its own number (BT-84)", _has_account),
@@ -129,4 +129,12 @@ PRESENCE: Final = (
     BusinessRule("BR-CO-19", "period", "start", "An invoicing period must have its start (BT-73) or its end (BT-74)", _has_a_day),
     BusinessRule("BR-CO-20", "lines.period", "start", "The period of a line must have its start (BT-134) or its end (BT-135)", _has_a_day),
     BusinessRule("BR-CO-26", "seller", "vatId", "The seller must have an identifier (BT-29), a registration (BT-30) or a VAT identifier (BT-31)", lambda one, _: bool(one.get("ids")) or "registrationId" in one or "vatId" in one),
+)  # fmt: skip
+# Of EXTENDED's lines, those that are subtotals or information are not in the record.
+EXTENDED_PRESENCE: Final = (
+    require_member("lines", "quantity", "BR-FXEXT-BR-22", "A line must have a quantity (BT-129)"),
+    require_member("lines", "unit", "BR-FXEXT-BR-23", "A line must have a unit (BT-130)"),
+    require_member("lines", "netAmount", "BR-FXEXT-BR-24", "A line must have a net amount (BT-131)"),
+    require_member("lines", "price.net", "BR-FXEXT-BR-26", "A line must have the net price of the item (BT-146)"),
+    require_member("lines", "vatCategory", "BR-FXEXT-CO-04", "A line must have a VAT category (BT-151)"),
 )  # fmt: skip
