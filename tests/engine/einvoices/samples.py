@@ -222,7 +222,7 @@ def of_categories() -> Iterator[tuple[str, str, Change]]:
         for number, name in ((2, "lines"), (3, "allowances"), (4, "charges")):
             yield f"{prefix}-{number:02}", category, parties
             wrong = 5 if category in ("Z", "E", "AE", "K", "G") else 0
-            if category != "M":
+            if category not in "LM":
                 yield f"{prefix}-{number + 3:02}", category, put(f"{name}.0.vatRate", wrong)
             else:
                 yield f"{prefix}-{number + 3:02}", category, put(f"{name}.0.vatRate", -1)

@@ -243,13 +243,23 @@ class _RecordReader:
             child = next((one for one in known if self.matches(one, inner, stack)), None)
             if child is None:
                 if known:
-                    self._report(known[0], groups, f"no term is a {known[0].tag} of this kind")
+                    self._report_unknown(known[0], inner, groups)
                 continue
             if id(child) in found and not child.each and not child.is_read_only:
                 self._report(child, groups, f"{child.tag} is stated more than once")
             found.add(id(child))
             self._enter(child, inner, stack, groups)
         self._check_content(node, element, groups, found)
+
+    def _report_unknown(
+        self, node: MappingNode, element: XmlElement, groups: tuple[BusinessGroup, ...]
+    ) -> None:
+        """Report an element that no term is in, because of its constants."""
+        attributes = (each for one in (node, *node.children) for each in one.attributes)
+        is_format = any(source.startswith("=") for _, source in attributes)
+        is_empty = not element.children and not element.text.strip()
+        rule = "syntax" if is_format or is_empty else "cardinality"
+        self._report(node, groups, f"no term is a {node.tag} of this kind", rule)
 
     def _check_content(
         self,
@@ -367,7 +377,7 @@ class _RecordReader:
             record[steps[-1]] = record.get(steps[-1], 0) + value
         elif record.setdefault(steps[-1], value) != value and node is not None and node.must_agree:
             message = f"{term.number}: the invoice states another one, too"
-            self.invalid.append(InvalidTerm(_path_of(groups, path), message, "cardinality"))
+            self.invalid.append(InvalidTerm(_path_of(groups, path), message))
 
     def _compare(
         self,
