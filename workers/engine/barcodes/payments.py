@@ -114,7 +114,7 @@ class PaymentRecord:
         except InvalidOperation:
             raise self.make_error("amount", f'is "{text[:20]}", not a number') from None
         if not amount.is_finite() or not least <= amount <= MAX_AMOUNT:
-            raise self.make_error("amount", f"is {text}, it must be from 0.01 to {MAX_AMOUNT:f}")
+            raise self.make_error("amount", f"is {text}, it must be from {least} to {MAX_AMOUNT:f}")
         if amount != round(amount, 2):
             raise self.make_error("amount", f"is {text}, it may have two decimals; use round(2)")
         return amount

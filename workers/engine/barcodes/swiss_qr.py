@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
@@ -26,12 +27,26 @@ _COUNTRY: Final = re.compile(r"[A-WY][A-Z]|XK")  # the rest of X is for private 
 # Latin only, since 2.3 with Extended-A (4.1.1).
 _WRONG_SIGN: Final = re.compile("[^\u0020-\u007e\u00a0-\u017f\u0218-\u021b\u20ac]")
 _ACCOUNT_LENGTH: Final = 21
-_NOTICES: Final = (  # required on a bill of 0.00 (4.3.4)
-    "NICHT ZUR ZAHLUNG VERWENDEN",
-    "NE PAS UTILISER POUR LE PAIEMENT",
-    "NON UTILIZZARE PER IL PAGAMENTO",
-    "DO NOT USE FOR PAYMENT",
-)
+NOTICES: Final = {  # required on a bill of 0.00, by its language (4.3.4)
+    "de": "NICHT ZUR ZAHLUNG VERWENDEN",
+    "fr": "NE PAS UTILISER POUR LE PAIEMENT",
+    "it": "NON UTILIZZARE PER IL PAGAMENTO",
+    "en": "DO NOT USE FOR PAYMENT",
+}
+# Signs as people and word processors type them, and what stands for them in the accepted set.
+_TYPED: Final = {
+    **dict.fromkeys(
+        "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02bd\u055a\ua78c\uff07", "'"
+    ),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u02ba\uff02", '"'),
+    **dict.fromkeys("\u2039", "<"),
+    **dict.fromkeys("\u203a", ">"),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d", "-"),
+    **dict.fromkeys("\u2022\u2027\u22c5", "\u00b7"),
+    **dict.fromkeys("\u2044\u2215", "/"),
+    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f", ""),
+}
+_MAX_ADAPTED: Final = 1000  # characters of a text; no member takes as many
 
 
 def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> bytes:
@@ -42,6 +57,7 @@ def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> b
     Raises:
         InvalidPaymentError: A member is missing or invalid.
     """
+    payment, _ = adapt_signs(payment)
     members = PaymentRecord(name, payment, find_wrong=_find_wrong_sign)
     members.check_members(_MEMBERS)
     account = _account(members)
@@ -69,6 +85,37 @@ def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> b
             f'"{name}" holds {MAX_BYTES} bytes, these values need {len(content)}; shorten "message"'
         )
     return content
+
+
+def adapt_signs(payment: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Return a bill with typed signs replaced by accepted ones, and those that were replaced.
+
+    Letters and their accents are composed first, which is not counted: they look the same.
+    """
+    replaced: dict[str, None] = {}
+
+    def adapt(value: Any, depth: int) -> Any:
+        if isinstance(value, Mapping) and depth < 2:
+            return {name: adapt(one, depth + 1) for name, one in value.items()}
+        if isinstance(value, list | tuple) and depth < 2 and len(value) <= 2:
+            return [adapt(one, depth + 1) for one in value]
+        if isinstance(value, str) and len(value) <= _MAX_ADAPTED and not value.isascii():
+            return "".join(map(adapt_sign, unicodedata.normalize("NFC", value)))
+        return value
+
+    def adapt_sign(sign: str) -> str:
+        if sign.isspace() or not _WRONG_SIGN.match(sign):
+            return sign
+        other = _TYPED.get(sign)
+        if other is None:  # a ligature, or a letter with a mark that is not accepted
+            plain = unicodedata.normalize("NFKD", sign)
+            other = "".join(one for one in plain if not unicodedata.combining(one))
+        if other == sign or _WRONG_SIGN.search(other):
+            return sign
+        replaced[sign] = None
+        return other
+
+    return adapt(payment, 0), "".join(replaced)
 
 
 # --- members ----------------------------------------------------------------------------------------
@@ -137,8 +184,11 @@ def _amount(members: PaymentRecord, message: str) -> tuple[str, str]:
     currency = members.text("currency", 3) or "CHF"
     if currency not in _CURRENCIES:
         raise members.make_error("currency", f'is "{currency}"; accepted are CHF and EUR')
-    least = Decimal(0) if message in _NOTICES else Decimal("0.01")
-    amount = members.amount(least=least)
+    amount = members.amount(least=Decimal(0))
+    if amount == 0 and message not in NOTICES.values():
+        raise members.make_error(
+            "amount", f'is 0, which is accepted with the message "{NOTICES["en"]}", in any language'
+        )
     return "" if amount is None else f"{amount:.2f}", currency
 
 

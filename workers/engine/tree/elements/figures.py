@@ -9,6 +9,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, value_to_text
 from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.elements.qr_bills import warn_of_signs
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
@@ -107,6 +108,8 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             add_on.read(scope) or "",
             escapes.read(scope),
         )
+        if barcode.symbology == "swiss-qr":
+            warn_of_signs("swiss-qr", barcode.value, state, element.location)
         is_sound = state.findings.error_count == errors_before
         if state.validator is not None and is_sound and not is_of_page:
             _check_barcode(state, state.validator, barcode)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from workers.engine.barcodes.payments import InvalidPaymentError
 from workers.engine.barcodes.swiss_bill import BILL_TEXTS, BillTexts, SwissBill, read_swiss_bill
+from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState
@@ -154,6 +157,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         name = identity.read(scope)
         if name is not None:
             state.register_id(name, identity.location)
+        value = _complete(value, language, state, location)
         try:
             bill = _read(value)
         except InvalidPaymentError as wrong:
@@ -168,6 +172,31 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         out.append(drawing.build(bill, value, separator.read(scope), name))
 
     return NodeBuilder(build, is_static=False)
+
+
+def _complete(value: Any, language: str, state: BuildState, location: SourceLocation) -> Any:
+    """Return a bill in accepted signs, and with the words that an amount of 0 needs."""
+    if not isinstance(value, Mapping):
+        return value
+    warn_of_signs("qr-bill", value, state, location)
+    adapted, _ = adapt_signs(value)
+    amount = adapted.get("amount")
+    is_nothing = isinstance(amount, int | Decimal) and not isinstance(amount, bool) and amount == 0
+    if is_nothing and not adapted.get("message"):
+        return {**adapted, "message": NOTICES[language]}
+    return adapted
+
+
+def warn_of_signs(name: str, value: Any, state: BuildState, location: SourceLocation) -> None:
+    """Warn of the signs of a Swiss bill that are replaced by accepted ones."""
+    _, replaced = adapt_signs(value) if isinstance(value, Mapping) else (value, "")
+    if replaced:
+        shown = ", ".join(f'"{sign}" (U+{ord(sign):04X})' for sign in replaced[:5])
+        state.findings.warn(
+            CODE,
+            f'"{name}" holds {shown}, for which the nearest accepted signs are written',
+            location,
+        )
 
 
 def _read(value: object) -> SwissBill:
