@@ -42,6 +42,7 @@ def read(symbol: Symbol | ContentProblem) -> str:
     [
         ("code128", "Parcel 7/a", "Parcel 7/a", "Parcel 7/a"),
         ("code39", "SHELF-7", "SHELF-7", "SHELF-7"),
+        ("code93", "Shelf-7/a", "Shelf-7/a", "Shelf-7/a"),
         ("codabar", "12345", "A12345A", "12345"),
         ("codabar", "B123C", "B123C", "123"),
         ("ean13", "4012345678901", "4012345678901", "4 012345 678901"),
@@ -108,6 +109,10 @@ def test_missing_check_digit_is_added(symbology, short, whole):
         ("datamatrix", "1" * 3117, "at most 3,116"),
         ("code128", "x" * 81, "at most 80"),
         ("code39", "shelf", "capital letters"),
+        ("code93", "é", "those of ASCII"),
+        ("usps-imb", "05934567094987654321", "is not accepted"),
+        ("usps-imb", "0123456709498765432", "a tracking code of 20 digits"),
+        ("usps-imb", "01234567094987654321 0123", "a ZIP code of 5, 9 or 11"),
         ("codabar", "A12", "between two letters from A to D"),
         ("datamatrix", "x" * 2336, "does not fit"),
         ("datamatrix", "ü" * 2000, "does not fit"),
@@ -159,3 +164,25 @@ def test_quiet_zone_can_be_left_out():
     assert isinstance(wide, Symbol)
     assert isinstance(tight, Symbol)
     assert (wide.columns, tight.columns) == (95 + 22, 95)
+
+
+# The examples of USPS-B-3200, table 5.
+@pytest.mark.parametrize(
+    ("zip_code", "states"),
+    [
+        ("", "ATTFATTDTTADTAATTDTDTATTDAFDDFADFDFTFFFFFTATFAAAATDFFTDAADFTFDTDT"),
+        ("01234", "DTTAFADDTTFTDTFTFDTDDADADAFADFATDDFTAAAFDTTADFAAATDFDTDFADDDTDFFT"),
+        ("012345678", "ADFTTAFDTTTTFATTADTAAATFTFTATDAAAFDDADATATDTDTTDFDTDATADADTDFFTFA"),
+        ("01234567891", "AADTFFDFTDADTAADAATFDTDDAAADDTDTTDAFADADDDTFFFDDTTTADFAAADFTDAADA"),
+    ],
+)
+def test_intelligent_mail_has_the_bars_of_the_specification(zip_code, states):
+    symbol = encode("usps-imb", f"01 234 567094 987654321 {zip_code}")
+    assert isinstance(symbol, Symbol)
+    third = min(height for _, _, _, height in symbol.rectangles)
+    top = min(y for _, y, _, _ in symbol.rectangles)
+    drawn = {(0, 3): "F", (0, 2): "A", (1, 2): "D", (1, 1): "T"}
+    found = [drawn[(y - top) // third, height // third] for _, y, _, height in symbol.rectangles]
+    assert "".join(found) == states
+    assert symbol.text == f"01 234 567094 987654321 {zip_code}".strip()
+    assert 2.667 + 0.25 <= symbol.side / 72 <= 3.225 + 0.25  # inches, with its quiet zone

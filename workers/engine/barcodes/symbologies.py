@@ -31,6 +31,7 @@ from workers.engine.barcodes.values import (
     BarcodeValue,
     read_codabar,
     read_code39,
+    read_code93,
     read_code128,
     read_databar,
     read_databar_limited,
@@ -39,6 +40,7 @@ from workers.engine.barcodes.values import (
     read_gs1,
     read_gs1_128,
     read_gs1_lines,
+    read_intelligent_mail,
     read_itf14,
     read_micro_qr,
     read_qr,
@@ -57,6 +59,7 @@ class SymbolShape(Enum):
     STACK = "rows of bars, each of a fixed height"
     MATRIX = "square modules"
     HEXAGONS = "hexagons around a bull's eye"
+    STATES = "bars of four heights and positions"
 
 
 class PaymentFormat(NamedTuple):
@@ -82,7 +85,7 @@ class ColumnLimits(NamedTuple):
 class Symbology(NamedTuple):
     """One type of bar code. Bars are `height` modules high; `quiet` is in modules on each side.
 
-    `format` names a format of the library zxing-cpp. `levels` are the levels of error correction by
+    `format` names a format of the library zxing-cpp, empty for one that it has not. `levels` are the levels of error correction by
     letter (QR codes), `corrections` the lowest and highest by number.
     """
 
@@ -176,6 +179,8 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "code128": Symbology("Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True),
         "gs1-128": Symbology("Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True),
         "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45),
+        "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45),
+        "usps-imb": Symbology("", read_intelligent_mail, SymbolShape.STATES, 1),
         "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45),
         "ean13": Symbology("EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True),
         "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55),

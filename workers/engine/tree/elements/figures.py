@@ -9,11 +9,11 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, value_to_text
 from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.qr_bills import warn_of_signs
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.nodes import Barcode, Image, describe_loops
+from workers.engine.tree.payment_signs import warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows

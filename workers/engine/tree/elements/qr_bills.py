@@ -37,10 +37,10 @@ from workers.engine.tree.nodes import (
     TextRun,
     describe_loops,
 )
+from workers.engine.tree.payment_signs import CODE, warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.units import BLACK, ZERO, Length, mm
 
-CODE: Final = "qr-bill-value"
 WIDTH: Final = 210
 HEIGHT: Final = 105
 _RECEIPT_WIDTH: Final = 62
@@ -185,18 +185,6 @@ def _complete(value: Any, language: str, state: BuildState, location: SourceLoca
     if is_nothing and not adapted.get("message"):
         return {**adapted, "message": NOTICES[language]}
     return adapted
-
-
-def warn_of_signs(name: str, value: Any, state: BuildState, location: SourceLocation) -> None:
-    """Warn of the signs of a Swiss bill that are replaced by accepted ones."""
-    _, replaced = adapt_signs(value) if isinstance(value, Mapping) else (value, "")
-    if replaced:
-        shown = ", ".join(f'"{sign}" (U+{ord(sign):04X})' for sign in replaced[:5])
-        state.findings.warn(
-            CODE,
-            f'"{name}" holds {shown}, for which the nearest accepted signs are written',
-            location,
-        )
 
 
 def _read(value: object) -> SwissBill:
