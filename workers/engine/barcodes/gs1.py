@@ -13,12 +13,12 @@ from datetime import date
 from functools import cache
 from typing import Final
 
-from babel.core import get_global
 from biip import ParseError
 from biip.gs1_application_identifiers import GS1ApplicationIdentifier
 from iso4217 import Currency
+from stdnum import ean
 
-from workers.engine.barcodes.payments import passes_mod_97
+from workers.engine.barcodes.payments import list_countries, passes_mod_97
 
 MAX_GS1: Final = 2000  # characters of an element string; no symbol holds more
 
@@ -133,24 +133,16 @@ def complete_digits(digits: str, length: int, *, check: Callable[[str], str] | N
     if not digits.isascii() or not digits.isdigit():
         raise InvalidValueError(f'"{_cut(digits)}" contains characters other than digits')
     if len(digits) == length - 1:
-        return digits + (check or check_digit)(digits)
+        return digits + (check or ean.calc_check_digit)(digits)
     if len(digits) != length:
         raise InvalidValueError(
             f'"{_cut(digits)}" has {len(digits)} digits, accepted are {length}, or {length - 1} '
             "and the check digit is added"
         )
-    right = (check or check_digit)(digits[:-1])
+    right = (check or ean.calc_check_digit)(digits[:-1])
     if digits[-1] != right:
         raise InvalidValueError(f'"{digits}" ends in {digits[-1]}, but its check digit is {right}')
     return digits
-
-
-def check_digit(digits: str) -> str:
-    """Return the check digit (GS1 General Specifications, 7.9.1): weights 3 and 1 from the right."""
-    weighted = (
-        int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits))
-    )
-    return str(-sum(weighted) % 10)
 
 
 def _read_data(number: str, data: str) -> str:
@@ -240,15 +232,7 @@ def _is_date(text: str, *, or_month: bool = False) -> bool:
 
 
 def _are_countries(text: str) -> bool:
-    return all(text[at : at + 3] in _list_countries() for at in range(0, len(text), 3))
-
-
-@cache
-def _list_countries() -> frozenset[str]:
-    """Return the codes of countries by ISO 3166-1, three digits and two letters."""
-    aliases = get_global("territory_aliases")
-    own = {code: names for code, names in aliases.items() if code.isdigit() and code < "900"}
-    return frozenset((*own, *(names[0] for names in own.values())))
+    return all(text[at : at + 3] in list_countries() for at in range(0, len(text), 3))
 
 
 def _has_check_pair(text: str) -> bool:
@@ -273,7 +257,7 @@ _CHECKS: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
     "currency": (lambda text: int(text[:3]) in {one.number for one in Currency}, "does not begin with the number of a currency (ISO 4217)"),
     "countries": (_are_countries, "are not numbers of countries (ISO 3166-1)"),
     "country": (lambda text: _are_countries(text[:3]) or text[:3] == "999", "does not begin with the number of a country (ISO 3166-1)"),
-    "letters of a country": (lambda text: text in _list_countries(), "is not the code of a country (ISO 3166-1)"),
+    "letters of a country": (lambda text: text in list_countries(), "is not the code of a country (ISO 3166-1)"),
     "position": (lambda text: int(text[:10]) <= 1_800_000_000 and int(text[10:]) <= 3_600_000_000, "is not a latitude of at most 180 and a longitude of at most 360 degrees"),
     "sex": (lambda text: text in "0129", "is not a code of ISO 5218: 0, 1, 2 or 9"),
     "roll": (_is_roll, "has a size of 0, or a direction of winding other than 0, 1 and 9"),

@@ -111,12 +111,11 @@ class Symbology(NamedTuple):
         }[option]
 
 
-def _payment_code(write: Callable[[Mapping[str, Any]], bytes], members: str) -> Symbology:
-    return Symbology(
-        *("QRCode", read_qr, SymbolShape.MATRIX, 4),
-        levels=QR_LEVELS,
-        payment=PaymentFormat(write, members),
-    )
+def _payment_code(
+    write: Callable[[Mapping[str, Any]], bytes], members: str, *more: Any
+) -> Symbology:
+    payment = PaymentFormat(write, members, *more)
+    return Symbology("QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS, payment=payment)
 
 
 # Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
@@ -129,33 +128,15 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "micro-qr": Symbology(
             "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
         ),
-        "epc-qr": Symbology(
-            "QRCode",
-            read_qr,
-            SymbolShape.MATRIX,
-            4,
-            levels=QR_LEVELS,
-            payment=PaymentFormat(write_sepa_payment, "name, iban and amount"),
-        ),
-        "swiss-qr": Symbology(
-            "QRCode",
-            read_qr,
-            SymbolShape.MATRIX,
-            4,
-            levels=QR_LEVELS,
-            payment=PaymentFormat(write_swiss_payment, "iban, creditor, amount and reference"),
-        ),
+        "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
+        "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference"),
         "spayd-qr": _payment_code(write_spayd, "iban and amount"),
         "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
         "upi-qr": _payment_code(write_upi, "address, name and amount"),
         "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
         "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
-        "upn-qr": Symbology(
-            *("QRCode", read_qr, SymbolShape.MATRIX, 4),
-            levels=QR_LEVELS,
-            payment=PaymentFormat(
-                write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
-            ),
+        "upn-qr": _payment_code(
+            write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
         ),
         "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
         "gs1-datamatrix": Symbology(

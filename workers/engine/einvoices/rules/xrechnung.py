@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from stdnum.iso7064 import mod_97_10
+
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.rule import (
     BusinessRule,
@@ -24,16 +26,12 @@ _TAXED: Final = frozenset({"S", "Z", "E", "AE", "K", "G", "L", "M"})
 _IBAN: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
 _EMAIL: Final = re.compile(r"[^@\s.][^@\s]*@[^@\s]*[^@\s.]")
 _DIGIT: Final = re.compile(r"\d", re.ASCII)
-_MODULUS: Final = 97  # ISO 7064, MOD 97-10
 
 
 def is_iban(text: str) -> bool:
     """Return whether a text is an IBAN with valid check digits (ISO 13616)."""
     compact = "".join(text.split())
-    if not _IBAN.fullmatch(compact):
-        return False
-    rearranged = compact[4:] + compact[:4]
-    return int("".join(str(int(sign, 36)) for sign in rearranged)) % _MODULUS == 1
+    return bool(_IBAN.fullmatch(compact) and mod_97_10.is_valid(compact[4:] + compact[:4]))
 
 
 def _accounts_are_ibans(entry: Record, _: InvoiceRecord) -> bool:
