@@ -198,6 +198,7 @@ def test_a_bill_of_nothing_says_that_it_is_not_to_be_paid(lang, words):
     findings, shown = findings_of(BILL | {"amount": 0, "message": ""}, lang)
     assert findings.error_count == 0
     assert words in shown
+    assert [words in one.message for one in findings.warnings] == [True]
     assert '"0.00"' in shown
     with pytest.raises(AuthoringError, match="DO NOT USE FOR PAYMENT"):
         findings_of(BILL | {"amount": 0}, lang)

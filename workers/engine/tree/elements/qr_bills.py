@@ -183,7 +183,11 @@ def _complete(value: Any, language: str, state: BuildState, location: SourceLoca
     amount = adapted.get("amount")
     is_nothing = isinstance(amount, int | Decimal) and not isinstance(amount, bool) and amount == 0
     if is_nothing and not adapted.get("message"):
-        return {**adapted, "message": NOTICES[language]}
+        words = NOTICES[language]
+        state.findings.warn(
+            CODE, f'The amount of "qr-bill" is 0, so its message is "{words}"', location
+        )
+        return {**adapted, "message": words}
     return adapted
 
 
