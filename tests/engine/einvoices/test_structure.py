@@ -13,6 +13,7 @@ from lxml import etree
 from tests.engine.einvoices import samples
 from tests.engine.einvoices.mutants import mutate
 from tests.engine.einvoices.official import UBL, find_broken, find_schema_errors
+from workers.engine.einvoices.checks import check_invoice
 from workers.engine.einvoices.files import read_invoice, write_invoice
 from workers.engine.einvoices.profiles import PROFILES, find_profile
 from workers.engine.einvoices.records import read_record
@@ -248,3 +249,25 @@ def test_subtotals_of_extended_are_not_added_up():
     content = etree.tostring(root)
     assert find_broken(content, "extended") == set()
     assert rules_of(content) == set()
+
+
+def test_the_date_of_vat_is_stated_once():
+    content = written("xrechnung")
+    assert content.count(b"<ram:TaxPointDate>") == 1
+    assert read_invoice(content).record["taxPointDate"].isoformat() == "2026-03-01"
+
+
+@pytest.mark.parametrize(("profile", "syntax"), [("xrechnung", "cii"), ("peppol", "ubl")])
+def test_an_empty_element_breaks_a_rule_of_peppol(profile, syntax):
+    content = re.sub(rb">A drill<", b"> <", written(profile, syntax))
+    found = check_external_invoice(content)
+    assert [one.rule for one in found.violations] == ["PEPPOL-EN16931-R008"]
+    assert found.elements[0].endswith("Description")
+    assert rules_of(re.sub(rb">A drill<", b"> <", written())) == set()
+
+
+def test_warnings_of_xrechnung_refuse_only_what_is_written_here():
+    data = samples.changed(samples.full(), samples.put("seller.contact.phone", "1 2"))
+    assert rules_of(written("xrechnung", data=data)) == set()
+    record, _ = read_record(data)
+    assert {one.rule for one in check_invoice(record, PROFILES["xrechnung"])} == {"BR-DE-27"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from workers.engine.einvoices.mapping import MappingNode
+from workers.engine.einvoices.mapping import FIRST, MappingNode
 
 _STANDARD: Final = "urn:un:unece:uncefact:data:standard"
 PREFIXES: Final = {
@@ -300,7 +300,7 @@ _SETTLEMENT: Final = _parent(
         _leaf("BasisAmount", "taxable"),
         _leaf("CategoryCode", "category"),
         _leaf("ExemptionReasonCode", "exemptionReasonCode"),
-        _date("TaxPointDate", "/taxPointDate", name="udt:DateString"),
+        replace(_date("TaxPointDate", "/taxPointDate", name="udt:DateString"), only_with=FIRST),
         _leaf("DueDateTypeCode", "/taxPointDateCode"),
         _leaf("RateApplicablePercent", "rate"),
         each="vatBreakdown",

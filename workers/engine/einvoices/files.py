@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from workers.engine.einvoices.checks import (
+    MAX_VIOLATIONS,
     RuleSet,
     RuleViolation,
     check_invoice,
@@ -13,10 +15,13 @@ from workers.engine.einvoices.checks import (
 )
 from workers.engine.einvoices.element_paths import find_element_path
 from workers.engine.einvoices.mapping import INSTRUCTIONS, Record, read_tree, write_tree
-from workers.engine.einvoices.markup import read_xml, write_xml
+from workers.engine.einvoices.markup import XmlElement, read_xml, write_xml
 from workers.engine.einvoices.profiles import InvoiceProfile, find_profile, select_terms
+from workers.engine.einvoices.rules.xrechnung import WARNINGS
 from workers.engine.einvoices.schemas import find_schema, find_schema_errors
 from workers.engine.einvoices.syntaxes import InvoiceSyntax, choose_syntax, find_syntax
+
+_WITHOUT_EMPTY: Final = ("xrechnung", "peppol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +86,29 @@ def read_invoice(content: bytes) -> ParsedInvoice | None:
             RuleViolation("schema", "/", one.message, one.element)
             for one in find_schema_errors(content, schema, syntax)
         )
-        violations += check_invoice(record, profile, syntax.name)
+        violations += (
+            one for one in check_invoice(record, profile, syntax.name) if one.rule not in WARNINGS
+        )
+        if profile.name in _WITHOUT_EMPTY:
+            violations += _find_empty(root, syntax)
     record.pop(INSTRUCTIONS, None)
     return ParsedInvoice(record, syntax, profile, tuple(violations), checked_by)
+
+
+def _find_empty(root: XmlElement, syntax: InvoiceSyntax) -> Iterator[RuleViolation]:
+    """Yield a violation for each of the first 50 elements without text and children."""
+    prefixes = {f"{{{uri}}}": name for name, uri in syntax.prefixes.items()}
+    found = 0
+    waiting = [(root, "")]
+    while waiting and found < MAX_VIOLATIONS:
+        element, above = waiting.pop()
+        uri, _, name = element.tag.rpartition("}")
+        path = f"{above}/{prefixes.get(f'{uri}}}', '*')}:{name}"
+        waiting += ((child, path) for child in reversed(element.children))
+        if not element.children and not element.text.strip():
+            found += 1
+            message = "An element must not be empty"
+            yield RuleViolation("PEPPOL-EN16931-R008", "/", message, path)
 
 
 def _wrong_root(record: Record, syntax: InvoiceSyntax) -> RuleViolation:

@@ -23,6 +23,7 @@ _NUMBER: Final = re.compile(
 )
 _TRUTH: Final = {"1": "true", "0": "false"}  # the other forms of xsd:boolean
 MAX_ENTRIES: Final = 20_000  # of one list
+FIRST: Final = "isFirst"  # marks the first entry of a list in an adapted record
 INSTRUCTIONS: Final = "instructions"  # of the payment, each by itself, in a record that was read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from workers.engine.einvoices.mapping import MappingNode
+from workers.engine.einvoices.mapping import FIRST, MappingNode
 
 _SCHEMA: Final = "urn:oasis:names:specification:ubl:schema:xsd"
 _COMMON: Final = {
@@ -25,8 +25,6 @@ TAX_POINT_CODES: Final = {"5": "3", "29": "35", "72": "432"}
 # A sales order needs the number of an order beside it (UBL 2.1, OrderReference).
 NO_ORDER: Final = "NA"
 
-# Marks the first account of an adapted record.
-FIRST_ACCOUNT: Final = "isFirst"
 
 _ISO_DATE: Final = "%Y-%m-%d"
 UNDEFINED_MEANS: Final = "1"  # "instrument not defined" (UNTDID 4461)
@@ -177,10 +175,10 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             "cbc:PaymentMeansCode",
             "../meansCode",
             attributes=(("name", "../meansText"),),
-            only_with=FIRST_ACCOUNT,
+            only_with=FIRST,
             must_agree=True,
         ),
-        MappingNode("cbc:PaymentMeansCode", "../meansCode", only_without=FIRST_ACCOUNT),
+        MappingNode("cbc:PaymentMeansCode", "../meansCode", only_without=FIRST),
         *due_date,
         MappingNode("cbc:PaymentID", "../remittanceInformation", must_agree=True, is_filled=True),
         _parent(
@@ -188,7 +186,7 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             _leaf("PrimaryAccountNumberID", "../card.number"),
             _filler("NetworkID", "NA"),
             _leaf("HolderName", "../card.holder"),
-            only_with=FIRST_ACCOUNT,
+            only_with=FIRST,
         ),
         _parent(
             "PayeeFinancialAccount",
@@ -201,7 +199,7 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             "PaymentMandate",
             _leaf("ID", "../directDebit.mandate"),
             _nested("PayerFinancialAccount/ID", "../directDebit.iban"),
-            only_with=FIRST_ACCOUNT,
+            only_with=FIRST,
         ),
     )
     return MappingNode(
@@ -450,7 +448,7 @@ CREDIT_NOTE: Final = MappingNode(
             MappingNode(
                 "cbc:PaymentDueDate",
                 "/dueDate",
-                only_with=FIRST_ACCOUNT,
+                only_with=FIRST,
                 date_format=_ISO_DATE,
             )
         ),
