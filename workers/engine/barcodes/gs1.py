@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable
 from datetime import date
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from biip import ParseError
-from biip.gs1_application_identifiers import GS1ApplicationIdentifier
-from iso4217 import Currency
 from stdnum import ean
 
 from workers.engine.barcodes.payments import list_countries, passes_mod_97
+
+if TYPE_CHECKING:
+    from biip.gs1_application_identifiers import GS1ApplicationIdentifier
 
 MAX_GS1: Final = 2000  # characters of an element string; no symbol holds more
 
@@ -172,6 +172,10 @@ def _read_data(number: str, data: str) -> str:
 
 @cache
 def _find_identifier(number: str) -> GS1ApplicationIdentifier | None:
+    # Loads the prefixes of all firms, 0.1 s, which nothing but GS1 codes needs.
+    from biip import ParseError
+    from biip.gs1_application_identifiers import GS1ApplicationIdentifier
+
     try:
         found = GS1ApplicationIdentifier.extract(number)
     except ParseError:
@@ -231,6 +235,12 @@ def _is_date(text: str, *, or_month: bool = False) -> bool:
     return len(text) != 10 or (text[6:8] < "24" and text[8:] < "60")
 
 
+def _is_currency(text: str) -> bool:
+    from iso4217 import Currency  # reads its list
+
+    return int(text[:3]) in {one.number for one in Currency}
+
+
 def _are_countries(text: str) -> bool:
     return all(text[at : at + 3] in list_countries() for at in range(0, len(text), 3))
 
@@ -254,7 +264,7 @@ def _is_roll(text: str) -> bool:
 _CHECKS: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
     "date, or month": (lambda text: _is_date(text, or_month=True), "is not a date; use yyMMdd, with dd 00 for a whole month"),
     "date": (_is_date, "is not a date; use yyMMdd"),
-    "currency": (lambda text: int(text[:3]) in {one.number for one in Currency}, "does not begin with the number of a currency (ISO 4217)"),
+    "currency": (_is_currency, "does not begin with the number of a currency (ISO 4217)"),
     "countries": (_are_countries, "are not numbers of countries (ISO 3166-1)"),
     "country": (lambda text: _are_countries(text[:3]) or text[:3] == "999", "does not begin with the number of a country (ISO 3166-1)"),
     "letters of a country": (lambda text: text in list_countries(), "is not the code of a country (ISO 3166-1)"),

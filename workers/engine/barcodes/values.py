@@ -6,9 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from biip import EncodeError, ParseError
-from biip.upc import Upc
-
 from workers.engine.barcodes.gs1 import (
     InvalidValueError,
     complete_digits,
@@ -106,6 +103,9 @@ def read_upca(value: str) -> BarcodeValue:
 
 def read_upce(value: str) -> BarcodeValue:
     """Read the 8 digits of UPC-E, or the GTIN-12 that they represent."""
+    from biip import EncodeError, ParseError  # late, as in gs1.py
+    from biip.upc import Upc
+
     if value.isascii() and value.isdigit() and len(value) in (11, 12):
         whole = complete_digits(value, 12)
         try:
@@ -120,6 +120,8 @@ def read_upce(value: str) -> BarcodeValue:
 
 
 def _check_digit_of_upce(digits: str) -> str:
+    from biip.upc import Upc
+
     if digits[0] not in "01":
         raise InvalidValueError(f'"{digits}" begins with {digits[0]}; UPC-E begins with 0 or 1')
     return str(Upc.parse(digits).check_digit)
