@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleSet, RuleViolation
@@ -15,7 +15,7 @@ from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_inv
 class InvoiceReport:
     """The result of a validation: the embedded file name, the profile and syntax, and the rule violations.
 
-    `elements` has the XPath of the element for each violation, `checked_by` the rules that were applied.
+    Each violation has the XPath of its element; `checked_by` has the rules that were applied.
 
     `reason` is set if the file could not be read as an invoice; the other fields are then empty.
     """
@@ -25,7 +25,6 @@ class InvoiceReport:
     syntax: str = ""
     number: str = ""
     violations: tuple[RuleViolation, ...] = ()
-    elements: tuple[str, ...] = ()
     checked_by: tuple[RuleSet, ...] = ()
     reason: str = ""
 
@@ -36,15 +35,10 @@ class InvoiceReport:
 
     def to_report(self) -> dict[str, Any]:
         """Return the report as JSON."""
-        errors = [
-            {"rule": one.rule, "path": one.path, "element": element, "message": one.message}
-            for one, element in zip(self.violations, self.elements, strict=True)
-        ]
-        checked_by = [asdict(one) for one in self.checked_by]
         report: dict[str, Any] = {
             "valid": self.is_valid,
-            "errors": errors,
-            "checked_by": checked_by,
+            "errors": [asdict(one) for one in self.violations],
+            "checked_by": [asdict(one) for one in self.checked_by],
         }
         named = {
             "file": self.file_name,
@@ -76,13 +70,14 @@ def check_external_invoice(content: bytes) -> InvoiceReport:
             reason="the invoice states no profile of Factur-X, ZUGFeRD, XRechnung or Peppol (BT-24)",
         )
     number = str(found.record.get("number", ""))[:100]
-    violations = found.violations[:MAX_VIOLATIONS]
     return InvoiceReport(
         name,
         found.profile.name,
         found.syntax.name,
         number,
-        violations,
-        tuple(found.element_path(one) for one in violations),
+        tuple(
+            replace(one, element=found.element_path(one))
+            for one in found.violations[:MAX_VIOLATIONS]
+        ),
         found.checked_by,
     )

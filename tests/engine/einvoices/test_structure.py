@@ -262,7 +262,7 @@ def test_an_empty_element_breaks_a_rule_of_peppol(profile, syntax):
     content = re.sub(rb">A drill<", b"> <", written(profile, syntax))
     found = check_external_invoice(content)
     assert [one.rule for one in found.violations] == ["PEPPOL-EN16931-R008"]
-    assert found.elements[0].endswith("Description")
+    assert found.violations[0].element.endswith("Description")
     assert rules_of(re.sub(rb">A drill<", b"> <", written())) == set()
 
 

@@ -32,7 +32,7 @@ class InvalidValueError(Exception):
 _ELEMENT: Final = re.compile(r"\((\d{2,4})\)([^()]+)")
 _TABLE_OF_KINDS: Final = (  # what the data of an identifier are, beyond its format; N: any digit
     ("00 01 02 03 253 255 402 41N 8006 8017 8018 8026", "check digit"),
-    ("11 12 13 15 16 17 4324 4325", "date, or month"), ("4326 7003 7006 7007 7011", "date"),
+    ("11 12 13 15 16 17 4324 4325", "date, or month"), ("4326 7003 7006 7007 7011", "date"), ("8008", "day and hour"),
     ("391N 393N", "currency"), ("422 423 424 425 426", "countries"), ("421 703N", "country"),
     ("4307 4317", "letters of a country"), ("4309", "position"), ("7252", "sex"), ("8001", "roll"),
     ("8003", "asset"), ("8006 8026", "piece"), ("8007", "IBAN"), ("8011", "number"),
@@ -264,6 +264,7 @@ def _is_roll(text: str) -> bool:
 _CHECKS: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
     "date, or month": (lambda text: _is_date(text, or_month=True), "is not a date; use yyMMdd, with dd 00 for a whole month"),
     "date": (_is_date, "is not a date; use yyMMdd"),
+    "day and hour": (lambda text: _is_date(text[:6]), "is not a date with an hour; use yyMMddHH"),
     "currency": (_is_currency, "does not begin with the number of a currency (ISO 4217)"),
     "countries": (_are_countries, "are not numbers of countries (ISO 3166-1)"),
     "country": (lambda text: _are_countries(text[:3]) or text[:3] == "999", "does not begin with the number of a country (ISO 3166-1)"),

@@ -18,21 +18,9 @@ ROOT: Final = f"{{{PREFIXES['rsm']}}}CrossIndustryInvoice"
 
 
 def _parent(
-    tag: str,
-    *children: MappingNode,
-    inside: str = "",
-    each: str = "",
-    is_kept: bool = False,
-    is_read_only: bool = False,
+    tag: str, *children: MappingNode, inside: str = "", each: str = "", **more: bool
 ) -> MappingNode:
-    return MappingNode(
-        f"ram:{tag}",
-        children=children,
-        inside=inside,
-        each=each,
-        is_always_written=is_kept,
-        is_read_only=is_read_only,
-    )
+    return MappingNode(f"ram:{tag}", children=children, inside=inside, each=each, **more)  # type: ignore[arg-type]  # flags alone
 
 
 def _leaf(tag: str, value: str, **attributes: str) -> MappingNode:
@@ -173,7 +161,7 @@ _DELIVERY: Final = _parent(
     _parent("ActualDeliverySupplyChainEvent", _date("OccurrenceDateTime", "delivery.date")),
     _nested("DespatchAdviceReferencedDocument/IssuerAssignedID", "despatchAdviceReference"),
     _nested("ReceivingAdviceReferencedDocument/IssuerAssignedID", "receivingAdviceReference"),
-    is_kept=True,
+    is_always_written=True,
 )
 _PERIOD: Final = _parent(
     "BillingSpecifiedPeriod",
