@@ -271,3 +271,12 @@ def test_warnings_of_xrechnung_refuse_only_what_is_written_here():
     assert rules_of(written("xrechnung", data=data)) == set()
     record, _ = read_record(data)
     assert {one.rule for one in check_invoice(record, PROFILES["xrechnung"])} == {"BR-DE-27"}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "rules"),
+    [("utf-16", set()), ("iso-8859-1", set()), ("cp1006", {"schema"})],  # expat reads all of them
+)
+def test_an_invoice_in_another_encoding_is_read_or_refused(encoding, rules):
+    text = written().decode().replace('encoding="UTF-8"', f'encoding="{encoding}"')
+    assert rules_of(text.encode(encoding)) == rules

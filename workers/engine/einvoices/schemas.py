@@ -85,7 +85,8 @@ def find_schema_errors(
         return []
     options = _parser_options(content)
     tree = etree.fromstring(content[:end], etree.XMLParser(recover=True, **options))
-    loaded.validate(tree)
+    if tree is None or loaded.validate(tree):  # libxml2 does not read what expat has read
+        return [SchemaError("/", "The schema processor cannot read the XML; write it in UTF-8")]
     prefixes = {f"{{{uri}}}": f"{name}:" if name else "" for name, uri in syntax.prefixes.items()}
     return [
         SchemaError(error.path or "/", _shorten(error.message, prefixes))
@@ -96,13 +97,13 @@ def find_schema_errors(
 def _find_end(content: bytes, schema: etree.XMLSchema) -> int | None:
     """Return where an XML has had 50 errors, or its end; None if it has no error."""
     parser = etree.XMLParser(schema=schema, **_parser_options(content))
-    for start in range(0, len(content), _PIECE):
-        parser.feed(content[start : start + _PIECE])
-        if len(parser.feed_error_log) >= MAX_ERRORS:
-            return start + _PIECE
     try:
+        for start in range(0, len(content), _PIECE):
+            parser.feed(content[start : start + _PIECE])
+            if len(parser.feed_error_log) >= MAX_ERRORS:
+                return start + _PIECE
         parser.close()
-    except etree.XMLSyntaxError:
+    except (etree.XMLSyntaxError, LookupError):
         return len(content)
     return None
 
