@@ -150,8 +150,9 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/einvoices/check", "checkInvoice", "Rendering", "Check a received electronic invoice",
         "Accepts an invoice in CII (Factur-X, ZUGFeRD, XRechnung) or UBL (Peppol, XRechnung), as XML or embedded in a "
-        "PDF, and reports the broken rules of its profile: EN 16931, its code lists, XRechnung and Peppol BIS. Nothing is "
-        "stored or metered. A file that is not such an invoice is a 400.",
+        "PDF, and reports what breaks the official XML schema and the rules of its profile: EN 16931, its code lists, "
+        "XRechnung and Peppol BIS. `checked_by` names what was applied; rules of single countries in Peppol are not. "
+        "Nothing is stored or metered. A file that is not such an invoice is a 400.",
         {200: OperationResponse("The report.", json_content("InvoiceReport"))},
         body=RequestBody(binary_content(*INVOICE.media_types), "The PDF or XML, up to 20 MB."),
         errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},

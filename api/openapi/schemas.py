@@ -338,9 +338,14 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "InvoiceReport": object_schema(
         {
-            "valid": boolean("True exactly when errors is empty."),
+            "valid": boolean(
+                "True exactly when errors is empty: it keeps the rules of checked_by."
+            ),
             "errors": array_of(
                 "InvoiceError", description="Broken rules, at most 50.", maxItems=50
+            ),
+            "checked_by": array_of(
+                "InvoiceRules", description="The rules that were applied.", maxItems=10
             ),
             "file": string("File name of the XML in the PDF; absent for XML."),
             "profile": string(
@@ -355,9 +360,18 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("file", "number"),
     ),
+    "InvoiceRules": object_schema(
+        {
+            "name": string("The schema or the set of rules."),
+            "version": string("Its edition."),
+        }
+    ),
     "InvoiceError": object_schema(
         {
-            "rule": string("The rule, such as BR-CO-15, or syntax for a value of the wrong type."),
+            "rule": string(
+                "The rule, such as BR-CO-15; schema or cardinality for elements that are unknown, missing, "
+                "misplaced or too many, syntax for a value of the wrong type."
+            ),
             "path": string("The term, as a path of the record, such as /lines/0/quantity."),
             "element": string("XPath of the element in the XML, or of where it belongs."),
             "message": string("Description of the problem."),

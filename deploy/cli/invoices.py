@@ -39,9 +39,10 @@ def run_check(arguments: argparse.Namespace) -> int:
     if report.reason:
         raise CommandFailed(f"{arguments.file}: {report.reason}")
     for one in report.violations:
-        print(f"{one.rule} at {one.path}: {one.message}")
+        print(f"{one.rule} at {one.element if one.path == '/' else one.path}: {one.message}")
     count = len(report.violations)
     print(
         f"invoice {report.number} ({report.profile}): {count or 'no'} broken rule{'s' * (count != 1)}"
     )
+    print(f"checked by {', '.join(f'{one.name} {one.version}' for one in report.checked_by)}")
     return 0 if report.is_valid else 1

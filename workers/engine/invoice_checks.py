@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleViolation
+from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleSet, RuleViolation
 from workers.engine.einvoices.files import read_invoice
 from workers.engine.einvoices.markup import UnreadableXmlError
 from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_invoice
@@ -15,7 +15,7 @@ from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_inv
 class InvoiceReport:
     """The result of a validation: the embedded file name, the profile and syntax, and the rule violations.
 
-    `elements` has the XPath of the element for each violation.
+    Each violation has the XPath of its element; `checked_by` has the rules that were applied.
 
     `reason` is set if the file could not be read as an invoice; the other fields are then empty.
     """
@@ -25,7 +25,7 @@ class InvoiceReport:
     syntax: str = ""
     number: str = ""
     violations: tuple[RuleViolation, ...] = ()
-    elements: tuple[str, ...] = ()
+    checked_by: tuple[RuleSet, ...] = ()
     reason: str = ""
 
     @property
@@ -35,11 +35,11 @@ class InvoiceReport:
 
     def to_report(self) -> dict[str, Any]:
         """Return the report as JSON."""
-        errors = [
-            {"rule": one.rule, "path": one.path, "element": element, "message": one.message}
-            for one, element in zip(self.violations, self.elements, strict=True)
-        ]
-        report: dict[str, Any] = {"valid": self.is_valid, "errors": errors}
+        report: dict[str, Any] = {
+            "valid": self.is_valid,
+            "errors": [asdict(one) for one in self.violations],
+            "checked_by": [asdict(one) for one in self.checked_by],
+        }
         named = {
             "file": self.file_name,
             "profile": self.profile,
@@ -70,12 +70,14 @@ def check_external_invoice(content: bytes) -> InvoiceReport:
             reason="the invoice states no profile of Factur-X, ZUGFeRD, XRechnung or Peppol (BT-24)",
         )
     number = str(found.record.get("number", ""))[:100]
-    violations = found.violations[:MAX_VIOLATIONS]
     return InvoiceReport(
         name,
         found.profile.name,
         found.syntax.name,
         number,
-        violations,
-        tuple(found.element_path(one) for one in violations),
+        tuple(
+            replace(one, element=found.element_path(one))
+            for one in found.violations[:MAX_VIOLATIONS]
+        ),
+        found.checked_by,
     )

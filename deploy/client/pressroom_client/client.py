@@ -29,6 +29,7 @@ from pressroom_client.records import (
     FormReport,
     InvoiceError,
     InvoiceReport,
+    InvoiceRules,
     Job,
     Output,
     Preview,
@@ -174,7 +175,8 @@ class Pressroom:
         path = "/v2/einvoices/check"
         report = self._transport.request_json("POST", path, headers=headers, body=invoice)
         errors = [read_record(InvoiceError, each) for each in report["errors"]]
-        return read_record(InvoiceReport, {**report, "errors": errors})
+        rules = [read_record(InvoiceRules, each) for each in report["checked_by"]]
+        return read_record(InvoiceReport, {**report, "errors": errors, "checked_by": rules})
 
     def extract_form(self, pdf: bytes) -> FormReport:
         """Return the fields of a filled-in form with their values.

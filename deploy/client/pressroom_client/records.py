@@ -66,11 +66,20 @@ class InvoiceError:
 
 
 @dataclass(frozen=True, slots=True)
+class InvoiceRules:
+    """A schema or a set of rules that an invoice was checked by."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class InvoiceReport:
     """The result of checking an electronic invoice; `file` is that of the XML in a PDF."""
 
     valid: bool
     errors: Sequence[InvoiceError]
+    checked_by: Sequence[InvoiceRules]
     profile: str
     syntax: str
     number: str | None = None

@@ -222,7 +222,7 @@ def of_categories() -> Iterator[tuple[str, str, Change]]:
         for number, name in ((2, "lines"), (3, "allowances"), (4, "charges")):
             yield f"{prefix}-{number:02}", category, parties
             wrong = 5 if category in ("Z", "E", "AE", "K", "G") else 0
-            if category != "M":
+            if category not in "LM":
                 yield f"{prefix}-{number + 3:02}", category, put(f"{name}.0.vatRate", wrong)
             else:
                 yield f"{prefix}-{number + 3:02}", category, put(f"{name}.0.vatRate", -1)
@@ -234,6 +234,8 @@ def of_categories() -> Iterator[tuple[str, str, Change]]:
             yield f"{prefix}-10", category, put("vatBreakdown.0.exemptionReason", "x")
         else:
             yield f"{prefix}-10", category, drop("vatBreakdown.0.exemptionReason")
+    yield "BR-B-01", "S", put("lines.0.vatCategory", "B")
+    yield "BR-B-02", "S", put("lines.0.vatCategory", "B")
     yield "BR-IC-11", "K", drop("delivery.date")
     yield "BR-IC-12", "K", drop("delivery.address.country")
     second = {"taxable": 0, "vat": 0, "category": "E", "rate": 0, "exemptionReason": "x"}

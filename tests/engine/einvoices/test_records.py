@@ -149,7 +149,7 @@ def test_an_invalid_amount_is_reported(value):
     )
     broken = {one.rule: one for one in read_invoice(content).violations}
     assert broken["syntax"].path == "/totals/withVat"
-    assert "is not a number of at most 18 and 10 digits" in broken["syntax"].message
+    assert "must be a number of at most 18 digits before and 10 after" in broken["syntax"].message
     assert "BR-14" in broken
 
 

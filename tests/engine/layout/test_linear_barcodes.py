@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import zxingcpp
 from PIL import Image, ImageDraw
+from stdnum.ean import calc_check_digit as check_digit
 
-from workers.engine.barcodes.gs1 import InvalidValueError, check_digit, read_element_string
+from workers.engine.barcodes.gs1 import InvalidValueError, read_element_string
 from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.problems import ContentProblem
@@ -42,6 +43,7 @@ def read(symbol: Symbol | ContentProblem) -> str:
     [
         ("code128", "Parcel 7/a", "Parcel 7/a", "Parcel 7/a"),
         ("code39", "SHELF-7", "SHELF-7", "SHELF-7"),
+        ("code93", "Shelf-7/a", "Shelf-7/a", "Shelf-7/a"),
         ("codabar", "12345", "A12345A", "12345"),
         ("codabar", "B123C", "B123C", "123"),
         ("ean13", "4012345678901", "4012345678901", "4 012345 678901"),
@@ -68,6 +70,9 @@ def test_a_code_decodes_and_shows_its_human_readable_text(symbology, value, read
         ("upca", "03600029145", "0036000291452"),
         ("itf14", "1540014128876", "15400141288763"),
         ("gs1-128", "(01)0950600013435", f"(01){GTIN}"),
+        ("gs1-datamatrix", "(8013)1987654Ad4X4bL5ttr2310c2K", "(8013)1987654Ad4X4bL5ttr2310c2K"),
+        ("gs1-datamatrix", "(8003)0400000112345", "(8003)04000001123452"),
+        ("gs1-datamatrix", f"(01){GTIN}(11)260200", f"(01){GTIN}(11)260200"),
     ],
 )
 def test_missing_check_digit_is_added(symbology, short, whole):
@@ -105,6 +110,10 @@ def test_missing_check_digit_is_added(symbology, short, whole):
         ("datamatrix", "1" * 3117, "at most 3,116"),
         ("code128", "x" * 81, "at most 80"),
         ("code39", "shelf", "capital letters"),
+        ("code93", "é", "those of ASCII"),
+        ("usps-imb", "05934567094987654321", "is not accepted"),
+        ("usps-imb", "0123456709498765432", "a tracking code of 20 digits"),
+        ("usps-imb", "01234567094987654321 0123", "a ZIP code of 5, 9 or 11"),
         ("codabar", "A12", "between two letters from A to D"),
         ("datamatrix", "x" * 2336, "does not fit"),
         ("datamatrix", "ü" * 2000, "does not fit"),
@@ -116,8 +125,22 @@ def test_missing_check_digit_is_added(symbology, short, whole):
         ("gs1-128", "(10)ä", "GS1 character set"),
         ("gs1-128", "(10)a(10)b", "is used twice"),
         ("gs1-128", "(91)" + "x" * 60, "at most 48 fit"),
-        ("gs1-datamatrix", "(3103)12", "it takes 6 digits"),
+        ("gs1-datamatrix", "(3103)12", "its format is N6"),
         ("gs1-datamatrix", "(253)1234567890123", "check digit"),
+        ("gs1-128", "(10)AB-1", "must have one of these beside it: 01 02"),
+        ("gs1-128", f"(02){GTIN}", "(02) must have one of these beside it: 37"),
+        ("gs1-128", f"(01){GTIN}(255)4000001123452", "exclude each other"),
+        ("gs1-128", f"(01){GTIN}(17)260231", "is not a date"),
+        ("gs1-128", f"(01){GTIN}(7003)2611262460", "is not a date"),
+        ("gs1-128", f"(01){GTIN}(3103)001250(3102)000125", "a measure or an amount twice"),
+        ("gs1-128", f"(01){GTIN}(422)757", "numbers of countries"),
+        ("gs1-128", "(00)006141411234567890(4307)XX", "not the code of a country"),
+        ("gs1-128", "(415)4000001123452(8020)1(3912)998100", "number of a currency"),
+        ("gs1-128", "(415)4000001123452(8020)1(8007)DE03120300000000202051", "not an IBAN"),
+        ("gs1-datamatrix", "(8006)095060001343520201", "not a piece of its total"),
+        ("gs1-datamatrix", "(8013)1987654Ad4X4bL5ttr2310c2J", "wrong check characters"),
+        ("gs1-datamatrix", f"(01){GTIN}(8001)00000000100101", "has a size of 0"),
+        ("gs1-datamatrix", "(00)006141411234567890(4300)a%2", "two hexadecimal digits"),
         ("itf14", "", "is empty"),
         ("itf14", {"a": "b"}, "takes a text, not an object"),
     ],
@@ -142,3 +165,25 @@ def test_quiet_zone_can_be_left_out():
     assert isinstance(wide, Symbol)
     assert isinstance(tight, Symbol)
     assert (wide.columns, tight.columns) == (95 + 22, 95)
+
+
+# The examples of USPS-B-3200, table 5.
+@pytest.mark.parametrize(
+    ("zip_code", "states"),
+    [
+        ("", "ATTFATTDTTADTAATTDTDTATTDAFDDFADFDFTFFFFFTATFAAAATDFFTDAADFTFDTDT"),
+        ("01234", "DTTAFADDTTFTDTFTFDTDDADADAFADFATDDFTAAAFDTTADFAAATDFDTDFADDDTDFFT"),
+        ("012345678", "ADFTTAFDTTTTFATTADTAAATFTFTATDAAAFDDADATATDTDTTDFDTDATADADTDFFTFA"),
+        ("01234567891", "AADTFFDFTDADTAADAATFDTDDAAADDTDTTDAFADADDDTFFFDDTTTADFAAADFTDAADA"),
+    ],
+)
+def test_intelligent_mail_has_the_bars_of_the_specification(zip_code, states):
+    symbol = encode("usps-imb", f"01 234 567094 987654321 {zip_code}")
+    assert isinstance(symbol, Symbol)
+    third = min(height for _, _, _, height in symbol.rectangles)
+    top = min(y for _, y, _, _ in symbol.rectangles)
+    drawn = {(0, 3): "F", (0, 2): "A", (1, 2): "D", (1, 1): "T"}
+    found = [drawn[(y - top) // third, height // third] for _, y, _, height in symbol.rectangles]
+    assert "".join(found) == states
+    assert symbol.text == f"01 234 567094 987654321 {zip_code}".strip()
+    assert 2.667 + 0.25 <= symbol.side / 72 <= 3.225 + 0.25  # inches, with its quiet zone

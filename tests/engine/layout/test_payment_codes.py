@@ -10,7 +10,6 @@ from PIL import Image, ImageDraw
 
 from tests.engine.qr_readers import read_twice
 from workers.engine.barcodes.national_codes import (
-    crc16,
     write_hct,
     write_pix,
     write_spayd,
@@ -79,7 +78,6 @@ def test_a_pix_code_is_that_of_the_central_banks_manual():
         b"00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000"
         b"5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D"
     )
-    assert crc16(b"123456789") == 0x29B1
 
 
 def test_pix_leaves_accents_out():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from stdnum.ean import calc_check_digit as check_digit
 
-from workers.engine.barcodes.gs1 import check_digit
 from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 

@@ -184,7 +184,7 @@ def test_no_two_rectangles_overlap():
         ({"iban": ACCOUNT, "reference": "RF19539007547034"}, "wrong check digits"),
         ({"iban": ACCOUNT, "reference": "invoice 7"}, "starts with RF"),
         ({"currency": "USD"}, "accepted are CHF and EUR"),
-        ({"amount": 0}, "from 0.01"),
+        ({"amount": 0}, 'is 0, which is accepted with the message "DO NOT USE FOR PAYMENT"'),
         ({"amount": Decimal("1.005")}, "two decimals"),
         ({"creditor": None}, 'needs the member "creditor" with name, street'),
         ({"creditor": "Max Muster, 8000 Seldwyla"}, "must be an object"),

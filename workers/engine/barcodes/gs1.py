@@ -1,13 +1,24 @@
-"""GS1 element strings, written `(01)…(10)…`: application identifiers, lengths, check digits, dates.
+"""GS1 element strings, written `(01)…(10)…`: application identifiers, their data and combinations.
 
-The identifiers and the formats of their data are those of the GS1 General Specifications, 3.2.
+The identifiers and the formats of their data are those of the package biip, which has them of GS1. What
+a format does not state is here: check digits, codes of other lists, and which identifiers need or
+exclude each other (GS1 General Specifications, 3 and 4.14).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from stdnum import ean
+
+from workers.engine.barcodes.payments import list_countries, passes_mod_97
+
+if TYPE_CHECKING:
+    from biip.gs1_application_identifiers import GS1ApplicationIdentifier
 
 MAX_GS1: Final = 2000  # characters of an element string; no symbol holds more
 
@@ -18,29 +29,73 @@ class InvalidValueError(Exception):
     """
 
 
-# GS1 General Specifications, figure 7.11-1, without the brackets of this notation.
-_SET_82: Final = r"[!\"%&'*+,\-./0-9:;<=>?A-Z_a-z]"
 _ELEMENT: Final = re.compile(r"\((\d{2,4})\)([^()]+)")
-
-# Identifier as a pattern, and format of the data: n6 six digits, n..8 up to eight, x..20 up to
-# twenty characters, d6 a date, c14 fourteen digits of which the last is a check digit.
-_FORMS: Final = (
-    ("00", "c18"), ("0[12]", "c14"), ("10", "x..20"), ("1[1-35-7]", "d6"), ("20", "n2"),
-    ("2[12]", "x..20"), ("235", "x..28"), ("24[01]", "x..30"), ("242", "n..6"), ("243", "x..20"),
-    ("25[01]", "x..30"), ("253", "c13 x..17"), ("254", "x..20"), ("255", "c13 n..12"), ("30", "n..8"),
-    ("3[1-6]\\d[0-9]", "n6"), ("37", "n..8"), ("39[02]\\d", "n..15"), ("39[13]\\d", "n3 n..15"),
-    ("394\\d", "n4"), ("395\\d", "n6"), ("40[013]", "x..30"), ("402", "c17"), ("41[0-7]", "c13"),
-    ("420", "x..20"), ("421", "n3 x..9"), ("42[246]", "n3"), ("42[35]", "n3 n..12"), ("427", "x..3"),
-    ("7001", "n13"), ("7002", "x..30"), ("7003", "n10"), ("7004", "n..4"), ("7005", "x..12"),
-    ("7006", "d6"), ("7007", "d6 n..6"), ("7008", "x..3"), ("7009", "x..10"), ("7010", "x..2"),
-    ("702[0-2]", "x..20"), ("7023", "x..30"), ("703\\d", "n3 x..27"), ("71[0-6]", "x..20"),
-    ("8001", "n14"), ("8002", "x..20"), ("8003", "c14 x..16"), ("8004", "x..30"), ("8005", "n6"),
-    ("8006", "c14 n4"), ("8007", "x..34"), ("8008", "n8 n..4"), ("801[03]", "x..30"), ("8011", "n..12"),
-    ("8012", "x..20"), ("801[78]", "c18"), ("8019", "n..10"), ("8020", "x..25"), ("8026", "c14 n4"),
-    ("8110", "x..70"), ("8111", "n4"), ("8112", "x..70"), ("8200", "x..70"),
-    ("90", "x..30"), ("9[1-9]", "x..90"),
+_TABLE_OF_KINDS: Final = (  # what the data of an identifier are, beyond its format; N: any digit
+    ("00 01 02 03 253 255 402 41N 8006 8017 8018 8026", "check digit"),
+    ("11 12 13 15 16 17 4324 4325", "date, or month"), ("4326 7003 7006 7007 7011", "date"), ("8008", "day and hour"),
+    ("391N 393N", "currency"), ("422 423 424 425 426", "countries"), ("421 703N", "country"),
+    ("4307 4317", "letters of a country"), ("4309", "position"), ("7252", "sex"), ("8001", "roll"),
+    ("8003", "asset"), ("8006 8026", "piece"), ("8007", "IBAN"), ("8011", "number"),
+    ("8013", "check pair"), ("7241", "medium"), ("43[01][0-6] 4320 725[3-79]", "escapes"),
 )  # fmt: skip
-_COMPILED: Final = tuple((re.compile(identifier), form) for identifier, form in _FORMS)
+# Which identifiers an element string must have beside one, any of each group; N: any digit.
+_REQUIRED: Final = (
+    ("02", "37"), ("10 11 13 15 16 20 240 241 242 422 7001", "01 02 03 8006 8026"),
+    ("17", "01 02 03 255 8006 8026"), ("12", "8020"), ("21 251 7021 7240", "01 03 8006"),
+    ("22 235 243 337N 71N 8001 8200", "01"), ("250", "01 8006"), ("250", "21"), ("254", "414"),
+    ("30 31NN 32NN 350N 351N 352N 356N 357N 360N 361N 364N 365N 366N", "01 02"),
+    ("330N 331N 332N 333N 334N 335N 336N 34NN 353N 354N 355N 362N 363N 367N 368N 369N 8009", "00 01"),
+    ("37", "00"), ("37", "02 8026"), ("390N", "255 8020"), ("391N 8007", "8020 415"), ("392N", "01"),
+    ("392N 393N 395N", "30 31NN 32NN 35NN 36NN"), ("394N 8111", "255"), ("403 43NN", "00"),
+    ("415", "8020"), ("8020", "415"), ("423 424 425 426 427 7002 7003 7005 7006 7007 7008 7009 7010 7011 703N 8005 8008", "01 02"),
+    ("427", "422"), ("4303", "4302"), ("4313", "4312"), ("7004", "01"), ("7004", "10"),
+    ("7020", "01 8006"), ("7020", "416"), ("7022", "7021"), ("723N", "01 8004"), ("8011", "8010"),
+    ("7241 7242 8019", "8017 8018"), ("8012", "01 8006"), ("8026", "37"),
+    ("8030", "00 01 253 255 8003 8004 8006 8010 8017 8018"),
+)  # fmt: skip
+_EXCLUDED: Final = (
+    ("01", "02 255 37"), ("02 8026", "255"), ("02", "8026"), ("21", "235"), ("255", "415 8006 8020"),
+    ("390N", "391N 394N 8111"), ("392N", "393N"), ("394N", "8111"), ("395N", "392N 393N 8005"),
+    ("420", "421"), ("421", "4307"), ("422 423 424 425", "426"), ("4330", "4331"), ("4332", "4333"),
+    ("8006", "01 37"), ("8017", "8018"), ("8026", "8006"),
+)  # fmt: skip
+_CHECKED_LENGTHS: Final = {"00": 18, "402": 17, "253": 13, "255": 13, "41": 13, "801": 18}
+_AMOUNT: Final = re.compile(r"3[1-69]\d\d", re.ASCII)  # whose last digit is the number of decimals
+_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_PAIR_LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+_SET_82: Final = (
+    "!\"%&'()*+,-./0123456789:;<=>?ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+)
+_PRIMES: Final = tuple(
+    map(
+        int,
+        [
+            "2",
+            "3",
+            "5",
+            "7",
+            "11",
+            "13",
+            "17",
+            "19",
+            "23",
+            "29",
+            "31",
+            "37",
+            "41",
+            "43",
+            "47",
+            "53",
+            "59",
+            "61",
+            "67",
+            "71",
+            "73",
+            "79",
+            "83",
+        ],
+    )
+)
 
 
 def read_element_string(value: str) -> str:
@@ -61,7 +116,9 @@ def read_element_string(value: str) -> str:
     for number in numbers:
         if numbers.count(number) > 1:
             raise InvalidValueError(f"the identifier ({number}) is used twice")
-    return "".join(f"({number}){_read_data(number, data)}" for number, data in elements)
+    checked = "".join(f"({number}){_read_data(number, data)}" for number, data in elements)
+    _check_combination(numbers)
+    return checked
 
 
 def complete_digits(digits: str, length: int, *, check: Callable[[str], str] | None = None) -> str:
@@ -76,64 +133,153 @@ def complete_digits(digits: str, length: int, *, check: Callable[[str], str] | N
     if not digits.isascii() or not digits.isdigit():
         raise InvalidValueError(f'"{_cut(digits)}" contains characters other than digits')
     if len(digits) == length - 1:
-        return digits + (check or check_digit)(digits)
+        return digits + (check or ean.calc_check_digit)(digits)
     if len(digits) != length:
         raise InvalidValueError(
             f'"{_cut(digits)}" has {len(digits)} digits, accepted are {length}, or {length - 1} '
             "and the check digit is added"
         )
-    right = (check or check_digit)(digits[:-1])
+    right = (check or ean.calc_check_digit)(digits[:-1])
     if digits[-1] != right:
         raise InvalidValueError(f'"{digits}" ends in {digits[-1]}, but its check digit is {right}')
     return digits
 
 
-def check_digit(digits: str) -> str:
-    """Return the check digit (GS1 General Specifications, 7.9.1): weights 3 and 1 from the right."""
-    weighted = (
-        int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits))
-    )
-    return str(-sum(weighted) % 10)
-
-
 def _read_data(number: str, data: str) -> str:
-    form = next((form for pattern, form in _COMPILED if pattern.fullmatch(number)), None)
-    if form is None:
+    kinds = [kind for numbers, kind in _TABLE_OF_KINDS if _is_one_of(number, numbers)]
+    identifier = _find_identifier(number)
+    if identifier is None:
         raise InvalidValueError(f"({number}) is not a GS1 application identifier")
-    first, *rest = form.split()
     try:
-        if not rest:
-            return _read_part(data, first)
-        size = int(first[1:])
-        return _read_part(data[:size], first) + (
-            _read_part(data[size:], rest[0]) if data[size:] or ".." not in rest[0] else ""
-        )
+        if "check digit" in kinds or "asset" in kinds:
+            data = _complete(number, data)
+        has_format = re.fullmatch(identifier.pattern, f"{number}{data}", re.ASCII) is not None
+        for check, wanted in (_CHECKS[kind] for kind in kinds if kind in _CHECKS):
+            if not has_format or not check(data):
+                raise InvalidValueError(f'"{_cut(data)}" {wanted}')
+        if not has_format:
+            form = identifier.format.partition("+")[2]
+            raise InvalidValueError(
+                f'"{_cut(data)}" is not accepted; its format is {form}: N digits, X characters of the '
+                "GS1 character set"
+            )
+        if _AMOUNT.fullmatch(number) and len(data) < int(number[-1]):
+            raise InvalidValueError(f'"{data}" has fewer digits than its {number[-1]} decimals')
     except InvalidValueError as wrong:
         raise InvalidValueError(f"in ({number}) {wrong}") from None
-
-
-def _read_part(data: str, form: str) -> str:
-    kind, size = form[0], int(form.strip("ncdx."))
-    if kind == "c":
-        return complete_digits(data, size)
-    if kind == "x":
-        if len(data) > size or not re.fullmatch(f"{_SET_82}+", data):
-            raise InvalidValueError(
-                f'"{_cut(data)}" is not accepted; it takes up to {size} letters, digits and symbols '
-                "of the GS1 character set"
-            )
-        return data
-    is_open = ".." in form
-    if (
-        not data.isascii()
-        or not data.isdigit()
-        or (len(data) > size if is_open else len(data) != size)
-    ):
-        amount = f"up to {size}" if is_open else str(size)
-        raise InvalidValueError(f'"{_cut(data)}" is not accepted; it takes {amount} digits')
-    if kind == "d" and not (1 <= int(data[2:4]) <= 12 and int(data[4:6]) <= 31):
-        raise InvalidValueError(f'"{data}" is not a date; use yyMMdd')
     return data
+
+
+@cache
+def _find_identifier(number: str) -> GS1ApplicationIdentifier | None:
+    # Loads the prefixes of all firms, 0.1 s, which nothing but GS1 codes needs.
+    from biip import ParseError
+    from biip.gs1_application_identifiers import GS1ApplicationIdentifier
+
+    try:
+        found = GS1ApplicationIdentifier.extract(number)
+    except ParseError:
+        return None
+    return found if found.ai == number else None
+
+
+def _complete(number: str, data: str) -> str:
+    """Return data with the check digit of the number that they begin with; it is added if nothing follows."""
+    start = 1 if number == "8003" else 0
+    lengths = (size for prefix, size in _CHECKED_LENGTHS.items() if number.startswith(prefix))
+    size = 13 if start else next(lengths, 14)
+    has_rest = number in ("253", "255", "8003", "8006", "8026") and len(data) > start + size
+    rest = data[start + size :] if has_rest else ""
+    return (
+        data[:start]
+        + complete_digits(data[start : start + size] if rest else data[start:], size)
+        + rest
+    )
+
+
+def _is_one_of(number: str, numbers: str) -> bool:
+    return re.fullmatch(numbers.replace("N", "[0-9]").replace(" ", "|"), number) is not None
+
+
+def _check_combination(numbers: list[str]) -> None:
+    groups = [number[:3] for number in numbers if _AMOUNT.fullmatch(number)]
+    if len(set(groups)) < len(groups):
+        raise InvalidValueError("it states a measure or an amount twice, with other decimals")
+    for whose, wanted in _REQUIRED:
+        number = _find_one(numbers, whose)
+        if number is not None and _find_one(numbers, wanted) is None:
+            raise InvalidValueError(
+                f"({number}) must have one of these beside it: {wanted.replace('N', 'n')}"
+            )
+    for whose, excluded in _EXCLUDED:
+        number, other = _find_one(numbers, whose), _find_one(numbers, excluded)
+        if number is not None and other is not None:
+            raise InvalidValueError(f"({number}) and ({other}) exclude each other")
+
+
+def _find_one(numbers: list[str], of: str) -> str | None:
+    return next((number for number in numbers if _is_one_of(number, of)), None)
+
+
+# --- data that a format does not describe ----------------------------------------------------------------
+
+
+def _is_date(text: str, *, or_month: bool = False) -> bool:
+    """Return whether a text is one or two dates of six digits, each maybe with a time of four."""
+    for at in (0, 6) if len(text) == 12 else (0,):
+        year, month, day = (int(text[at + n : at + n + 2]) for n in (0, 2, 4))
+        try:
+            date(2000 + year, month, day or (1 if or_month else 0))
+        except ValueError:
+            return False
+    return len(text) != 10 or (text[6:8] < "24" and text[8:] < "60")
+
+
+def _is_currency(text: str) -> bool:
+    from iso4217 import Currency  # reads its list
+
+    return int(text[:3]) in {one.number for one in Currency}
+
+
+def _are_countries(text: str) -> bool:
+    return all(text[at : at + 3] in list_countries() for at in range(0, len(text), 3))
+
+
+def _has_check_pair(text: str) -> bool:
+    """Return whether a global model number ends in its check characters (7.9.5)."""
+    body = text[:-2]
+    weighted = (
+        _SET_82.index(sign) * prime for sign, prime in zip(reversed(body), _PRIMES, strict=False)
+    )
+    total = sum(weighted) % 1021
+    return text[-2:] == _PAIR_LETTERS[total >> 5] + _PAIR_LETTERS[total & 31]
+
+
+def _is_roll(text: str) -> bool:
+    sizes = (text[:4], text[4:9], text[9:12])
+    return all(size.strip("0") for size in sizes) and text[12] in "019"
+
+
+# The check of each kind of data, and what the message says of data that fail it.
+_CHECKS: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
+    "date, or month": (lambda text: _is_date(text, or_month=True), "is not a date; use yyMMdd, with dd 00 for a whole month"),
+    "date": (_is_date, "is not a date; use yyMMdd"),
+    "day and hour": (lambda text: _is_date(text[:6]), "is not a date with an hour; use yyMMddHH"),
+    "currency": (_is_currency, "does not begin with the number of a currency (ISO 4217)"),
+    "countries": (_are_countries, "are not numbers of countries (ISO 3166-1)"),
+    "country": (lambda text: _are_countries(text[:3]) or text[:3] == "999", "does not begin with the number of a country (ISO 3166-1)"),
+    "letters of a country": (lambda text: text in list_countries(), "is not the code of a country (ISO 3166-1)"),
+    "position": (lambda text: int(text[:10]) <= 1_800_000_000 and int(text[10:]) <= 3_600_000_000, "is not a latitude of at most 180 and a longitude of at most 360 degrees"),
+    "sex": (lambda text: text in "0129", "is not a code of ISO 5218: 0, 1, 2 or 9"),
+    "roll": (_is_roll, "has a size of 0, or a direction of winding other than 0, 1 and 9"),
+    "asset": (lambda text: text[0] == "0", "does not begin with 0"),
+    "piece": (lambda text: 0 < int(text[14:16]) <= int(text[16:]), "is not a piece of its total, such as 0102"),
+    "IBAN": (lambda text: _IBAN.fullmatch(text) is not None and passes_mod_97(text), "is not an IBAN, or has wrong check digits"),
+    "number": (lambda text: text == "0" or text[0] != "0", "begins with 0"),
+    "check pair": (_has_check_pair, "has wrong check characters"),
+    "medium": (lambda text: 1 <= int(text) <= 10 or int(text) >= 80, "is not a medium: 01 to 10, or 80 to 99"),
+    "escapes": (lambda text: re.fullmatch(r"(?:[^%]|%[0-9A-Fa-f]{2})+", text) is not None, "has a % without two hexadecimal digits"),
+}  # fmt: skip
 
 
 def _cut(text: str) -> str:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from binascii import crc_hqx
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+
+from stdnum.br import cnpj, cpf
+from stdnum.pl import nip
 
 from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
 
@@ -144,7 +148,7 @@ def write_pix(payment: Mapping[str, Any]) -> bytes:
     )
     if not content.isascii():
         raise InvalidPaymentError('"pix-qr" takes letters of the Latin alphabet')
-    return f"{content}{crc16(content.encode()):04X}".encode()
+    return f"{content}{crc_hqx(content.encode(), 0xFFFF):04X}".encode()
 
 
 def write_zbp(payment: Mapping[str, Any]) -> bytes:
@@ -162,7 +166,7 @@ def write_zbp(payment: Mapping[str, Any]) -> bytes:
     if amount is not None and amount > Decimal("9999.99"):
         raise members.make_error("amount", f"is {amount}, at most 9999.99 is accepted")
     tax_number = members.matching("tax_number", re.compile(r"[0-9]{10}"), "10 digits")
-    if tax_number and not _is_nip(tax_number):
+    if tax_number and not nip.is_valid(tax_number):
         raise members.make_error("tax_number", f'has a wrong check digit: "{tax_number}"')
     name, message = members.text("name", 20, is_required=True), members.text("message", 32)
     for member, text in (("name", name), ("message", message)):
@@ -172,48 +176,20 @@ def write_zbp(payment: Mapping[str, Any]) -> bytes:
     return "|".join((tax_number, "PL", iban[2:], grosze, name, message, "", "", "")).encode()
 
 
-def crc16(content: bytes) -> int:
-    """Return the check value of a BR Code (CRC-16/CCITT-FALSE)."""
-    register = 0xFFFF
-    for byte in content:
-        register ^= byte << 8
-        for _ in range(8):
-            register = ((register << 1) ^ 0x1021 if register & 0x8000 else register << 1) & 0xFFFF
-    return register
-
-
 def _pix_key(members: PaymentRecord) -> str:
     key = members.text("key", 77, is_required=True)
     uuid = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     if re.fullmatch(rf"\+55[0-9]{{10,11}}|{uuid}|[a-z0-9._+-]+@[a-z0-9.-]+\.[a-z]+", key):
         return key
-    if re.fullmatch(r"[0-9]{11}", key) and _has_check_digits(key, 9, 11):
+    if re.fullmatch(r"[0-9]{11}", key) and len(set(key)) > 1 and cpf.is_valid(key):
         return key
-    if re.fullmatch(r"[0-9]{14}", key) and _has_check_digits(key, 12, 9):
+    if re.fullmatch(r"[0-9]{14}", key) and len(set(key)) > 1 and cnpj.is_valid(key):
         return key
     raise members.make_error(
         "key",
         f'is "{key[:4]}…", not an e-mail address, a phone number such as +5511999998888, a CPF or '
         "CNPJ with its check digits, or a random key",
     )
-
-
-def _has_check_digits(digits: str, size: int, heaviest: int) -> bool:
-    """Return whether a CPF or CNPJ ends in its two check digits (modulo 11, weights from 2)."""
-    if len(set(digits)) == 1:
-        return False
-    for length in (size, size + 1):
-        weights = [2 + at % (heaviest - 1) for at in range(length)]
-        total = sum(int(d) * w for d, w in zip(reversed(digits[:length]), weights, strict=True))
-        if int(digits[length]) != (11 - total % 11) % 11 % 10:
-            return False
-    return True
-
-
-def _is_nip(digits: str) -> bool:
-    weights = (6, 5, 7, 2, 3, 4, 5, 6, 7)
-    total = sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=False))
-    return total % 11 == int(digits[9])
 
 
 def _field(name: str, value: str) -> str:

@@ -10,7 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any, Final
+
+from babel.core import get_global
 
 MAX_AMOUNT: Final = Decimal("999999999.99")
 MAX_EPC_BYTES: Final = 331
@@ -114,7 +117,7 @@ class PaymentRecord:
         except InvalidOperation:
             raise self.make_error("amount", f'is "{text[:20]}", not a number') from None
         if not amount.is_finite() or not least <= amount <= MAX_AMOUNT:
-            raise self.make_error("amount", f"is {text}, it must be from 0.01 to {MAX_AMOUNT:f}")
+            raise self.make_error("amount", f"is {text}, it must be from {least} to {MAX_AMOUNT:f}")
         if amount != round(amount, 2):
             raise self.make_error("amount", f"is {text}, it may have two decimals; use round(2)")
         return amount
@@ -159,6 +162,14 @@ def write_sepa_payment(payment: Mapping[str, Any], user: str = "epc-qr") -> byte
 def passes_mod_97(code: str) -> bool:
     """Return whether an IBAN or creditor reference has valid check digits (ISO 7064, mod 97-10)."""
     return int("".join(str(int(char, 36)) for char in code[4:] + code[:4])) % 97 == 1
+
+
+@cache
+def list_countries() -> frozenset[str]:
+    """Return the codes of countries by ISO 3166-1 that the CLDR has: three digits, and two letters."""
+    aliases = get_global("territory_aliases")
+    own = {code: names for code, names in aliases.items() if code.isdigit() and code < "900"}
+    return frozenset((*own, *(names[0] for names in own.values())))
 
 
 def _amount_in_euros(members: PaymentRecord) -> str:

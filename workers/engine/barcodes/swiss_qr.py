@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final
 
-from babel import Locale
+from stdnum.ch import esr
 
-from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
+from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord, list_countries
 
 MAX_BYTES: Final = 997  # version 25 at level M, the largest allowed (6.1)
 _MEMBERS: Final = (
@@ -19,19 +19,30 @@ _MEMBERS: Final = (
 )
 _ADDRESS: Final = ("name", "street", "number", "postal_code", "town", "country")
 _CURRENCIES: Final = ("CHF", "EUR")
-_NOT_COUNTRIES: Final = frozenset(
-    {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "ZZ"}
-)
-_COUNTRY: Final = re.compile(r"[A-WY][A-Z]|XK")  # the rest of X is for private use, but for Kosovo
+_KOSOVO: Final = "XK"  # has no code of ISO 3166-1, but of banks
 # Latin only, since 2.3 with Extended-A (4.1.1).
 _WRONG_SIGN: Final = re.compile("[^\u0020-\u007e\u00a0-\u017f\u0218-\u021b\u20ac]")
 _ACCOUNT_LENGTH: Final = 21
-_NOTICES: Final = (  # required on a bill of 0.00 (4.3.4)
-    "NICHT ZUR ZAHLUNG VERWENDEN",
-    "NE PAS UTILISER POUR LE PAIEMENT",
-    "NON UTILIZZARE PER IL PAGAMENTO",
-    "DO NOT USE FOR PAYMENT",
-)
+NOTICES: Final = {  # required on a bill of 0.00, by its language (4.3.4)
+    "de": "NICHT ZUR ZAHLUNG VERWENDEN",
+    "fr": "NE PAS UTILISER POUR LE PAIEMENT",
+    "it": "NON UTILIZZARE PER IL PAGAMENTO",
+    "en": "DO NOT USE FOR PAYMENT",
+}
+# Signs as people and word processors type them, and what stands for them in the accepted set.
+_TYPED: Final = {
+    **dict.fromkeys(
+        "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02bd\u055a\ua78c\uff07", "'"
+    ),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u02ba\uff02", '"'),
+    **dict.fromkeys("\u2039", "<"),
+    **dict.fromkeys("\u203a", ">"),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d", "-"),
+    **dict.fromkeys("\u2022\u2027\u22c5", "\u00b7"),
+    **dict.fromkeys("\u2044\u2215", "/"),
+    **dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f", ""),
+}
+_MAX_ADAPTED: Final = 1000  # characters of a text; no member takes as many
 
 
 def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> bytes:
@@ -42,6 +53,7 @@ def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> b
     Raises:
         InvalidPaymentError: A member is missing or invalid.
     """
+    payment, _ = adapt_signs(payment)
     members = PaymentRecord(name, payment, find_wrong=_find_wrong_sign)
     members.check_members(_MEMBERS)
     account = _account(members)
@@ -69,6 +81,37 @@ def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> b
             f'"{name}" holds {MAX_BYTES} bytes, these values need {len(content)}; shorten "message"'
         )
     return content
+
+
+def adapt_signs(payment: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Return a bill with typed signs replaced by accepted ones, and those that were replaced.
+
+    Letters and their accents are composed first, which is not counted: they look the same.
+    """
+    replaced: dict[str, None] = {}
+
+    def adapt(value: Any, depth: int) -> Any:
+        if isinstance(value, Mapping) and depth < 2:
+            return {name: adapt(one, depth + 1) for name, one in value.items()}
+        if isinstance(value, list | tuple) and depth < 2 and len(value) <= 2:
+            return [adapt(one, depth + 1) for one in value]
+        if isinstance(value, str) and len(value) <= _MAX_ADAPTED and not value.isascii():
+            return "".join(map(adapt_sign, unicodedata.normalize("NFC", value)))
+        return value
+
+    def adapt_sign(sign: str) -> str:
+        if sign.isspace() or not _WRONG_SIGN.match(sign):
+            return sign
+        other = _TYPED.get(sign)
+        if other is None:  # a ligature, or a letter with a mark that is not accepted
+            plain = unicodedata.normalize("NFKD", sign)
+            other = "".join(one for one in plain if not unicodedata.combining(one))
+        if other == sign or _WRONG_SIGN.search(other):
+            return sign
+        replaced[sign] = None
+        return other
+
+    return adapt(payment, 0), "".join(replaced)
 
 
 # --- members ----------------------------------------------------------------------------------------
@@ -116,29 +159,24 @@ def _qr_reference(members: PaymentRecord, written: str) -> str:
             "reference", f"{what}; a QR-IBAN needs a QR reference of 27 digits"
         )
     if len(written) == 26:
-        return written + str(_check_digit(written))
-    if _check_digit(written[:-1]) != int(written[-1]):
+        return written + esr.calc_check_digit(written)
+    right = esr.calc_check_digit(written[:-1])
+    if written[-1] != right:
         raise members.make_error(
-            "reference",
-            f"ends in {written[-1]}, but its check digit is {_check_digit(written[:-1])}",
+            "reference", f"ends in {written[-1]}, but its check digit is {right}"
         )
     return written
-
-
-def _check_digit(digits: str) -> int:
-    """Return the check digit of a QR reference (modulo 10, recursive)."""
-    carry = 0
-    for digit in digits:
-        carry = (0, 9, 4, 6, 8, 2, 7, 1, 3, 5)[(carry + int(digit)) % 10]
-    return (10 - carry) % 10
 
 
 def _amount(members: PaymentRecord, message: str) -> tuple[str, str]:
     currency = members.text("currency", 3) or "CHF"
     if currency not in _CURRENCIES:
         raise members.make_error("currency", f'is "{currency}"; accepted are CHF and EUR')
-    least = Decimal(0) if message in _NOTICES else Decimal("0.01")
-    amount = members.amount(least=least)
+    amount = members.amount(least=Decimal(0))
+    if amount == 0 and message not in NOTICES.values():
+        raise members.make_error(
+            "amount", f'is 0, which is accepted with the message "{NOTICES["en"]}", in any language'
+        )
     return "" if amount is None else f"{amount:.2f}", currency
 
 
@@ -156,7 +194,7 @@ def _address(members: PaymentRecord, name: str, *, is_required: bool = False) ->
     address = PaymentRecord(members.symbology, record, f"{name}.", _find_wrong_sign)
     address.check_members(_ADDRESS)
     country = address.compact("country", is_required=True)
-    if country not in _list_countries():
+    if country != _KOSOVO and country not in list_countries():
         raise address.make_error(
             "country", f'is "{country[:20]}", not a code of ISO 3166-1 such as CH'
         )
@@ -181,13 +219,3 @@ def _additions(members: PaymentRecord, billing: str) -> list[str]:
     procedures = [listed.text(at, 100, is_required=True) for at in numbered]
     lines = [billing, *procedures]
     return lines if any(lines) else []
-
-
-@lru_cache(maxsize=1)
-def _list_countries() -> frozenset[str]:
-    """Return the codes of ISO 3166-1 that the CLDR names; letters for groups of countries are not codes."""
-    return frozenset(
-        code
-        for code in map(str, Locale("en").territories)
-        if _COUNTRY.fullmatch(code) and code not in _NOT_COUNTRIES
-    )

@@ -31,6 +31,7 @@ from workers.engine.barcodes.values import (
     BarcodeValue,
     read_codabar,
     read_code39,
+    read_code93,
     read_code128,
     read_databar,
     read_databar_limited,
@@ -39,6 +40,7 @@ from workers.engine.barcodes.values import (
     read_gs1,
     read_gs1_128,
     read_gs1_lines,
+    read_intelligent_mail,
     read_itf14,
     read_micro_qr,
     read_qr,
@@ -57,6 +59,7 @@ class SymbolShape(Enum):
     STACK = "rows of bars, each of a fixed height"
     MATRIX = "square modules"
     HEXAGONS = "hexagons around a bull's eye"
+    STATES = "bars of four heights and positions"
 
 
 class PaymentFormat(NamedTuple):
@@ -82,7 +85,7 @@ class ColumnLimits(NamedTuple):
 class Symbology(NamedTuple):
     """One type of bar code. Bars are `height` modules high; `quiet` is in modules on each side.
 
-    `format` names a format of the library zxing-cpp. `levels` are the levels of error correction by
+    `format` names a format of the library zxing-cpp, empty for one that it has not. `levels` are the levels of error correction by
     letter (QR codes), `corrections` the lowest and highest by number.
     """
 
@@ -108,12 +111,11 @@ class Symbology(NamedTuple):
         }[option]
 
 
-def _payment_code(write: Callable[[Mapping[str, Any]], bytes], members: str) -> Symbology:
-    return Symbology(
-        *("QRCode", read_qr, SymbolShape.MATRIX, 4),
-        levels=QR_LEVELS,
-        payment=PaymentFormat(write, members),
-    )
+def _payment_code(
+    write: Callable[[Mapping[str, Any]], bytes], members: str, *more: Any
+) -> Symbology:
+    payment = PaymentFormat(write, members, *more)
+    return Symbology("QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS, payment=payment)
 
 
 # Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
@@ -126,33 +128,15 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "micro-qr": Symbology(
             "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
         ),
-        "epc-qr": Symbology(
-            "QRCode",
-            read_qr,
-            SymbolShape.MATRIX,
-            4,
-            levels=QR_LEVELS,
-            payment=PaymentFormat(write_sepa_payment, "name, iban and amount"),
-        ),
-        "swiss-qr": Symbology(
-            "QRCode",
-            read_qr,
-            SymbolShape.MATRIX,
-            4,
-            levels=QR_LEVELS,
-            payment=PaymentFormat(write_swiss_payment, "iban, creditor, amount and reference"),
-        ),
+        "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
+        "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference"),
         "spayd-qr": _payment_code(write_spayd, "iban and amount"),
         "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
         "upi-qr": _payment_code(write_upi, "address, name and amount"),
         "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
         "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
-        "upn-qr": Symbology(
-            *("QRCode", read_qr, SymbolShape.MATRIX, 4),
-            levels=QR_LEVELS,
-            payment=PaymentFormat(
-                write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
-            ),
+        "upn-qr": _payment_code(
+            write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
         ),
         "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
         "gs1-datamatrix": Symbology(
@@ -176,6 +160,8 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "code128": Symbology("Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True),
         "gs1-128": Symbology("Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True),
         "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45),
+        "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45),
+        "usps-imb": Symbology("", read_intelligent_mail, SymbolShape.STATES, 1),
         "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45),
         "ean13": Symbology("EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True),
         "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55),

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from workers.engine.barcodes.gs1 import (
     InvalidValueError,
-    check_digit,
     complete_digits,
     read_element_string,
 )
@@ -50,6 +49,28 @@ def read_code39(value: str) -> BarcodeValue:
     return BarcodeValue(_check_length(value, MAX_LINEAR), value)
 
 
+def read_code93(value: str) -> BarcodeValue:
+    """Read ASCII; Code 93 writes what is not one of its 43 characters as two."""
+    wrong = next((char for char in value if char > "\x7f"), None)
+    if wrong is not None:
+        raise InvalidValueError(
+            f'it contains the character "{wrong}" (U+{ord(wrong):04X}); accepted are those of ASCII'
+        )
+    return BarcodeValue(_check_length(value, MAX_LINEAR), _without_controls(value))
+
+
+def read_intelligent_mail(value: str) -> BarcodeValue:
+    """Read the tracking code of 20 digits and the ZIP code of 0, 5, 9 or 11 (USPS-B-3200, 2.1)."""
+    digits = re.sub(r"[ -]", "", value)
+    if not re.fullmatch(r"[0-9][0-4][0-9]{18}(?:[0-9]{5}|[0-9]{9}|[0-9]{11})?", digits):
+        raise InvalidValueError(
+            f'"{value[:40]}" is not accepted; it takes a tracking code of 20 digits, the second of them '
+            "0 to 4, and a ZIP code of 5, 9 or 11, or none"
+        )
+    parts = (digits[:2], digits[2:5], digits[5:11], digits[11:20], digits[20:])
+    return BarcodeValue(digits, " ".join(filter(None, parts)))
+
+
 def read_codabar(value: str) -> BarcodeValue:
     """Read the digits and signs of Codabar, with or without start and stop letters."""
     if re.fullmatch(r"[0-9$:/.+-]+", value):
@@ -82,50 +103,28 @@ def read_upca(value: str) -> BarcodeValue:
 
 def read_upce(value: str) -> BarcodeValue:
     """Read the 8 digits of UPC-E, or the GTIN-12 that they represent."""
+    from biip import EncodeError, ParseError  # late, as in gs1.py
+    from biip.upc import Upc
+
     if value.isascii() and value.isdigit() and len(value) in (11, 12):
         whole = complete_digits(value, 12)
-        short = _suppress_zeros(whole)
-        if short is None:
+        try:
+            short = Upc.parse(whole).as_upc_e()
+        except (EncodeError, ParseError):
             raise InvalidValueError(
                 f'"{whole}" has too few zeros for UPC-E; use a bar code of type "upca"'
-            )
+            ) from None
     else:
-        short = complete_digits(value, 8, check=lambda digits: check_digit(_expand_zeros(digits)))
-    if short[0] not in "01":
-        raise InvalidValueError(f'"{short}" begins with {short[0]}; UPC-E begins with 0 or 1')
+        short = complete_digits(value, 8, check=_check_digit_of_upce)
     return BarcodeValue(short, f"{short[0]} {short[1:7]} {short[7]}")
 
 
-def _expand_zeros(short: str) -> str:
-    """Return the first 11 digits of UPC-A for the first 7 of UPC-E (GS1 General Specifications,
-    7.10).
-    """
-    system, body, last = short[0], short[1:6], short[6]
-    if last in "012":
-        return f"{system}{body[:2]}{last}0000{body[2:]}"
-    if last == "3":
-        return f"{system}{body[:3]}00000{body[3:]}"
-    if last == "4":
-        return f"{system}{body[:4]}00000{body[4]}"
-    return f"{system}{body}0000{last}"
+def _check_digit_of_upce(digits: str) -> str:
+    from biip.upc import Upc
 
-
-def _suppress_zeros(whole: str) -> str | None:
-    """Return UPC-E for UPC-A, None with too few zeros."""
-    makers = (
-        whole[1:3] + whole[8:11] + whole[3],
-        whole[1:4] + whole[9:11] + "3",
-        whole[1:5] + whole[10] + "4",
-        whole[1:6] + whole[10],
-    )
-    return next(
-        (
-            whole[0] + short + whole[11]
-            for short in makers
-            if _expand_zeros(whole[0] + short) == whole[:11]
-        ),
-        None,
-    )
+    if digits[0] not in "01":
+        raise InvalidValueError(f'"{digits}" begins with {digits[0]}; UPC-E begins with 0 or 1')
+    return str(Upc.parse(digits).check_digit)
 
 
 def read_itf14(value: str) -> BarcodeValue:

@@ -7,22 +7,49 @@ from dataclasses import dataclass
 from decimal import Context, localcontext
 from typing import Final
 
-from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.mapping import INSTRUCTIONS, Record
 from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
 from workers.engine.einvoices.rules.codelists import CODES
+from workers.engine.einvoices.rules.of_syntaxes import CII, UBL
 from workers.engine.einvoices.rules.peppol import IN_XRECHNUNG, LINE_AMOUNT, PEPPOL
-from workers.engine.einvoices.rules.presence import PRESENCE
+from workers.engine.einvoices.rules.presence import EXTENDED_PRESENCE, PRESENCE
 from workers.engine.einvoices.rules.rule import BusinessRule, InvoiceRecord
-from workers.engine.einvoices.rules.sums import SUMS
-from workers.engine.einvoices.rules.ubl import UBL
-from workers.engine.einvoices.rules.vat import VAT
+from workers.engine.einvoices.rules.sums import EXTENDED_SUMS, SUMS
+from workers.engine.einvoices.rules.vat import EXTENDED_VAT, VAT
 from workers.engine.einvoices.rules.xrechnung import XRECHNUNG
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 
 RULES: Final = (*PRESENCE, *SUMS, *VAT, *CODES)
 MAX_VIOLATIONS: Final = 50
 
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Rules that an invoice was checked by: their name, and the edition."""
+
+    name: str
+    version: str
+
+
+_EN16931: Final = RuleSet("EN 16931 business rules", "1.3.16")
+# Without BR-FXEXT-01 to -12, of terms that no other profile has.
+_EXTENDED: Final = RuleSet("Factur-X EXTENDED business rules on the terms of EN 16931", "1.09.2")
+_XRECHNUNG: Final = RuleSet("XRechnung business rules", "3.0")
+_PEPPOL: Final = RuleSet("Peppol BIS Billing, without rules of single countries", "3.0")
+_RULE_SETS: Final = {
+    "extended": (_EXTENDED,),
+    "xrechnung": (_EN16931, _XRECHNUNG),
+    "peppol": (_EN16931, _PEPPOL),
+}
+
+
+def find_rule_sets(profile: InvoiceProfile) -> tuple[RuleSet, ...]:
+    """Return the rules that invoices of a profile are checked by."""
+    return _RULE_SETS.get(profile.name, (_EN16931,))
+
+
 # Exact for sums of 20,000 amounts of 28 digits.
+_PAYMENT: Final = "payment"
 _EXACT: Final = Context(prec=60)
 
 
@@ -33,6 +60,7 @@ class RuleViolation:
     rule: str
     path: str  # such as /lines/2/quantity
     message: str
+    element: str = ""  # its XPath, where no path in the record leads to it
 
 
 def check_invoice(
@@ -59,8 +87,8 @@ def _rules_of(profile: str, syntax: str) -> tuple[BusinessRule, ...]:
     rules = [rule for rule in RULES if rule.level <= own.level]
     if profile == "extended":
         rules = [rule for rule in rules if rule.is_in_extended]
-    if syntax == "ubl":
-        rules += UBL
+        rules += (*EXTENDED_PRESENCE, *EXTENDED_SUMS, *EXTENDED_VAT)
+    rules += UBL if syntax == "ubl" else CII
     if profile == "xrechnung":
         rules += XRECHNUNG
         rules += (rule for rule in PEPPOL if rule.identifier in IN_XRECHNUNG)
@@ -78,6 +106,10 @@ def _in_scope(record: Record, scope: str) -> Iterator[tuple[Record, str]]:
         return
     first, _, rest = scope.partition(".")
     value = record.get(first)
+    if first == _PAYMENT and INSTRUCTIONS in record:
+        for instruction in record[INSTRUCTIONS]:
+            yield instruction, f"/{first}"
+        return
     if isinstance(value, list):
         for index, entry in enumerate(value):
             for inner, path in _in_scope(entry, rest):

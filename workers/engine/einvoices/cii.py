@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from workers.engine.einvoices.mapping import MappingNode
+from workers.engine.einvoices.mapping import FIRST, MappingNode
 
 _STANDARD: Final = "urn:un:unece:uncefact:data:standard"
 PREFIXES: Final = {
@@ -17,11 +18,9 @@ ROOT: Final = f"{{{PREFIXES['rsm']}}}CrossIndustryInvoice"
 
 
 def _parent(
-    tag: str, *children: MappingNode, inside: str = "", each: str = "", is_kept: bool = False
+    tag: str, *children: MappingNode, inside: str = "", each: str = "", **more: bool
 ) -> MappingNode:
-    return MappingNode(
-        f"ram:{tag}", children=children, inside=inside, each=each, is_always_written=is_kept
-    )
+    return MappingNode(f"ram:{tag}", children=children, inside=inside, each=each, **more)  # type: ignore[arg-type]  # flags alone
 
 
 def _leaf(tag: str, value: str, **attributes: str) -> MappingNode:
@@ -34,12 +33,16 @@ def _nested(tags: str, value: str, **attributes: str) -> MappingNode:
     return (
         _parent(first, _nested(rest, value, **attributes))
         if rest
-        else _leaf(first, value, **attributes)
+        else replace(_leaf(first, value, **attributes), is_required=True)
     )
 
 
 def _date(tag: str, value: str, *, name: str = "udt:DateTimeString") -> MappingNode:
-    return _parent(tag, MappingNode(name, value, attributes=(("format", "=102"),)))
+    return _parent(tag, MappingNode(name, value, attributes=(("format", "=102"),), is_filled=True))
+
+
+def _reference(value: str) -> MappingNode:
+    return MappingNode("ram:IssuerAssignedID", value, is_required=True, is_filled=True)
 
 
 def _fixed(tag: str, constant: str) -> MappingNode:
@@ -64,6 +67,7 @@ _ADDRESS: Final = _parent(
 _CONTACT: Final = _parent(
     "DefinedTradeContact",
     _leaf("PersonName", "name"),
+    MappingNode("ram:DepartmentName", "name", is_read_only=True),
     _nested("TelephoneUniversalCommunication/CompleteNumber", "phone"),
     _nested("EmailURIUniversalCommunication/URIID", "email"),
     inside="contact",
@@ -72,7 +76,10 @@ _REGISTRATION: Final = _leaf("ID", "registrationId", schemeID="registrationSchem
 _ADDRESS_ONLINE: Final = _nested(
     "URIUniversalCommunication/URIID", "electronicAddress", schemeID="electronicAddressScheme"
 )
-_VAT_ID: Final = _nested("SpecifiedTaxRegistration/ID", "vatId", schemeID="=VA")
+_VAT_ID: Final = _parent(
+    "SpecifiedTaxRegistration",
+    MappingNode("ram:ID", "vatId", attributes=(("schemeID", "=VA"),), is_filled=True),
+)
 _TYPE: Final = _fixed("TypeCode", "VAT")
 
 
@@ -126,17 +133,17 @@ _AGREEMENT: Final = _parent(
     _nested("ContractReferencedDocument/IssuerAssignedID", "contractReference"),
     _parent(
         "AdditionalReferencedDocument",
-        _leaf("IssuerAssignedID", "id"),
+        _reference("id"),
         _leaf("URIID", "url"),
         _fixed("TypeCode", "916"),
         _leaf("Name", "description"),
         _leaf("AttachmentBinaryObject", "content", mimeCode="mediaType", filename="fileName"),
         each="documents",
     ),
-    _parent("AdditionalReferencedDocument", _leaf("IssuerAssignedID", "tenderReference"), _fixed("TypeCode", "50")),
+    _parent("AdditionalReferencedDocument", _reference("tenderReference"), _fixed("TypeCode", "50")),
     _parent(
         "AdditionalReferencedDocument",
-        _leaf("IssuerAssignedID", "objectReference"),
+        _reference("objectReference"),
         _fixed("TypeCode", "130"),
         _leaf("ReferenceTypeCode", "objectReferenceScheme"),
     ),
@@ -154,7 +161,7 @@ _DELIVERY: Final = _parent(
     _parent("ActualDeliverySupplyChainEvent", _date("OccurrenceDateTime", "delivery.date")),
     _nested("DespatchAdviceReferencedDocument/IssuerAssignedID", "despatchAdviceReference"),
     _nested("ReceivingAdviceReferencedDocument/IssuerAssignedID", "receivingAdviceReference"),
-    is_kept=True,
+    is_always_written=True,
 )
 _PERIOD: Final = _parent(
     "BillingSpecifiedPeriod",
@@ -166,7 +173,7 @@ _PAYMENT_MEANS: Final = MappingNode(
     "ram:SpecifiedTradeSettlementPaymentMeans",
     children=(
         _leaf("TypeCode", "../meansCode"),
-        _leaf("Information", "../meansText"),
+        MappingNode("ram:Information", "../meansText", must_agree=True, is_filled=True),
         _parent(
             "ApplicableTradeSettlementFinancialCard",
             _leaf("ID", "../card.number"),
@@ -184,6 +191,37 @@ _PAYMENT_MEANS: Final = MappingNode(
     inside="payment",
     each="accounts",
     is_single=True,
+    is_instruction=True,
+)
+
+
+# EXTENDED alone has these. Its costs of logistics are charges for every rule (BR-FXEXT-CO-12).
+_LOGISTICS: Final = _parent(
+    "SpecifiedLogisticsServiceCharge",
+    _leaf("Description", "reason"),
+    _leaf("AppliedAmount", "amount"),
+    _parent(
+        "AppliedTradeTax",
+        _leaf("CategoryCode", "vatCategory"),
+        _leaf("RateApplicablePercent", "vatRate"),
+    ),
+    each="charges",
+    is_read_only=True,
+)
+# What is collected for others is due as a rounding is (BR-FXEXT-CO-16).
+_THIRD_PARTY: Final = _parent(
+    "SpecifiedFinancialAdjustment",
+    MappingNode("ram:ActualAmount", "/totals.rounding", is_summed=True),
+    is_read_only=True,
+)
+# Subtotals and information have no part in the sums (BR-FXEXT-CO-10).
+_NO_DETAILS: Final = tuple(
+    _parent(
+        "IncludedSupplyChainTradeLineItem",
+        _parent("AssociatedDocumentLineDocument", _fixed("LineStatusReasonCode", kind)),
+        is_read_only=True,
+    )
+    for kind in ("GROUP", "INFORMATION")
 )
 
 
@@ -250,7 +288,7 @@ _SETTLEMENT: Final = _parent(
         _leaf("BasisAmount", "taxable"),
         _leaf("CategoryCode", "category"),
         _leaf("ExemptionReasonCode", "exemptionReasonCode"),
-        _date("TaxPointDate", "/taxPointDate", name="udt:DateString"),
+        replace(_date("TaxPointDate", "/taxPointDate", name="udt:DateString"), only_with=FIRST),
         _leaf("DueDateTypeCode", "/taxPointDateCode"),
         _leaf("RateApplicablePercent", "rate"),
         each="vatBreakdown",
@@ -258,6 +296,8 @@ _SETTLEMENT: Final = _parent(
     _PERIOD,
     _adjustment("allowances", "false"),
     _adjustment("charges", "true"),
+    _LOGISTICS,
+    _THIRD_PARTY,
     _parent(
         "SpecifiedTradePaymentTerms",
         _leaf("Description", "paymentTerms"),
@@ -288,7 +328,10 @@ _PRODUCT: Final = _parent(
     ),
     _parent(
         "DesignatedProductClassification",
-        _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
+        replace(
+            _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
+            is_required=True,
+        ),
         each="classifications",
     ),
     _nested("OriginTradeCountry/ID", "origin"),
@@ -299,7 +342,7 @@ _LINE: Final = _parent(
     _PRODUCT,
     _parent(
         "SpecifiedLineTradeAgreement",
-        _nested("BuyerOrderReferencedDocument/LineID", "orderLine"),
+        _parent("BuyerOrderReferencedDocument", _leaf("LineID", "orderLine")),
         _parent(
             "GrossPriceProductTradePrice",
             _leaf("ChargeAmount", "price.gross"),
@@ -321,7 +364,7 @@ _LINE: Final = _parent(
         _nested("SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount", "netAmount"),
         _parent(
             "AdditionalReferencedDocument",
-            _leaf("IssuerAssignedID", "objectReference"),
+            _reference("objectReference"),
             _fixed("TypeCode", "130"),
             _leaf("ReferenceTypeCode", "objectReferenceScheme"),
         ),
@@ -350,6 +393,6 @@ INVOICE: Final = MappingNode(
                 _parent("IncludedNote", _leaf("Content", "text"), _leaf("SubjectCode", "subjectCode"), each="notes"),
             ),
         ),
-        MappingNode("rsm:SupplyChainTradeTransaction", children=(_LINE, _AGREEMENT, _DELIVERY, _SETTLEMENT)),
+        MappingNode("rsm:SupplyChainTradeTransaction", children=(*_NO_DETAILS, _LINE, _AGREEMENT, _DELIVERY, _SETTLEMENT)),
     ),
 )  # fmt: skip

@@ -72,7 +72,10 @@ def _predicates(node: MappingNode) -> str:
         f"[@{name}='{source[1:]}']" for name, source in node.attributes if source.startswith("=")
     )
     inner = "".join(
-        f"[{path}]" for child in node.children if child.is_constant for path in _constants(child)
+        f"[{path}]"
+        for child in node.children
+        if child.is_discriminator and child.is_constant
+        for path in _constants(child)
     )
     return own + inner
 

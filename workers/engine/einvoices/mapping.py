@@ -17,9 +17,14 @@ from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm,
 Record = dict[str, Any]
 Stack = tuple[Record, ...]  # the invoice and its nested records, the current one last
 
-# The bound keeps sums exact and cheap.
-NUMBER: Final = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,10})?|\.\d{1,10})", re.ASCII)
+# The bound keeps sums exact and cheap. Zeros before and behind the digits are not counted.
+_NUMBER: Final = re.compile(
+    r"([+-]?(?:0*\d{1,18}(?:\.\d{0,10})?|\.\d{1,10}))(?:(?<=\.\d{10})0*)?", re.ASCII
+)
+_TRUTH: Final = {"1": "true", "0": "false"}  # the other forms of xsd:boolean
 MAX_ENTRIES: Final = 20_000  # of one list
+FIRST: Final = "isFirst"  # marks the first entry of a list in an adapted record
+INSTRUCTIONS: Final = "instructions"  # of the payment, each by itself, in a record that was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,13 @@ class MappingNode:
     only_with: str = ""
     is_always_written: bool = False
     is_single: bool = False  # an empty `each` list has one element
+    is_instruction: bool = False  # a payment instruction, which is also read by itself
+    is_read_only: bool = False  # another form of a member, which is never written
+    is_required: bool = False  # its parent must have it
+    is_filled: bool = False  # must have content
+    must_agree: bool = False  # repeats one value of the invoice
+    is_summed: bool = False  # a number that is added to its term
+    forbidden: tuple[str, ...] = ()  # tags and @attributes that it cannot have
     is_key: bool = False  # selects its parent as a constant does
     date_format: str = "%Y%m%d"
     is_constant: bool = field(init=False)  # contains no member of a record
@@ -59,7 +71,8 @@ class MappingNode:
         is_constant = is_constant and all(child.is_constant for child in self.children)
         object.__setattr__(self, "is_constant", is_constant)
         has_fixed = any(source.startswith("=") for _, source in self.attributes)
-        is_discriminator = not self.filler and not self.each and (is_constant or has_fixed)
+        is_own = not (self.filler or self.each or self.is_read_only)
+        is_discriminator = is_own and (is_constant or has_fixed)
         object.__setattr__(self, "is_discriminator", is_discriminator or self.is_key)
         by_tag: dict[str, list[MappingNode]] = {}
         for child in self.children:
@@ -73,6 +86,7 @@ class InvalidTerm:
 
     path: str
     message: str
+    rule: str = "syntax"
 
 
 # --- writing ----------------------------------------------------------------------------------------
@@ -85,6 +99,8 @@ def write_tree(node: MappingNode, record: Record) -> XmlElement:
 
 
 def _write(node: MappingNode, stack: Stack) -> list[XmlElement]:
+    if node.is_read_only:
+        return []
     if node.inside:
         stack = (*stack, find_value(stack, node.inside) or {})
     if not node.each:
@@ -164,7 +180,10 @@ def _start(stack: Stack, path: str) -> tuple[Record, list[str]]:
 def read_tree(
     node: MappingNode, element: XmlElement, prefixes: Mapping[str, str]
 ) -> tuple[Record, list[InvalidTerm]]:
-    """Read the record of an invoice from its root element; return it with its invalid values."""
+    """Read the record of an invoice from its root element; return it with its invalid values.
+
+    `INSTRUCTIONS` of the record has each payment instruction by itself.
+    """
     reader = _RecordReader(prefixes)
     record: Record = {}
     if reader.matches(node, element, (record,)):
@@ -184,13 +203,15 @@ class _RecordReader:
         """Return whether an element matches a node: its tag, and the constants in it."""
         if self._prefixed(element.tag) != node.tag:
             return False
-        if node.constant and not node.value and element.text.strip() != node.constant:
-            return False
+        if node.constant and not node.value:
+            text = element.text.strip()
+            if node.constant not in (text, _TRUTH.get(text)):
+                return False
         for name, source in node.attributes:
             own = element.attributes.get(name)
             if source.startswith("=") and own != source[1:]:
                 return False
-            if source.startswith("/") and own is not None and own != find_value(stack, source):
+            if source.startswith("/") and own != find_value(stack, source):
                 return False
         return all(self._has_constant(child, element, stack) for child in node.children)
 
@@ -209,19 +230,68 @@ class _RecordReader:
     ) -> None:
         """Read the content of an element into the current record."""
         if node.value:
-            self._store(node.value, element.text, stack, groups)
+            self._store(node.value, element.text, stack, groups, node)
         for name, source in node.attributes:
             if source.startswith("~"):
                 self._compare(node, name, element, find_value(stack, source[1:]), groups)
             elif not source.startswith(("=", "/")) and name in element.attributes:
                 self._store(source, element.attributes[name], stack, groups)
-        if not element.children:
-            return
+        if "currencyID" in element.attributes and node.value and not node.attributes:
+            self._compare(node, "currencyID", element, find_value(stack, "/currency"), groups)
+        found: set[int] = set()
         for inner in element.children:
-            for child in node.children_by_tag.get(self._prefixed(inner.tag), ()):
-                if self.matches(child, inner, stack):
-                    self._enter(child, inner, stack, groups)
-                    break
+            known = node.children_by_tag.get(self._prefixed(inner.tag), ())
+            child = next((one for one in known if self.matches(one, inner, stack)), None)
+            if child is None:
+                if known:
+                    self._report_unknown(known[0], inner, groups)
+                continue
+            if id(child) in found and not child.each and not child.is_read_only:
+                self._report(child, groups, f"{child.tag} is stated more than once")
+            found.add(id(child))
+            self._enter(child, inner, stack, groups)
+        self._check_content(node, element, groups, found)
+
+    def _report_unknown(
+        self, node: MappingNode, element: XmlElement, groups: tuple[BusinessGroup, ...]
+    ) -> None:
+        """Report an element that no term is in, because of its constants."""
+        attributes = (each for one in (node, *node.children) for each in one.attributes)
+        is_format = any(source.startswith("=") for _, source in attributes)
+        is_empty = not element.children and not element.text.strip()
+        rule = "syntax" if is_format or is_empty else "cardinality"
+        self._report(node, groups, f"no term is a {node.tag} of this kind", rule)
+
+    def _check_content(
+        self,
+        node: MappingNode,
+        element: XmlElement,
+        groups: tuple[BusinessGroup, ...],
+        found: set[int],
+    ) -> None:
+        """Report what an element must have and has not, or the other way round."""
+        if node.is_filled and not element.children and not element.text.strip():
+            self._report(node, groups, f"{node.tag} is empty", "syntax")
+        for name, source in node.attributes:
+            if source == node.only_with and name not in element.attributes:
+                self._report(node, groups, f"{node.tag} has no {name}", "syntax")
+        for name in node.forbidden:
+            tags = (self._prefixed(inner.tag) for inner in element.children)
+            if name[1:] in element.attributes or name in tags:
+                self._report(node, groups, f"{node.tag} cannot have {name}", "syntax")
+        for child in node.children:
+            if child.is_required and id(child) not in found:
+                self._report(child, groups, f"{node.tag} has no {child.tag}", "syntax")
+
+    def _report(
+        self,
+        node: MappingNode,
+        groups: tuple[BusinessGroup, ...],
+        message: str,
+        rule: str = "cardinality",
+    ) -> None:
+        path = _path_of(groups, node.value or node.inside)
+        self.invalid.append(InvalidTerm(path, message, rule))
 
     def _enter(
         self,
@@ -236,6 +306,8 @@ class _RecordReader:
         if not node.each:
             self.read_into(node, element, inner, own_groups)
             return
+        if node.is_instruction:
+            self._read_instruction(node, element, stack)
         record, name, group = self._find_group(node.each, inner, own_groups)
         entries = record.setdefault(name, [])
         if len(entries) >= MAX_ENTRIES:
@@ -244,6 +316,21 @@ class _RecordReader:
         self.read_into(node, element, (*inner, own), (*own_groups, group))
         if own or not node.is_single:
             entries.append(own)
+
+    def _read_instruction(self, node: MappingNode, element: XmlElement, stack: Stack) -> None:
+        """Read a payment instruction into a record that has no other; its errors are known."""
+        payment: Record = {}
+        alone = {node.inside: payment}
+        group = _member(INVOICE, node.inside)
+        own: Record = {}
+        known, self.invalid = self.invalid, []
+        self.read_into(
+            node, element, (alone, payment, own), (INVOICE, group, _member(group, node.each))
+        )
+        self.invalid = known
+        if own:
+            payment["accounts"] = [own]
+        stack[0].setdefault(INSTRUCTIONS, []).append(payment)
 
     def _open(
         self, path: str, stack: Stack, groups: tuple[BusinessGroup, ...]
@@ -263,7 +350,14 @@ class _RecordReader:
         assert isinstance(last, BusinessGroup)
         return record, steps[-1], last
 
-    def _store(self, path: str, text: str, stack: Stack, groups: tuple[BusinessGroup, ...]) -> None:
+    def _store(
+        self,
+        path: str,
+        text: str,
+        stack: Stack,
+        groups: tuple[BusinessGroup, ...],
+        node: MappingNode | None = None,
+    ) -> None:
         record, steps = _start(stack, path)
         group: Any = groups[0] if path.startswith("/") else groups[-2 if path[:2] == ".." else -1]
         for step in steps[:-1]:
@@ -273,11 +367,18 @@ class _RecordReader:
         try:
             value = parse_value(text.strip(), term.data_type)
         except ValueError as error:
-            names = [one.name for one in groups[1:]]
-            self.invalid.append(InvalidTerm(".".join((*names, path)), f"{term.number}: {error}"))
+            self.invalid.append(InvalidTerm(_path_of(groups, path), f"{term.number}: {error}"))
             return
-        if value is not None:
-            record.setdefault(steps[-1], value)
+        if value is None:
+            if term.data_type is TermType.CODE:
+                message = f"{term.number}: the code is empty"
+                self.invalid.append(InvalidTerm(_path_of(groups, path), message))
+            return
+        if node is not None and node.is_summed:
+            record[steps[-1]] = record.get(steps[-1], 0) + value
+        elif record.setdefault(steps[-1], value) != value and node is not None and node.must_agree:
+            message = f"{term.number}: the invoice states another one, too"
+            self.invalid.append(InvalidTerm(_path_of(groups, path), message))
 
     def _compare(
         self,
@@ -291,7 +392,7 @@ class _RecordReader:
         own = element.attributes.get(name)
         if own is None or own == expected:
             return
-        path = ".".join((*(one.name for one in groups[1:]), node.value))
+        path = _path_of(groups, node.value)
         message = f'{name} is "{own[:40]}", the invoice states "{expected or ""}"'
         self.invalid.append(InvalidTerm(path, message))
 
@@ -303,6 +404,16 @@ class _RecordReader:
             prefix = self._prefixes.get(namespace)
             known = self._known_tags[tag] = "" if prefix is None else f"{prefix}:{name}"
         return known
+
+
+def _path_of(groups: tuple[BusinessGroup, ...], path: str) -> str:
+    """Return the dotted path from the invoice of a path in the innermost group."""
+    if path.startswith("/"):
+        return path[1:]
+    names = [one.name for one in groups[1:]]
+    if path.startswith("../"):
+        names, path = names[:-1], path[3:]
+    return ".".join(name for name in (*names, path) if name)
 
 
 def _member(group: Any, name: str) -> Any:
@@ -319,9 +430,7 @@ def parse_value(text: str, kind: TermType) -> Any:
         return None
     match kind:
         case TermType.AMOUNT | TermType.NUMBER:
-            if not NUMBER.fullmatch(text):
-                raise ValueError(f'"{text[:40]}" is not a number of at most 18 and 10 digits')
-            return Decimal(text)
+            return parse_number(text)
         case TermType.DATE:
             return _parse_date(text)
         case TermType.BINARY:
@@ -331,6 +440,20 @@ def parse_value(text: str, kind: TermType) -> Any:
                 raise ValueError("the file is not in base64") from None
         case _:
             return text
+
+
+def parse_number(text: str) -> Decimal:
+    """Parse a decimal number; zeros after the tenth decimal are left out.
+
+    Raises:
+        ValueError: it is no number, or has too many digits.
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            f'must be a number of at most 18 digits before and 10 after the point, not "{text[:40]}"'
+        )
+    return Decimal(found[1])
 
 
 def _parse_date(text: str) -> date:

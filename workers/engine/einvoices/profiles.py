@@ -63,6 +63,9 @@ INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", 
 _XRECHNUNG: Final = re.compile(
     re.escape(_EN16931)
     + r"#compliant#urn:(?:xeinkauf\.de:kosit|xoev-de:kosit:standard):xrechnung_[\d.]{1,9}"
+    # Its extension, and its specification of clean vehicles.
+    r"(?:#conformant#urn:(?:xeinkauf\.de:kosit|xoev-de:kosit):extension:xrechnung_[\d.]{1,9}"
+    r"|#compliant#urn:xeinkauf\.de:kosit:xrechnung:cvd_[\d.]{1,9})?"
 )
 
 

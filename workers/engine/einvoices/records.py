@@ -11,11 +11,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from workers.engine.characters import NOT_XML
-from workers.engine.einvoices.mapping import MAX_ENTRIES, NUMBER, InvalidTerm, Record
+from workers.engine.einvoices.mapping import MAX_ENTRIES, InvalidTerm, Record, parse_number
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
 MAX_INVALID: Final = 50
 MAX_TEXT: Final = 20_000  # characters of one term
+_MAX_DIGITS: Final = 100  # decimals of a number, most of them zeros
 
 _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 PROFILE_TERM: Final = "guideline"  # determined by the profile, not by data
@@ -100,13 +101,13 @@ def read_value(value: Any, kind: TermType) -> Any:
 def _read_number(value: Any) -> Decimal:
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         number = Decimal(value)
-        _, digits, exponent = number.as_tuple()
-        is_bounded = isinstance(exponent, int) and -11 < exponent < 18
-        if is_bounded and number.adjusted() < 18 and len(digits) <= 28:
-            return number
+        exponent = number.as_tuple().exponent
+        # Bounded before it is written out: 1e999999 has a million digits.
+        if isinstance(exponent, int) and exponent > -_MAX_DIGITS and number.adjusted() < 18:
+            return parse_number(f"{number:f}")
         raise ValueError("must be a number of at most 18 digits before and 10 after the point")
-    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
-        return Decimal(value.strip())
+    if isinstance(value, str):
+        return parse_number(value.strip())
     raise ValueError(f"must be a number, not {_describe(value)}")
 
 

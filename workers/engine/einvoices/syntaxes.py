@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.einvoices import cii, ubl
-from workers.engine.einvoices.mapping import MappingNode, Record
+from workers.engine.einvoices.mapping import FIRST, INSTRUCTIONS, MappingNode, Record
 
 _NOTE_WITH_SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 _IBAN_SHAPE: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}", re.ASCII)
@@ -49,6 +49,12 @@ def choose_syntax(name: str, record: Record) -> InvoiceSyntax:
     return UBL_CREDIT_NOTE if record.get("typeCode") in ubl.CREDIT_TYPES else UBL_INVOICE
 
 
+def _adapt_to_cii(record: Record) -> Record:
+    """Return a record whose first VAT breakdown is marked: it states the date of all (CII-SR-461)."""
+    first, *others = record.get("vatBreakdown") or [{}]
+    return {**record, "vatBreakdown": [{**first, FIRST: "true"}, *others]} if first else record
+
+
 def _adapt_to_ubl(record: Record) -> Record:
     adapted = dict(record)
     if "notes" in record:
@@ -67,7 +73,7 @@ def _adapt_to_ubl(record: Record) -> Record:
         payment = {"meansCode": ubl.UNDEFINED_MEANS}  # a CreditNote has its due date there
     if payment:
         first, *others = payment.get("accounts") or [{}]
-        accounts = [{**first, ubl.FIRST_ACCOUNT: "true"}, *others]
+        accounts = [{**first, FIRST: "true"}, *others]
         adapted["payment"] = {**payment, "accounts": accounts}
     return adapted
 
@@ -82,7 +88,8 @@ def _restore_from_ubl(record: Record) -> Record:
         record["taxPointDateCode"] = _RECORD_CODES.get(code, f"{code} of UNTDID 2475")
     if record.get("orderReference") == ubl.NO_ORDER:
         del record["orderReference"]
-    _restore_accounts(record.get("payment", {}))
+    for payment in (record.get("payment", {}), *record.get(INSTRUCTIONS, ())):
+        _restore_accounts(payment)
     return record
 
 
@@ -102,7 +109,7 @@ def _unchanged(record: Record) -> Record:
     return record
 
 
-CII: Final = InvoiceSyntax("cii", cii.ROOT, cii.INVOICE, cii.PREFIXES, _unchanged, _unchanged)
+CII: Final = InvoiceSyntax("cii", cii.ROOT, cii.INVOICE, cii.PREFIXES, _adapt_to_cii, _unchanged)
 UBL_INVOICE: Final = InvoiceSyntax(
     "ubl",
     ubl.INVOICE_ROOT,

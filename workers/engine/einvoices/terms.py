@@ -294,7 +294,7 @@ INVOICE: Final = _group(
         "vatBreakdown", "23", "VAT by category and rate",
         _amount("taxable", "116", "Taxable amount", _W),
         _amount("vat", "117", "VAT on it", _W),
-        _code("category", "118", "VAT category, by UNTDID 5305: S, Z, E, AE, K, G, O, L or M", _W),
+        _code("category", "118", "VAT category, by UNTDID 5305: S, Z, E, AE, K, G, O, L, M or B", _W),
         _number("rate", "119", "VAT rate in per cent", _W),
         _text("exemptionReason", "120", "Reason for the exemption", _W),
         _code("exemptionReasonCode", "121", "Reason for the exemption, by the list VATEX", _W),

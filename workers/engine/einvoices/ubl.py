@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from workers.engine.einvoices.mapping import MappingNode
+from workers.engine.einvoices.mapping import FIRST, MappingNode
 
 _SCHEMA: Final = "urn:oasis:names:specification:ubl:schema:xsd"
 _COMMON: Final = {
@@ -25,17 +25,15 @@ TAX_POINT_CODES: Final = {"5": "3", "29": "35", "72": "432"}
 # A sales order needs the number of an order beside it (UBL 2.1, OrderReference).
 NO_ORDER: Final = "NA"
 
-# Marks the first account of an adapted record.
-FIRST_ACCOUNT: Final = "isFirst"
 
 _ISO_DATE: Final = "%Y-%m-%d"
 UNDEFINED_MEANS: Final = "1"  # "instrument not defined" (UNTDID 4461)
 
 
 def _parent(
-    tag: str, *children: MappingNode, inside: str = "", each: str = "", **more: str
+    tag: str, *children: MappingNode, inside: str = "", each: str = "", **more: Any
 ) -> MappingNode:
-    return MappingNode(f"cac:{tag}", children=children, inside=inside, each=each, **more)  # type: ignore[arg-type]  # two names of strings
+    return MappingNode(f"cac:{tag}", children=children, inside=inside, each=each, **more)
 
 
 def _leaf(tag: str, value: str, **attributes: str) -> MappingNode:
@@ -63,8 +61,8 @@ def _fixed(tag: str, constant: str) -> MappingNode:
     return MappingNode(f"cbc:{tag}", constant=constant)
 
 
-def _filler(tag: str, text: str, *, only_without: str = "") -> MappingNode:
-    return MappingNode(f"cbc:{tag}", filler=text, only_without=only_without)
+def _filler(tag: str, text: str, **more: Any) -> MappingNode:
+    return MappingNode(f"cbc:{tag}", filler=text, **more)
 
 
 _VAT: Final = _parent("TaxScheme", _fixed("ID", "VAT"))
@@ -88,7 +86,11 @@ _CONTACT: Final = _parent(
 )
 _ENDPOINT: Final = _leaf("EndpointID", "electronicAddress", schemeID="electronicAddressScheme")
 _TRADING_NAME: Final = _nested("PartyName/Name", "tradingName")
-_VAT_ID: Final = _parent("PartyTaxScheme", _leaf("CompanyID", "vatId"), _VAT)
+_VAT_ID: Final = _parent(
+    "PartyTaxScheme", MappingNode("cbc:CompanyID", "vatId", is_required=True), _VAT
+)
+_OTHER_TAX: Final = _parent("TaxScheme", _filler("ID", "FC", is_required=True))
+_NO_TAX: Final = _parent("PartyTaxScheme", _OTHER_TAX, is_read_only=True)
 _REGISTRATION: Final = _leaf("CompanyID", "registrationId", schemeID="registrationScheme")
 _OWN_ID: Final = _nested("PartyIdentification/ID", "id", schemeID="idScheme")
 
@@ -114,7 +116,7 @@ _SELLER: Final = _parent(
         _TRADING_NAME,
         _ADDRESS,
         _VAT_ID,
-        _parent("PartyTaxScheme", _leaf("CompanyID", "taxNumber"), _parent("TaxScheme", _filler("ID", "FC"))),
+        _parent("PartyTaxScheme", MappingNode("cbc:CompanyID", "taxNumber", is_required=True), _OTHER_TAX),
         _parent("PartyLegalEntity", _leaf("RegistrationName", "name"), _REGISTRATION, _leaf("CompanyLegalForm", "legalInformation")),
         _CONTACT,
         inside="seller",
@@ -129,6 +131,7 @@ _BUYER: Final = _parent(
         _TRADING_NAME,
         _ADDRESS,
         _VAT_ID,
+        _NO_TAX,
         _parent("PartyLegalEntity", _leaf("RegistrationName", "name"), _REGISTRATION),
         _CONTACT,
         inside="buyer",
@@ -148,6 +151,7 @@ _REPRESENTATIVE: Final = _parent(
     _nested("PartyName/Name", "name"),
     _ADDRESS,
     _VAT_ID,
+    _NO_TAX,
     inside="taxRepresentative",
 )
 _DELIVERY: Final = _parent(
@@ -156,7 +160,7 @@ _DELIVERY: Final = _parent(
     _parent(
         "DeliveryLocation",
         _leaf("ID", "locationId", schemeID="locationScheme"),
-        _parent("Address", *_ADDRESS_LINES, inside="address"),
+        _parent("Address", *_ADDRESS_LINES, inside="address", is_filled=True),
     ),
     _nested("DeliveryParty/PartyName/Name", "name"),
     inside="delivery",
@@ -171,17 +175,18 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             "cbc:PaymentMeansCode",
             "../meansCode",
             attributes=(("name", "../meansText"),),
-            only_with=FIRST_ACCOUNT,
+            only_with=FIRST,
+            must_agree=True,
         ),
-        MappingNode("cbc:PaymentMeansCode", "../meansCode", only_without=FIRST_ACCOUNT),
+        MappingNode("cbc:PaymentMeansCode", "../meansCode", only_without=FIRST),
         *due_date,
-        _leaf("PaymentID", "../remittanceInformation"),
+        MappingNode("cbc:PaymentID", "../remittanceInformation", must_agree=True, is_filled=True),
         _parent(
             "CardAccount",
             _leaf("PrimaryAccountNumberID", "../card.number"),
             _filler("NetworkID", "NA"),
             _leaf("HolderName", "../card.holder"),
-            only_with=FIRST_ACCOUNT,
+            only_with=FIRST,
         ),
         _parent(
             "PayeeFinancialAccount",
@@ -194,10 +199,16 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             "PaymentMandate",
             _leaf("ID", "../directDebit.mandate"),
             _nested("PayerFinancialAccount/ID", "../directDebit.iban"),
-            only_with=FIRST_ACCOUNT,
+            only_with=FIRST,
         ),
     )
-    return MappingNode("cac:PaymentMeans", children=means, inside="payment", each="accounts")
+    return MappingNode(
+        "cac:PaymentMeans",
+        children=means,
+        inside="payment",
+        each="accounts",
+        is_instruction=True,
+    )
 
 
 def _adjustment(each: str, indicator: str, *category: MappingNode) -> MappingNode:
@@ -311,7 +322,7 @@ def _line(tag: str, quantity: str) -> MappingNode:
         _leaf(quantity, "quantity", unitCode="unit"),
         _amount("LineExtensionAmount", "netAmount"),
         _leaf("AccountingCost", "accountingReference"),
-        _parent("InvoicePeriod", *_PERIOD),
+        _parent("InvoicePeriod", *_PERIOD, is_filled=True),
         _nested("OrderLineReference/LineID", "orderLine"),
         _parent(
             "DocumentReference",
@@ -343,7 +354,9 @@ _HEAD: Final = (
     _leaf("TaxCurrencyCode", "taxCurrency"),
     _leaf("AccountingCost", "buyerAccountingReference"),
     _leaf("BuyerReference", "buyerReference"),
-    _parent("InvoicePeriod", *_PERIOD, _leaf("DescriptionCode", "taxPointDateCode")),
+    _parent(
+        "InvoicePeriod", *_PERIOD, _leaf("DescriptionCode", "taxPointDateCode"), is_filled=True
+    ),
     _parent(
         "OrderReference",
         _leaf("ID", "orderReference"),
@@ -362,7 +375,12 @@ _TENDER: Final = _reference("OriginatorDocumentReference", "tenderReference")
 _CONTRACT: Final = _reference("ContractDocumentReference", "contractReference")
 _OBJECT: Final = _parent(
     "AdditionalDocumentReference",
-    _leaf("ID", "objectReference", schemeID="objectReferenceScheme"),
+    MappingNode(
+        "cbc:ID",
+        "objectReference",
+        attributes=(("schemeID", "objectReferenceScheme"),),
+        is_filled=True,
+    ),
     _fixed("DocumentTypeCode", "130"),
 )
 # A CreditNote has no ProjectReference; EN 16931 has it state the project as a document of type 50.
@@ -371,7 +389,7 @@ _PROJECT_OF_CREDIT: Final = _parent(
 )
 _DOCUMENTS: Final = _parent(
     "AdditionalDocumentReference",
-    _leaf("ID", "id"),
+    MappingNode("cbc:ID", "id", forbidden=("@schemeID",)),
     _leaf("DocumentDescription", "description"),
     _parent(
         "Attachment",
@@ -379,6 +397,7 @@ _DOCUMENTS: Final = _parent(
         _nested("ExternalReference/URI", "url"),
     ),
     each="documents",
+    forbidden=("cbc:DocumentTypeCode",),
 )
 _PARTIES: Final = (_SELLER, _BUYER, _PAYEE, _REPRESENTATIVE, _DELIVERY)
 _AMOUNTS: Final = (
@@ -429,7 +448,7 @@ CREDIT_NOTE: Final = MappingNode(
             MappingNode(
                 "cbc:PaymentDueDate",
                 "/dueDate",
-                only_with=FIRST_ACCOUNT,
+                only_with=FIRST,
                 date_format=_ISO_DATE,
             )
         ),

@@ -10,12 +10,15 @@ from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.rule import BusinessRule, InvoiceRecord, find_member
 
 _GREECE: Final = "EL"  # prefix of VAT identifiers (directive 2006/112/EC, article 215)
+_EXEMPTIONS: Final = "exemption-reasons"
 _ADDRESSES: Final = ("seller", "buyer", "taxRepresentative", "delivery")
 
 
 def _require_code(identifier: str, scope: str, member: str, codes: str, what: str) -> BusinessRule:
     def holds(entry: Record, _: InvoiceRecord) -> bool:
         value = find_member(entry, member)
+        if codes == _EXEMPTIONS and value is not None:
+            value = value.upper()  # as the official rule compares it
         return value is None or value in load_codes()[codes]
 
     message = f"{what} must be one of the list of {codes.replace('-', ' ')}"
@@ -77,7 +80,7 @@ CODES: Final = (
     _require_code("BR-CL-17", "charges", "vatCategory", "vat-categories", "The VAT category of a charge (BT-102)"),
     *_adjustments(),
     _require_code("BR-CL-21", "lines", "standardScheme", "identifier-schemes", "The scheme of the number of an item (BT-157)"),
-    _require_code("BR-CL-22", "vatBreakdown", "exemptionReasonCode", "exemption-reasons", "The code of an exemption (BT-121)"),
+    _require_code("BR-CL-22", "vatBreakdown", "exemptionReasonCode", _EXEMPTIONS, "The code of an exemption (BT-121)"),
     _require_code("BR-CL-23", "lines", "unit", "units", "The unit of a quantity (BT-130)"),
     _require_code("BR-CL-23", "lines", "price.baseUnit", "units", "The unit of a price (BT-150)"),
     _require_code("BR-CL-24", "documents", "mediaType", "media-types", "The media type of a file (BT-125)"),

@@ -33,6 +33,21 @@ def _has_account(entry: Record, _: InvoiceRecord) -> bool:
     return all(("iban" in one) != ("accountId" in one) for one in accounts)
 
 
+def _has_means_code(entry: Record, _: InvoiceRecord) -> bool:
+    """Return whether a payment instruction has its code.
+
+    Cross Industry Invoice states a remittance information, mandate and creditor outside of it.
+    """
+    instruction = ("meansText", "accounts", "card")
+    has_one = any(entry.get(name) for name in instruction) or "iban" in entry.get("directDebit", {})
+    return "meansCode" in entry or not has_one
+
+
+def _has_vat_in_tax_currency(entry: Record, invoice: InvoiceRecord) -> bool:
+    own = "vat" if entry.get("taxCurrency") == entry.get("currency") else "vatInTaxCurrency"
+    return "taxCurrency" not in entry or invoice.has("totals", own)
+
+
 def _require_scheme(
     identifier: str, scope: str, value: str, scheme: str, what: str
 ) -> BusinessRule:
@@ -96,11 +111,11 @@ PRESENCE: Final = (
     require_member("vatBreakdown", "vat", "BR-46", "A VAT breakdown must have the VAT (BT-117)"),
     require_member("vatBreakdown", "category", "BR-47", "A VAT breakdown must have a category (BT-118)"),
     BusinessRule("BR-48", "vatBreakdown", "rate", "A VAT breakdown must have a rate (BT-119), unless it is not subject to VAT", lambda one, _: "rate" in one or one.get("category") == "O"),
-    require_member("payment", "meansCode", "BR-49", "A payment must have a means code (BT-81)"),
+    BusinessRule("BR-49", "payment", "meansCode", "A payment must have a means code (BT-81)", _has_means_code),
     BusinessRule("BR-51", "payment", "card.number", "The number of a card (BT-87) must have at most 10 digits", lambda one, _: len(one.get("card", {}).get("number", "")) <= _MAX_CARD),
     require_member("documents", "id", "BR-52", "A supporting document must have a reference (BT-122)"),
-    BusinessRule("BR-53", "", "totals.vatInTaxCurrency", "With a tax currency (BT-6) the VAT in that currency (BT-111) must be given", lambda one, invoice: "taxCurrency" not in one or invoice.has("totals", "vatInTaxCurrency")),
-    BusinessRule("BR-54", "lines.attributes", "value", "An attribute of an item must have a name (BT-160) and a value (BT-161)", lambda one, _: "name" in one and "value" in one),
+    BusinessRule("BR-53", "", "totals.vatInTaxCurrency", "With a tax currency (BT-6) the VAT in that currency (BT-111) must be given", _has_vat_in_tax_currency),
+    BusinessRule("BR-54", "lines.attributes", "value", "An attribute of an item must have a name (BT-160) and a value (BT-161)", lambda one, _: "name" in one and "value" in one, is_in_extended=False),
     require_member("precedingInvoices", "number", "BR-55", "A preceding invoice must have a number (BT-25)"),
     _require_country("BR-57", "delivery", "The address of a delivery (BG-15)"),
     BusinessRule("BR-61", "payment", "accounts", "A transfer must have the account to pay to, by its IBAN or its own number (BT-84)", _has_account),
@@ -114,4 +129,12 @@ PRESENCE: Final = (
     BusinessRule("BR-CO-19", "period", "start", "An invoicing period must have its start (BT-73) or its end (BT-74)", _has_a_day),
     BusinessRule("BR-CO-20", "lines.period", "start", "The period of a line must have its start (BT-134) or its end (BT-135)", _has_a_day),
     BusinessRule("BR-CO-26", "seller", "vatId", "The seller must have an identifier (BT-29), a registration (BT-30) or a VAT identifier (BT-31)", lambda one, _: bool(one.get("ids")) or "registrationId" in one or "vatId" in one),
+)  # fmt: skip
+# Of EXTENDED's lines, those that are subtotals or information are not in the record.
+EXTENDED_PRESENCE: Final = (
+    require_member("lines", "quantity", "BR-FXEXT-BR-22", "A line must have a quantity (BT-129)"),
+    require_member("lines", "unit", "BR-FXEXT-BR-23", "A line must have a unit (BT-130)"),
+    require_member("lines", "netAmount", "BR-FXEXT-BR-24", "A line must have a net amount (BT-131)"),
+    require_member("lines", "price.net", "BR-FXEXT-BR-26", "A line must have the net price of the item (BT-146)"),
+    require_member("lines", "vatCategory", "BR-FXEXT-CO-04", "A line must have a VAT category (BT-151)"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.terms import Level
 
 ZERO: Final = Decimal(0)
-_CENT: Final = Decimal("0.01")
+CENT: Final = Decimal("0.01")
 _HALF: Final = Decimal("0.005")
 
 
@@ -41,33 +41,38 @@ class InvoiceRecord:
         return sum((entry.get(member, ZERO) for entry in self.entries(name)), ZERO)
 
     @cached_property
-    def by_category(self) -> dict[tuple[str, Decimal | None], Decimal]:
-        """The taxable amounts by VAT category and rate: lines and charges less allowances."""
-        sums: dict[tuple[str, Decimal | None], Decimal] = {}
+    def _amounts(self) -> dict[tuple[str, Decimal | None], list[Decimal]]:
+        """The amounts by VAT category and rate, and by category alone: those of allowances are negative."""
+        amounts: dict[tuple[str, Decimal | None], list[Decimal]] = {}
         signs = (("lines", "netAmount", 1), ("charges", "amount", 1), ("allowances", "amount", -1))
         for name, member, sign in signs:
             for entry in self.entries(name):
-                key = (entry.get("vatCategory", ""), entry.get("vatRate"))
-                sums[key] = sums.get(key, ZERO) + sign * entry.get(member, ZERO)
-        return sums
+                category, rate = entry.get("vatCategory", ""), entry.get("vatRate")
+                for key in {(category, rate), (category, None)}:
+                    amounts.setdefault(key, []).append(sign * entry.get(member, ZERO))
+        return amounts
+
+    @cached_property
+    def _taxable(self) -> dict[tuple[str, Decimal | None], Decimal]:
+        return {key: sum(amounts, ZERO) for key, amounts in self._amounts.items()}
 
     def taxable(self, category: str, rate: Decimal | None = None) -> Decimal:
         """Return the taxable amount of a category, at all rates or at one."""
-        matching = (
-            amount
-            for (own, own_rate), amount in self.by_category.items()
-            if own == category and (rate is None or own_rate == rate)
-        )
-        return sum(matching, ZERO)
+        return self._taxable.get((category, rate), ZERO)
+
+    def count_taxable(self, category: str, rate: Decimal | None = None) -> int:
+        """Return the number of amounts that `taxable` adds up."""
+        return len(self._amounts.get((category, rate), ()))
 
     @cached_property
     def categories(self) -> frozenset[str]:
         """The VAT categories of lines, allowances and charges."""
-        return frozenset(category for category, _ in self.by_category)
+        return frozenset(category for category, _ in self._amounts)
 
 
 Condition = Callable[[Record, InvoiceRecord], bool]
 ExpectedValue = Callable[[Record, InvoiceRecord], Decimal | None]
+Tolerance = Callable[[InvoiceRecord], Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ class BusinessRule:
     message: str
     holds: Condition | None = None
     expected: ExpectedValue | None = None
+    tolerance: Tolerance | None = None  # of the expected value, none without
     level: Level = Level.MINIMUM
     is_in_extended: bool = True  # EXTENDED relaxes some rules (Factur-X 1.0)
 
@@ -95,7 +101,10 @@ class BusinessRule:
         assert self.expected is not None
         expected = self.expected(entry, invoice)
         stated = find_member(entry, self.member)
-        if expected is None or stated == expected:
+        if expected is None:
+            return None
+        tolerance = ZERO if self.tolerance is None else self.tolerance(invoice)
+        if stated is not None and abs(stated - expected) <= tolerance:
             return None
         shown = "nothing" if stated is None else f"{stated:f}"
         return f"{self.message}: stated {shown}, expected {expected:f}"
@@ -112,7 +121,7 @@ def find_member(entry: Any, path: str) -> Any:
 
 def to_cents(amount: Decimal) -> Decimal:
     """Round to two decimals, half towards positive infinity, as XPath does."""
-    return (amount + _HALF).quantize(_CENT, ROUND_FLOOR)
+    return (amount + _HALF).quantize(CENT, ROUND_FLOOR)
 
 
 def require_member(

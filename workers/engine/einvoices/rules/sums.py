@@ -7,9 +7,11 @@ from typing import Final
 
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.rule import (
+    CENT,
     ZERO,
     BusinessRule,
     InvoiceRecord,
+    Tolerance,
     find_member,
     to_cents,
 )
@@ -57,6 +59,22 @@ def _due(_: Record, invoice: InvoiceRecord) -> Decimal | None:
         return None
     due: Decimal = totals["withVat"] - totals.get("paid", ZERO) + totals.get("rounding", ZERO)
     return due
+
+
+def _without_vat_of_lines(_: Record, invoice: InvoiceRecord) -> Decimal:
+    less = to_cents(invoice.total("allowances", "amount"))
+    more = to_cents(invoice.total("charges", "amount"))
+    return to_cents(invoice.total("lines", "netAmount")) - less + more
+
+
+def _cents_for_each(*names: str) -> Tolerance:
+    """Return the tolerance of one cent for each entry of some lists."""
+    return lambda invoice: CENT * sum(len(invoice.entries(name)) for name in names)
+
+
+def _is_payable(entry: Record, invoice: InvoiceRecord) -> bool:
+    due = invoice.group("totals").get("due", ZERO)
+    return due <= 0 or "dueDate" in entry or "paymentTerms" in entry
 
 
 def _is_rate_of(entry: Record, _: InvoiceRecord) -> bool:
@@ -113,4 +131,15 @@ SUMS: Final = (
             ("28", "lines.charges", "baseAmount", "The base of a charge on a line (BT-142)"),
         )
     ),
+)  # fmt: skip
+_ALL: Final = _cents_for_each("lines", "allowances", "charges")
+# EXTENDED takes amounts that were rounded line by line (Factur-X 1.0, 7).
+EXTENDED_SUMS: Final = (
+    BusinessRule("BR-FXEXT-CO-10", "", "totals.lines", "The sum of the lines (BT-106) must be that of their net amounts (BT-131), but for a cent each", expected=_lines, tolerance=_cents_for_each("lines")),
+    BusinessRule("BR-FXEXT-CO-11", "", "totals.allowances", "The sum of allowances (BT-107) must be that of their amounts (BT-92), but for a cent each", expected=lambda _, invoice: _sum_of("allowances", invoice), tolerance=_cents_for_each("allowances")),
+    BusinessRule("BR-FXEXT-CO-12", "", "totals.charges", "The sum of charges (BT-108) must be that of their amounts (BT-99), but for a cent each", expected=lambda _, invoice: _sum_of("charges", invoice), tolerance=_cents_for_each("charges")),
+    BusinessRule("BR-FXEXT-CO-13", "", "totals.withoutVat", "The total without VAT (BT-109) must be the lines (BT-131) less allowances (BT-92) plus charges (BT-99), but for a cent each", expected=_without_vat_of_lines, tolerance=_ALL),
+    BusinessRule("BR-FXEXT-CO-15", "", "totals.withVat", "The total with VAT (BT-112) must be that without (BT-109) plus the VAT (BT-110), but for a cent for each amount", expected=_with_vat, tolerance=_ALL),
+    BusinessRule("BR-FXEXT-CO-16", "", "totals.due", "The amount due (BT-115) must be the total (BT-112) less what is paid (BT-113) plus rounding (BT-114)", expected=_due),
+    BusinessRule("BR-CO-25", "", "dueDate", "An amount that is due (BT-115) must have a due date (BT-9) or terms of payment (BT-20)", _is_payable),
 )  # fmt: skip

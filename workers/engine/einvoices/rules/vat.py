@@ -9,6 +9,7 @@ from typing import Final
 
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.rule import (
+    CENT,
     ZERO,
     BusinessRule,
     Condition,
@@ -44,7 +45,7 @@ _CATEGORIES: Final = (
     _Category("K", "IC", "intra-community supply", "zero", "vat", "vat"),
     _Category("G", "G", "export", "zero", "vat"),
     _Category("O", "O", "not subject to VAT", "none", "none", "none"),
-    _Category("L", "AF", "IGIC of the Canary Islands", "positive", "local", is_exempt=False, is_exact=True),
+    _Category("L", "AF", "IGIC of the Canary Islands", "any", "local", is_exempt=False, is_exact=True),
     _Category("M", "AG", "IPSI of Ceuta and Melilla", "any", "local", is_exempt=False, is_exact=True),
 )  # fmt: skip
 _WHERE: Final = (
@@ -146,6 +147,27 @@ def _has_taxable_sum(category: _Category) -> Condition:
     return holds
 
 
+def _is_in_breakdown_once_at_least(category: _Category) -> Condition:
+    def holds(_: Record, invoice: InvoiceRecord) -> bool:
+        stated = any(
+            one.get("category") == category.code for one in invoice.entries("vatBreakdown")
+        )
+        return stated == (category.code in invoice.categories)
+
+    return holds
+
+
+def _has_taxable_sum_but_for_cents(category: _Category) -> Condition:
+    def holds(entry: Record, invoice: InvoiceRecord) -> bool:
+        if "taxable" not in entry:
+            return True  # reported by BR-45
+        key = (category.code, entry.get("rate") if category.is_exact else None)
+        difference = abs(entry["taxable"] - to_cents(invoice.taxable(*key)))
+        return bool(difference <= CENT * invoice.count_taxable(*key))
+
+    return holds
+
+
 def _has_tax_amount(category: _Category) -> Condition:
     def holds(entry: Record, _: InvoiceRecord) -> bool:
         vat = entry.get("vat", ZERO)
@@ -209,7 +231,6 @@ def _rules_of(category: _Category) -> Iterator[BusinessRule]:
         "vat",
         f"The VAT (BT-117) of {named} must be {taxed}",
         _in_breakdown_of(category, _has_tax_amount(category)),
-        is_in_extended=False,
     )
     wanted = (
         "must have a reason (BT-120) or its code (BT-121)"
@@ -242,7 +263,17 @@ def _has_destination(entry: Record, invoice: InvoiceRecord) -> bool:
     return entry.get("category") != "K" or "country" in address
 
 
+def _is_italian(_: Record, invoice: InvoiceRecord) -> bool:
+    """Return whether every country that an invoice with the category B states is Italy."""
+    if "B" not in invoice.categories:
+        return True
+    groups = (invoice.group(name) for name in ("seller", "buyer", "taxRepresentative", "delivery"))
+    return all(one.get("address", {}).get("country", "IT") == "IT" for one in groups)
+
+
 VAT: Final = (
+    BusinessRule("BR-B-01", "", "vatBreakdown", "An invoice with the category split payment (B) must be of Italian parties", _is_italian),
+    BusinessRule("BR-B-02", "", "vatBreakdown", "Split payment (B) cannot be combined with the standard rate (S)", lambda _, invoice: not {"B", "S"} <= invoice.categories),
     *(rule for category in _CATEGORIES for rule in _rules_of(category)),
     BusinessRule("BR-IC-11", "vatBreakdown", "category", "An intra-community supply (K) must have a date of delivery (BT-72) or an invoicing period (BG-14)", _has_delivery_date),
     BusinessRule("BR-IC-12", "vatBreakdown", "category", "An intra-community supply (K) must have the country of delivery (BT-80)", _has_destination),
@@ -251,3 +282,12 @@ VAT: Final = (
     BusinessRule("BR-O-13", "", "allowances", "With the category not subject to VAT (O) there must be no allowance of another category", _excludes_other_categories("allowances"), is_in_extended=False),
     BusinessRule("BR-O-14", "", "charges", "With the category not subject to VAT (O) there must be no charge of another category", _excludes_other_categories("charges"), is_in_extended=False),
 )  # fmt: skip
+
+
+def _extended_rules_of(category: _Category) -> Iterator[BusinessRule]:
+    named = f"{category.name} ({category.code})"
+    yield BusinessRule(f"BR-FXEXT-{category.prefix}-01", "", "vatBreakdown", f"The VAT breakdown (BG-23) must list {named} if lines, allowances or charges have it, and only then", _is_in_breakdown_once_at_least(category))  # fmt: skip
+    yield BusinessRule(f"BR-FXEXT-{category.prefix}-08", "vatBreakdown", "taxable", f"The taxable amount (BT-116) of {named} must be the sum of its lines less allowances plus charges, but for a cent each", _in_breakdown_of(category, _has_taxable_sum_but_for_cents(category)))  # fmt: skip
+
+
+EXTENDED_VAT: Final = tuple(rule for one in _CATEGORIES for rule in _extended_rules_of(one))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from stdnum.iso7064 import mod_97_10
+
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.rule import (
     BusinessRule,
@@ -14,23 +16,22 @@ from workers.engine.einvoices.rules.rule import (
 )
 
 _TYPES: Final = frozenset({"326", "380", "384", "389", "381", "875", "876", "877"})
-_TRANSFERS: Final = ("30", "58")
-_CARDS: Final = ("48", "54", "55")
+_DETAILS: Final = {  # of a payment, by its means code; others have any
+    **dict.fromkeys(("30", "58"), "accounts"),
+    **dict.fromkeys(("48", "54", "55"), "card"),
+    "59": "directDebit",
+}
 _SEPA_TRANSFER, _DEBIT, _CORRECTION = "58", "59", "384"
 _TAXED: Final = frozenset({"S", "Z", "E", "AE", "K", "G", "L", "M"})
 _IBAN: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", re.ASCII)
 _EMAIL: Final = re.compile(r"[^@\s.][^@\s]*@[^@\s]*[^@\s.]")
 _DIGIT: Final = re.compile(r"\d", re.ASCII)
-_MODULUS: Final = 97  # ISO 7064, MOD 97-10
 
 
 def is_iban(text: str) -> bool:
     """Return whether a text is an IBAN with valid check digits (ISO 13616)."""
     compact = "".join(text.split())
-    if not _IBAN.fullmatch(compact):
-        return False
-    rearranged = compact[4:] + compact[:4]
-    return int("".join(str(int(sign, 36)) for sign in rearranged)) % _MODULUS == 1
+    return bool(_IBAN.fullmatch(compact) and mod_97_10.is_valid(compact[4:] + compact[:4]))
 
 
 def _accounts_are_ibans(entry: Record, _: InvoiceRecord) -> bool:
@@ -45,10 +46,11 @@ def _has_valid_debit_iban(entry: Record, _: InvoiceRecord) -> bool:
 
 
 def _has_details_of_means(entry: Record, _: InvoiceRecord) -> bool:
-    """Return whether a payment has exactly the details that its means code requires."""
-    code = entry.get("meansCode")
-    wanted = {"accounts": code in _TRANSFERS, "card": code in _CARDS, "directDebit": code == _DEBIT}
-    return all(bool(entry.get(name)) == is_wanted for name, is_wanted in wanted.items())
+    """Return whether a transfer, card payment or debit has its own details and no others."""
+    wanted = _DETAILS.get(entry.get("meansCode", ""))
+    return wanted is None or all(
+        bool(entry.get(name)) == (name == wanted) for name in _DETAILS.values()
+    )
 
 
 def _names_differ(_: Record, invoice: InvoiceRecord) -> bool:
@@ -72,8 +74,10 @@ def _has_valid_email(entry: Record, _: InvoiceRecord) -> bool:
     return email is None or _EMAIL.fullmatch(email) is not None
 
 
+# Warnings of the official rules: an invoice that breaks them is accepted, so they bind only what is written here.
+WARNINGS: Final = frozenset(f"BR-DE-{number}" for number in (17, 19, 20, 26, 27, 28))
 XRECHNUNG: Final = (
-    BusinessRule("BR-DE-1", "", "payment", "XRechnung requires payment instructions (BG-16)", lambda _, invoice: bool(invoice.group("payment"))),
+    BusinessRule("BR-DE-1", "", "payment", "XRechnung requires payment instructions (BG-16)", lambda _, invoice: invoice.has("payment", "meansCode")),
     require_member("seller", "contact", "BR-DE-2", "XRechnung requires a contact of the seller (BG-6)"),
     require_member("seller", "address.city", "BR-DE-3", "XRechnung requires the seller's city (BT-37)"),
     require_member("seller", "address.postCode", "BR-DE-4", "XRechnung requires the seller's post code (BT-38)"),

@@ -131,7 +131,9 @@ def report_broken_rules(
         shown = state.rendered_terms.find_location(".".join(steps))
         locations = (location,) if shown is None else (shown, location)
         state.findings.error(
-            "einvoice-rule", f"{one.message}. {one.rule} is broken at {one.path}", *locations
+            "einvoice-rule",
+            f"{one.message}. {one.rule} is broken at {one.element or one.path}",
+            *locations,
         )
 
 

@@ -13,6 +13,7 @@ from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.nodes import Barcode, Image, describe_loops
+from workers.engine.tree.payment_signs import warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows
@@ -107,6 +108,8 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             add_on.read(scope) or "",
             escapes.read(scope),
         )
+        if barcode.symbology == "swiss-qr":
+            warn_of_signs("swiss-qr", barcode.value, state, element.location)
         is_sound = state.findings.error_count == errors_before
         if state.validator is not None and is_sound and not is_of_page:
             _check_barcode(state, state.validator, barcode)

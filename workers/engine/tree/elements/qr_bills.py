@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from workers.engine.barcodes.payments import InvalidPaymentError
 from workers.engine.barcodes.swiss_bill import BILL_TEXTS, BillTexts, SwissBill, read_swiss_bill
+from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState
@@ -34,10 +37,10 @@ from workers.engine.tree.nodes import (
     TextRun,
     describe_loops,
 )
+from workers.engine.tree.payment_signs import CODE, warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.units import BLACK, ZERO, Length, mm
 
-CODE: Final = "qr-bill-value"
 WIDTH: Final = 210
 HEIGHT: Final = 105
 _RECEIPT_WIDTH: Final = 62
@@ -154,6 +157,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         name = identity.read(scope)
         if name is not None:
             state.register_id(name, identity.location)
+        value = _complete(value, language, state, location)
         try:
             bill = _read(value)
         except InvalidPaymentError as wrong:
@@ -168,6 +172,23 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         out.append(drawing.build(bill, value, separator.read(scope), name))
 
     return NodeBuilder(build, is_static=False)
+
+
+def _complete(value: Any, language: str, state: BuildState, location: SourceLocation) -> Any:
+    """Return a bill in accepted signs, and with the words that an amount of 0 needs."""
+    if not isinstance(value, Mapping):
+        return value
+    warn_of_signs("qr-bill", value, state, location)
+    adapted, _ = adapt_signs(value)
+    amount = adapted.get("amount")
+    is_nothing = isinstance(amount, int | Decimal) and not isinstance(amount, bool) and amount == 0
+    if is_nothing and not adapted.get("message"):
+        words = NOTICES[language]
+        state.findings.warn(
+            CODE, f'The amount of "qr-bill" is 0, so its message is "{words}"', location
+        )
+        return {**adapted, "message": words}
+    return adapted
 
 
 def _read(value: object) -> SwissBill:

@@ -22,6 +22,7 @@ from workers.engine.barcodes.symbologies import (
 from workers.engine.barcodes.values import BarcodeValue, as_lines, read_add_on, read_escapes
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.elements.barcodes import swiss_cross
+from workers.engine.layout.elements.barcodes.intelligent_mail import make_intelligent_mail
 from workers.engine.layout.elements.barcodes.maxicode import make_maxicode
 from workers.engine.layout.elements.barcodes.symbols import ModuleRectangle, Symbol
 from workers.engine.layout.problems import ContentProblem
@@ -153,6 +154,8 @@ def _encode_typed(node: Barcode | BarcodeSpec, kind: Symbology) -> Symbol | Cont
         return ContentProblem(
             CODE, f'The value does not suit a bar code of type "{node.symbology}": {wrong}'
         )
+    if kind.shape is SymbolShape.STATES:
+        return make_intelligent_mail(encodable, has_quiet_zone=node.has_quiet_zone)
     content = encodable.content
     # As text the encoder does not accept U+0080 to U+009F.
     is_bytes = kind.format == "Code128" and not kind.is_gs1
