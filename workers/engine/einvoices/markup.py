@@ -63,6 +63,7 @@ class _XmlTreeBuilder:
     def __init__(self) -> None:
         self.root: XmlElement | None = None
         self._open: list[XmlElement] = []
+        self._texts: list[list[str]] = []  # of the open elements, in pieces
         self._count = 0
         self.parser = expat.ParserCreate(namespace_separator="}")
         self.parser.buffer_text = True
@@ -83,12 +84,13 @@ class _XmlTreeBuilder:
         else:
             self.root = element
         self._open.append(element)
+        self._texts.append([])
 
     def _end(self, _: str) -> None:
-        self._open.pop()
+        self._open.pop().text = "".join(self._texts.pop())
 
     def _characters(self, data: str) -> None:
-        self._open[-1].text += data
+        self._texts[-1].append(data)
 
     def _refuse_declaration(self, *_: object) -> None:
         raise UnreadableXmlError("it has a document type declaration, which is not accepted")

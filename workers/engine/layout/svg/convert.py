@@ -36,8 +36,8 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
         element_id = element.attributes.get("id")
         if element_id:
             elements_by_id.setdefault(element_id, element)
-    check_element_count(root, elements_by_id)
-    budget, omitted = DrawingBudget(), dict[str, None]()
+    budget, omitted = DrawingBudget(len(data)), dict[str, None]()
+    check_element_count(root, elements_by_id, budget)
     sheets = [element.text for element in root.walk() if element.tag == "style"]
     unit = 10.0 ** (2 - floor(log10(max(width, height))))  # the longer side has 100 to 1000 units
     conversion = Conversion(

@@ -107,6 +107,7 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             add_on.read(scope) or "",
             escapes.read(scope),
         )
+        state.count_barcode(barcode)
         is_sound = state.findings.error_count == errors_before
         if state.validator is not None and is_sound and not is_of_page:
             _check_barcode(state, state.validator, barcode)
