@@ -9,6 +9,7 @@ from workers.engine.layout.prepared_images import UndrawableError
 MAX_BYTES: Final = 8_000_000
 MAX_ELEMENTS: Final = 50_000
 MAX_DEPTH: Final = 100
+MAX_EXPANDED: Final = 1_000_000  # characters: the longest entity, as often as any is referred to
 MAX_ATTRIBUTES: Final = 200
 MAX_DRAWN: Final = 50_000  # elements, `use` expanded
 MAX_SEGMENTS: Final = 300_000  # of all paths, `use` expanded; some 2 s
