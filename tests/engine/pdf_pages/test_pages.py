@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import zlib
@@ -385,3 +386,29 @@ def test_an_archive_with_a_letterhead_keeps_the_rules_of_pdf_a_and_pdf_ua():
     made = render(template, None, options=OPTIONS, resources=FolderImages()).pdf
     assert archive_rules.find_violations(made, 3) == []
     assert accessibility_rules.find_violations(made) == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_stretched"),
+    [
+        ({"MediaBox": [0, 0, 842, 595]}, True),
+        ({"MediaBox": [0, 0, 842, 595], "Rotate": 90}, False),
+        ({"MediaBox": [100, 100, 695, 942]}, False),
+        ({"MediaBox": [0, 0, 842, 595], "CropBox": [100, 0, 521, 595]}, False),
+        ({"MediaBox": [0, 0, 297.5, 421], "UserUnit": 2}, False),
+        ({"MediaBox": [0, 0, 595, 842], "Rotate": 270}, True),
+        ({"MediaBox": [0, 0, 612, 792]}, True),
+    ],
+)
+def test_a_letterhead_of_other_proportions_is_warned_of(entries, is_stretched):
+    pdf = new_page()
+    for name, value in entries.items():
+        pdf.pages[0].obj[f"/{name}"] = Array(value) if isinstance(value, list) else value
+    address = f"data:application/pdf;base64,{base64.b64encode(save(pdf)).decode()}"
+    source = (
+        f'<document title="t" lang="en"><page size="A4" background-image="{address}"/>'
+        "<flow><p/><break/><p/></flow></document>"
+    )
+    rendered = render(prepare_template(source.encode()), None, options=OPTIONS)
+    codes = [warning.code for warning in rendered.warnings]
+    assert codes == ["background-stretched"] * is_stretched
