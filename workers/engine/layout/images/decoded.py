@@ -36,7 +36,7 @@ def prepare_decoded(data: bytes, key: str, kind: str) -> PreparedImage:
         matrix = find_orientation(opened)
         across, down = opened.info.get("dpi", (0.0, 0.0))
         profile = read_profile(opened.info.get("icc_profile"))
-    pixels, mask = _pack_with_mask(to_srgb(_to_eight_bits(image), profile))
+    pixels, mask = pack_with_mask(to_srgb(_to_eight_bits(image), profile))
     width, height = image.size
     if matrix[0] == 0:
         (width, height), (across, down) = (height, width), (down, across)
@@ -78,9 +78,7 @@ def _too_large(what: str, kind: str) -> UndrawableError:
 
 def _to_eight_bits(image: Pillow.Image) -> Pillow.Image:
     """Return an image of mode L, LA, RGB, RGBA or CMYK."""
-    if image.mode.startswith("I"):
-        # Pillow has 16-bit gray as integers and would clip it at 255.
-        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    image = narrow_gray(image)
     if image.has_transparency_data:
         return image.convert("LA" if image.mode in ("1", "L", "LA") else "RGBA")
     if image.mode in ("1", "F"):
@@ -88,7 +86,15 @@ def _to_eight_bits(image: Pillow.Image) -> Pillow.Image:
     return image if image.mode in ("L", "RGB", "CMYK") else image.convert("RGB")
 
 
-def _pack_with_mask(image: Pillow.Image) -> tuple[PixelStream, PixelStream | None]:
+def narrow_gray(image: Pillow.Image) -> Pillow.Image:
+    """Return gray of 16 bits in 8: Pillow has it as integers and would clip it at 255."""
+    if not image.mode.startswith("I"):
+        return image
+    return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+
+
+def pack_with_mask(image: Pillow.Image) -> tuple[PixelStream, PixelStream | None]:
+    """Return the pixels of a decoded image, and its mask if it is transparent anywhere."""
     if image.mode in ("L", "RGB"):
         return pack_pixels(image), None
     if image.mode == "CMYK":

@@ -18,6 +18,7 @@ from workers.engine.layout.images.colors import (
     read_profile,
     to_srgb,
 )
+from workers.engine.layout.images.decoded import narrow_gray, pack_with_mask
 from workers.engine.layout.images.orientation import read_orientation
 from workers.engine.layout.prepared_images import (
     MAX_DECODED_PIXELS,
@@ -27,8 +28,6 @@ from workers.engine.layout.prepared_images import (
     PreparedImage,
     UndrawableError,
     check_size,
-    is_opaque,
-    pack_pixels,
     to_points,
 )
 
@@ -220,15 +219,12 @@ def _decode(
     with Pillow.open(
         io.BytesIO(_remove_ancillary_chunks(header, chunks)), formats=("PNG",)
     ) as opened:
-        image = _convert_to_8_bits(opened)
+        image = narrow_gray(opened)
         if "transparency" in opened.info and header.color_type in (_GRAY, _RGB):
             image.info["transparency"] = _scale_to_8_bits(opened.info["transparency"], header.depth)
         image = image.convert("LA" if is_gray else "RGBA")
     image = apply_exponent(image, colors) if isinstance(colors, float) else to_srgb(image, colors)
-    alpha = image.getchannel("A")
-    color = image.convert("L" if is_gray else "RGB")
-    mask = None if is_opaque(alpha) else pack_pixels(alpha)
-    return pack_pixels(color), mask
+    return pack_with_mask(image)
 
 
 def _remove_ancillary_chunks(header: _PngHeader, chunks: dict[bytes, bytes]) -> bytes:
@@ -255,10 +251,3 @@ def _scale_to_8_bits(sample: Any, depth: int) -> Any:
     if isinstance(sample, tuple):
         return tuple(_scale_to_8_bits(part, depth) for part in sample)
     return sample >> 8 if depth == 16 else sample * 255 // ((1 << depth) - 1)
-
-
-def _convert_to_8_bits(image: Pillow.Image) -> Pillow.Image:
-    if not image.mode.startswith("I"):
-        return image
-    # Pillow has 16-bit gray as integers and would clip it at 255.
-    return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
