@@ -26,7 +26,7 @@ from tests.engine.pdf_pages.files import (
 )
 from tests.golden.case import FOLDER, FolderImages
 from workers.engine.pdf_pages.pages import import_page
-from workers.engine.pipeline import prepare_template, render
+from workers.engine.pipeline import prepare_template, render, validate
 
 # Red at the lower left, green at the lower right, blue at the upper left.
 CORNERS = b"1 0 0 rg 0 0 50 50 re f 0 0.50196 0 rg 50 0 50 50 re f 0 0 1 rg 0 50 50 50 re f"
@@ -412,3 +412,7 @@ def test_a_letterhead_of_other_proportions_is_warned_of(entries, is_stretched):
     rendered = render(prepare_template(source.encode()), None, options=OPTIONS)
     codes = [warning.code for warning in rendered.warnings]
     assert codes == ["background-stretched"] * is_stretched
+    checked = validate(prepare_template(source.encode()), None, options=OPTIONS)
+    assert [warning.text for warning in checked.warnings] == [
+        each.text for each in rendered.warnings
+    ]
