@@ -294,6 +294,10 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
         document(_LOOP.format('<grid grid-template-columns="9mm"><p>a</p></grid>')),
         render_document,
     ),
+    "ranges in a loop": (
+        document('<p for="n in range(10000)">{{ range(10000) | sum }}</p>'),
+        render_document,
+    ),
     "loops in loops": (
         document('<p for="n in range(10000)"><span for="m in range(10000)">{{ m }}</span></p>'),
         render_document,

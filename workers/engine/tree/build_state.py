@@ -74,7 +74,7 @@ class BuildState:
 
     __slots__ = (
         *("_reserved", "_paragraphs", "_reported", "_iterations", "findings", "fragments", "ids"),
-        *("_barcodes", "_encodable", "_encoded", "data"),
+        *("_barcodes", "_encodable", "_encoded", "_ranged", "data"),
         *(
             "counters",
             "references",
@@ -112,7 +112,7 @@ class BuildState:
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
         self.rendered_terms = RenderedTerms()
         self._paragraphs = 0
-        self._iterations = self._encoded = 0
+        self._iterations = self._encoded = self._ranged = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed
         self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
         self.data: Mapping[str, Any] = {}
@@ -133,6 +133,11 @@ class BuildState:
                 location,
             )
             self.findings.raise_errors()
+
+    def count_range(self, numbers: int) -> int:
+        """Count the numbers of a range; return those of all ranges so far."""
+        self._ranged += numbers
+        return self._ranged
 
     def count_barcode(self, barcode: Barcode) -> None:
         """Count the characters of a bar code: not the first of an element, nor those drawn already.

@@ -190,7 +190,7 @@ class _CodeGenerator:
             case nodes.Test():
                 return self.emit_test(node)
             case nodes.Call() if isinstance(node.node, nodes.Name):
-                arguments = ", ".join([self.emit(argument) for argument in node.args])
+                arguments = ", ".join(["scope", *map(self.emit, node.args)])
                 return self.assign(f"{self.bind(FUNCTIONS[node.node.name])}({arguments})")
             case _:
                 raise AssertionError(f"{type(node).__name__} passed the check")
