@@ -130,7 +130,8 @@ class Settings(FetcherSettings, SignerSettings):
         "more are answered 429",
     )
     max_unfinished_batches: Annotated[int, Field(ge=0, le=100_000)] = 100
-    child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
+    # Its address space is some 330 MB before it renders anything.
+    child_memory_mb: Annotated[int, Field(ge=512, le=65536)] = 1024
     child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
     api_connections: Annotated[int, Field(ge=10, le=100_000)] = Field(

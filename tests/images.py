@@ -190,7 +190,7 @@ REFUSED = {
     "webp of two sizes": riff(canvas(9, 9), (b"VP8L", one_color(2, 2, (1, 1, 1, 1))[20:])),
     "cut webp": encode("WEBP", plain(size=(200, 200)))[:60],
     "webp whose header is cut": one_color(2, 2, (1, 1, 1, 1))[:24],
-    "svg with entities": b"<!DOCTYPE svg [<!ENTITY a 'b'>]>" + svg("&a;"),
+    "svg with entities": b"<!DOCTYPE svg [<!ENTITY a SYSTEM 'b'>]>" + svg("&a;"),
     "svg that is not closed": svg("<g>"),
     "svg of an unknown encoding": b"<?xml version='1.0' encoding='none-such'?>" + svg(),
     "svg of another namespace": b"<x:svg xmlns:x='http://example.org/other'/>",

@@ -107,6 +107,8 @@ def _has_duplicates(data: bytes, members: dict[str, bytes]) -> bool:
 
 def _invalid(error: Exception) -> ServiceError:
     reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, UnicodeDecodeError):
+        reason = f"its byte {error.start + 1:,} is not UTF-8"
     if reason == _TRUNCATED:
         reason = "it ends too early, or has an unpaired surrogate"
     return ServiceError(400, f"The body is not valid JSON: {reason[:_MAX_QUOTED]}.")

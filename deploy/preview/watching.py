@@ -10,10 +10,10 @@ from typing import Final
 
 from watchfiles import Change, watch
 
+from workers.engine.layout.images.formats import SUFFIXES
+
 # Of templates, images and fonts, as `workers.engine.cli` finds them.
-_SUFFIXES: Final = frozenset(
-    (".xml", ".png", ".jpg", ".jpeg", ".webp", ".svg", ".pdf", ".ttf", ".otf", ".ttc", ".otc")
-) | {".woff", ".woff2"}
+_SUFFIXES: Final = frozenset((".xml", *SUFFIXES, ".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2"))
 _QUIET_MS: Final = 50  # changes within it are one: editors write a file in several steps
 _MOST_GROUPED_MS: Final = 500
 _READY_MS: Final = 100  # without a change the library yields this long after a watch has begun

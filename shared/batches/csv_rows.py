@@ -256,4 +256,4 @@ def _translate_csv_error(message: str) -> str:
         return "a closing quote must be followed by the separator or the end of the row"
     if "field larger" in message:
         return f"a cell is longer than the {csv.field_size_limit():,} characters accepted"
-    return message
+    return "the row is not CSV"

@@ -221,7 +221,7 @@ def empty_webp(width: int, height: int) -> bytes:
         draw("TIFF"),
         b"%!PS-Adobe-3.0 EPSF-3.0\n",
         b"<svg xmlns='http://www.w3.org/2000/svg'>",
-        b"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg'>&a;</svg>",
+        b"<!DOCTYPE svg [<!ENTITY a SYSTEM 'b'>]><svg xmlns='http://www.w3.org/2000/svg'>&a;</svg>",
         cut_png(),
         damaged_png(),
         short_png(),

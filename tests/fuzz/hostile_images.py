@@ -8,6 +8,7 @@ from functools import cache
 from random import Random
 
 from tests.golden.case import FOLDER
+from tests.images import encode, plain
 
 _VALUES = (
     *("", "0", "-1", "1e9", "-1e9", "1e-9", "1e999", "NaN", "50%", "-300%", "3em", "12cm", "7q"),
@@ -39,6 +40,7 @@ _PARTS = (
     '<text x="1 2 3" textLength="9">a<tspan dy="3">ب漢</tspan></text>',
     '<path id="b" d="M0 0C1 1 2 2 3 3" stroke="red" stroke-dasharray="1e-9" marker-mid="url(#a)"/>',
     '<g mask="url(#b)" clip-path="url(#a)" opacity="0.5" filter="url(#a)">',
+    "<style>g>[id^='a'].a:first-child{fill:light-dark(red,var(--a,blue))}</style>",
     "<style>*{fill:red} g .a>#b{}}{ @media x {a{}} .a,,{stroke:url(#a)}</style>",
     *("<!DOCTYPE svg [<!ENTITY a 'b'>]>", "<![CDATA[x]]>", "<script/>", "&a;", "\x00"),
 )
@@ -74,7 +76,8 @@ def make_image(random: Random) -> bytes:
 
 @cache
 def _samples() -> list[bytes]:
-    return [path.read_bytes() for path in sorted((FOLDER / "images").iterdir())]
+    kept = [path.read_bytes() for path in sorted((FOLDER / "images").iterdir())]
+    return [*kept, *(encode(kind, plain("P")) for kind in ("GIF", "BMP", "TIFF"))]
 
 
 def _mutate_drawing(text: str, random: Random) -> str:

@@ -23,6 +23,7 @@ from workers.engine.diagnostics import (
 )
 from workers.engine.excerpts import cut_excerpt
 from workers.engine.layout.dump import dump_pages
+from workers.engine.layout.images.formats import SUFFIXES
 from workers.engine.pipeline import (
     PreparedTemplate,
     build_document,
@@ -38,7 +39,6 @@ from workers.engine.tree.styles.computed import Style, TextStyle
 _TEMPLATE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LINKS: Final = re.compile(rb"<document\b[^>]*\bextends\s*=|<import\b")
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".svg", ".pdf")
 _FONT_SUFFIXES: Final = (".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2")
 _DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 
@@ -51,7 +51,7 @@ class InputError(Exception):
 class FolderResources:
     """Stored images and fonts as files in two folders.
 
-    Image NAME is NAME.png, .jpg, .jpeg, .webp, .svg or .pdf, font NAME is NAME.ttf, .otf, .ttc, .otc,
+    Image NAME is NAME with a suffix of `images.formats`, such as NAME.png, font NAME is NAME.ttf, .otf, .ttc, .otc,
     .woff or .woff2.
     """
 
@@ -62,7 +62,7 @@ class FolderResources:
         """Return the bytes of an image, None for an unknown or invalid name."""
         if self.folder is None or not _IMAGE_NAME.fullmatch(name):
             return None
-        files = (self.folder / f"{name}{suffix}" for suffix in _IMAGE_SUFFIXES)
+        files = (self.folder / f"{name}{suffix}" for suffix in SUFFIXES)
         found = next((file for file in files if file.is_file()), None)
         return found.read_bytes() if found else None
 

@@ -70,7 +70,8 @@ def locked() -> bytes:
     ("content", "reason"),
     [
         (b"", "no element found"),
-        (b"%PDF-1.7 broken", "the PDF is damaged"),
+        (b"%PDF-1.7 broken", "the PDF is damaged and cannot be read"),
+        (b'<?xml version="1.0" encoding="utf-99"?><a/>', "its encoding is not known"),
         (pdf_with(), "contains no file named factur-x.xml"),
         (pdf_with(**{f"{n}.xml": XML for n in range(100)}), "contains no file named"),
         (pdf_with(**{"factur-x.xml": XML, "xrechnung.xml": XML}), "contains 2 invoices"),

@@ -70,7 +70,7 @@ def test_sanitising_twice_changes_nothing():
 
 def test_a_font_without_colours_counts_none():
     face = hb.Face(hb.Blob(without(LAYERS, "COLR", "CPAL")))
-    assert count_color_glyphs(face) == 0
+    assert count_color_glyphs(face, 1) == 0
 
 
 def without(data: bytes, *tags: str) -> bytes:

@@ -8,8 +8,10 @@ import struct
 import zlib
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 
+from tests.images import packed
+from tests.images import png as png_with
 from workers.engine.layout.images.prepare import load_image, prepare_image
 from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.problems import ContentProblem
@@ -188,7 +190,7 @@ def test_a_remote_image_is_loaded_from_the_resources_by_its_address():
 def test_the_advice_matches_the_error():
     damaged = encoded(picture())[:60]
     large = png(20_000, 20_000, b"")
-    advice = [found.advice for found in map(prepare_image, (damaged, large, b"GIF89a"))]
+    advice = [found.advice for found in map(prepare_image, (damaged, large, b"PSD"))]
     assert advice == [
         "Export it again from its source, or use another one.",
         "Make it smaller.",
@@ -282,10 +284,10 @@ def test_cut_webp_is_refused_also_when_its_lengths_are_mended(lossless):
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"hello", b"GIF89a\x01\x00\x01\x00", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"],
+    [b"", b"hello", b"BM, a text", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"],
 )
 def test_other_formats_are_refused_by_their_bytes(data):
-    assert problem(data) == "The image is neither PNG, JPEG, WebP, SVG nor PDF"
+    assert problem(data) == "The image is neither PNG, JPEG, WebP, GIF, BMP, TIFF, SVG nor PDF"
 
 
 def test_number_of_pixels_is_judged_by_the_header():
@@ -329,3 +331,127 @@ def test_damaged_files_are_problems_and_nothing_else():
             prepare_image(bytes(data[: chance.randint(1, len(data))])),
             PreparedImage | ContentProblem,
         )
+
+
+# --- what browsers honour ---------------------------------------------------------------------------
+
+
+def encoded_as(kind: str, image: Image.Image, **options) -> bytes:
+    return encoded(image, kind, **options)
+
+
+def corners(size: tuple[int, int] = (30, 20)) -> Image.Image:
+    """A picture that is red at the left of its top, and else blue."""
+    image = Image.new("RGB", size, (0, 0, 255))
+    image.paste((255, 0, 0), (0, 0, size[0] // 2, size[1] // 2))
+    return image
+
+
+def pixels_of(image: PreparedImage) -> Image.Image:
+    stream = image.pixels
+    if stream.filter == "DCTDecode":
+        return Image.open(io.BytesIO(stream.data)).convert("RGB")
+    mode = {"DeviceRGB": "RGB", "DeviceGray": "L"}[stream.color_space]
+    size = (stream.width, stream.height)
+    return Image.frombytes(mode, size, zlib.decompress(stream.data)).convert("RGB")
+
+
+@pytest.mark.parametrize("kind", ["GIF", "BMP", "TIFF"])
+@pytest.mark.parametrize("mode", ["RGB", "L", "1", "P"])
+def test_formats_of_old_are_drawn(kind: str, mode: str):
+    image = prepared(encoded_as(kind, corners().convert(mode)))
+    assert (image.width, image.height, image.mask) == (30, 20, None)
+    expected = corners().convert(mode).convert("RGB")
+    assert pixels_of(image).getpixel((2, 2)) == expected.getpixel((2, 2))
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "CMYK", "I;16"])
+def test_the_modes_of_tiff_are_drawn(mode: str):
+    source = Image.new(mode, (9, 9), {"I;16": 0x8000}.get(mode, 0))
+    image = prepared(encoded_as("TIFF", source))
+    assert (image.mask is not None) is mode.endswith("A")
+    assert pixels_of(image).getpixel((0, 0)) == (
+        {"CMYK": (255, 255, 255), "I;16": (128, 128, 128)}.get(mode, (0, 0, 0))
+    )
+
+
+def test_the_first_picture_of_an_animation_is_drawn():
+    others = [Image.new("RGB", (30, 20), "black")] * 50
+    data = encoded_as("GIF", corners(), save_all=True, append_images=others, duration=10)
+    assert pixels_of(prepared(data)).getpixel((2, 2)) == (255, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GIF89a"
+        + struct.pack("<HHBBB", 65_535, 65_535, 0, 0, 0)
+        + b",\0\0\0\0\xff\xff\xff\xff\0\x02\0;",
+        b"BM"
+        + struct.pack("<IIIIiiHHIIiiII", 99, 0, 54, 40, 30_000, 30_000, 1, 24, 0, 0, 0, 0, 0, 0),
+    ],
+)
+def test_large_pictures_are_refused_before_they_are_decoded(data: bytes):
+    assert "at most" in problem(data)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+@pytest.mark.parametrize(
+    ("turned", "size", "matrix"),
+    [
+        (3, (30, 20), (-1, 0, 0, -1, 1, 1)),
+        (6, (20, 30), (0, -1, 1, 0, 0, 1)),
+        (8, (20, 30), (0, 1, -1, 0, 1, 0)),
+    ],
+)
+def test_a_turned_picture_is_drawn_upright(kind: str, turned: int, size: tuple, matrix: tuple):
+    exif = Image.Exif()
+    exif[0x0112] = turned
+    image = prepared(encoded_as(kind, corners(), exif=exif))
+    assert (image.width, image.height) == size
+    assert image.matrix == (
+        matrix if kind != "TIFF" else (1, 0, 0, 1, 0, 0)
+    )  # Pillow turns that one
+
+
+@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF"])
+def test_a_resolution_is_that_of_the_file(kind: str):
+    image = prepared(encoded_as(kind, corners((300, 300)), dpi=(300, 150)))
+    assert (image.width_points, image.height_points) == pytest.approx((72, 144), rel=0.01)
+
+
+def wide_profile() -> bytes:
+    """A profile whose red and green are exchanged: what ignores it is seen."""
+    srgb = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    red, green = srgb.index(b"rXYZ"), srgb.index(b"gXYZ")
+    srgb[red : red + 4], srgb[green : green + 4] = b"gXYZ", b"rXYZ"
+    return bytes(srgb).replace("sRGB".encode("utf-16-be"), "RGBs".encode("utf-16-be"))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+def test_colours_are_those_of_the_profile(kind: str):
+    quality = {"quality": 100, "subsampling": 0} if kind == "JPEG" else {}
+    quality |= {"lossless": True} if kind == "WEBP" else {}
+    image = prepared(encoded_as(kind, corners(), icc_profile=wide_profile(), **quality))
+    red, green, blue = pixels_of(image).getpixel((2, 2))
+    assert green > 240
+    assert red < 15
+    assert blue < 15
+
+
+@pytest.mark.parametrize(
+    ("more", "level"),
+    [
+        (chunk(b"gAMA", struct.pack(">I", 45_455)), 128),
+        (chunk(b"gAMA", struct.pack(">I", 100_000)), 186),
+        (chunk(b"gAMA", struct.pack(">I", 100_000)) + chunk(b"sRGB", b"\0"), 128),
+        (chunk(b"gAMA", b"\0\0\0\0"), 128),
+        (chunk(b"iCCP", b"x\0\0" + b"no profile"), 128),
+        (chunk(b"eXIf", b"no Exif"), 128),
+    ],
+)
+def test_a_gamma_of_a_png_is_honoured_unless_srgb_is_declared(more: bytes, level: int):
+    data = png_with(8, 1, packed(b"\0" + b"\x80" * 8), more=more)
+    image = prepared(data)
+    rows = zlib.decompress(image.pixels.data)
+    assert rows[-1] == pytest.approx(level, abs=1)

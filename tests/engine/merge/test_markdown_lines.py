@@ -16,7 +16,7 @@ PLACE = SourceLocation("flow", SourceSpan(7, 3, 7, 9), Origin.TEMPLATE)
 
 
 def lines_by_tag(text: str) -> list[tuple[str, int]]:
-    nodes = read_markdown(text, PLACE, Findings(), locate_lines(text, Origin.PAYLOAD))
+    nodes = read_markdown(text, PLACE, Findings(), lambda: locate_lines(text, Origin.PAYLOAD))
     return [
         (element.tag, element.location.span.line_start)
         for node in nodes
@@ -74,7 +74,7 @@ def test_a_footnote_is_at_the_line_of_its_mark():
 )
 def test_a_warning_is_at_its_line(text, line):
     findings = Findings()
-    read_markdown(text, PLACE, findings, locate_lines(text, Origin.PAYLOAD))
+    read_markdown(text, PLACE, findings, lambda: locate_lines(text, Origin.PAYLOAD))
     first = next(iter(findings))
     assert first.location is not None
     assert (first.location.span.line_start, first.location.origin) == (line, Origin.PAYLOAD)
@@ -82,7 +82,7 @@ def test_a_warning_is_at_its_line(text, line):
 
 
 def test_a_span_is_that_of_the_line_without_the_space_around_it():
-    (first,) = read_markdown("  # a  ", PLACE, Findings(), locate_lines("  # a  ", None))
+    (first,) = read_markdown("  # a  ", PLACE, Findings(), lambda: locate_lines("  # a  ", None))
     assert isinstance(first, Element)
     assert first.location.span == SourceSpan(1, 3, 1, 6)
 
@@ -100,7 +100,7 @@ def test_lines_are_counted_in_linear_time(unit):
         text = unit * times
         gc.disable()  # a collection looks at all that other tests left
         started = time.process_time()
-        read_markdown(text, PLACE, Findings(), locate_lines(text, None))
+        read_markdown(text, PLACE, Findings(), lambda: locate_lines(text, None))
         took = time.process_time() - started
         gc.enable()
         return took

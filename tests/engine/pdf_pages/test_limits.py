@@ -121,7 +121,7 @@ def test_pictures_and_data_that_grow_are_refused(megabytes, monkeypatch):
     pdf.pages[0].obj.Contents.write(
         zlib.compress(bomb), filter=Array([Name.FlateDecode, Name.FlateDecode])
     )
-    refuse(save(pdf, **raw), larger)
+    refuse(save(pdf, **raw), f"{larger}|compressed twice")
     pdf.pages[0].obj.Contents.write(b"x", filter=Array([Name.ASCIIHexDecode] * 9))
     refuse(save(pdf, **raw), "filters")
     pdf.pages[0].obj.Contents.write(b"x", filter=Name.Evil)

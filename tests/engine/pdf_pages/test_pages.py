@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import zlib
@@ -25,7 +26,7 @@ from tests.engine.pdf_pages.files import (
 )
 from tests.golden.case import FOLDER, FolderImages
 from workers.engine.pdf_pages.pages import import_page
-from workers.engine.pipeline import prepare_template, render
+from workers.engine.pipeline import prepare_template, render, validate
 
 # Red at the lower left, green at the lower right, blue at the upper left.
 CORNERS = b"1 0 0 rg 0 0 50 50 re f 0 0.50196 0 rg 50 0 50 50 re f 0 0 1 rg 0 50 50 50 re f"
@@ -385,3 +386,33 @@ def test_an_archive_with_a_letterhead_keeps_the_rules_of_pdf_a_and_pdf_ua():
     made = render(template, None, options=OPTIONS, resources=FolderImages()).pdf
     assert archive_rules.find_violations(made, 3) == []
     assert accessibility_rules.find_violations(made) == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_stretched"),
+    [
+        ({"MediaBox": [0, 0, 842, 595]}, True),
+        ({"MediaBox": [0, 0, 842, 595], "Rotate": 90}, False),
+        ({"MediaBox": [100, 100, 695, 942]}, False),
+        ({"MediaBox": [0, 0, 842, 595], "CropBox": [100, 0, 521, 595]}, False),
+        ({"MediaBox": [0, 0, 297.5, 421], "UserUnit": 2}, False),
+        ({"MediaBox": [0, 0, 595, 842], "Rotate": 270}, True),
+        ({"MediaBox": [0, 0, 612, 792]}, True),
+    ],
+)
+def test_a_letterhead_of_other_proportions_is_warned_of(entries, is_stretched):
+    pdf = new_page()
+    for name, value in entries.items():
+        pdf.pages[0].obj[f"/{name}"] = Array(value) if isinstance(value, list) else value
+    address = f"data:application/pdf;base64,{base64.b64encode(save(pdf)).decode()}"
+    source = (
+        f'<document title="t" lang="en"><page size="A4" background-image="{address}"/>'
+        "<flow><p/><break/><p/></flow></document>"
+    )
+    rendered = render(prepare_template(source.encode()), None, options=OPTIONS)
+    codes = [warning.code for warning in rendered.warnings]
+    assert codes == ["background-stretched"] * is_stretched
+    checked = validate(prepare_template(source.encode()), None, options=OPTIONS)
+    assert [warning.text for warning in checked.warnings] == [
+        each.text for each in rendered.warnings
+    ]

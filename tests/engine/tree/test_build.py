@@ -466,3 +466,8 @@ def test_a_flow_that_nothing_inserts_may_hold_notes() -> None:
         '<flow name="unused"><p>Text<footnote>A note</footnote></p></flow></document>'
     )
     assert built.footnotes is None
+
+
+def test_the_numbers_of_all_ranges_are_bounded() -> None:
+    flow = '<p for="n in range(300)">{{ range(10000) | count }}</p>'
+    assert any("have more than 2,000,000 numbers" in each for each in refused(document(flow)))

@@ -49,8 +49,8 @@ def read_xml(content: bytes) -> XmlElement:
         raise UnreadableXmlError(
             f"line {error.lineno}, column {error.offset + 1}: {reason}"
         ) from None
-    except (ValueError, LookupError) as error:  # raised for an encoding unknown to Python
-        raise UnreadableXmlError(str(error)) from None
+    except (ValueError, LookupError):  # raised for an encoding unknown to Python
+        raise UnreadableXmlError("line 1: its encoding is not known; save it as UTF-8") from None
     finally:
         del reader.parser  # breaks the reference cycle through its handlers
     assert reader.root is not None

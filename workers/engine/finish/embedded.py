@@ -30,8 +30,8 @@ def read_embedded_invoice(content: bytes) -> tuple[str, bytes]:
             return _find_invoice(pdf)
     except pikepdf.PasswordError:
         raise UnreadablePdfError("the PDF is encrypted") from None
-    except (pikepdf.PdfError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UnreadablePdfError(f"the PDF is damaged: {str(error)[:200]}") from None
+    except (pikepdf.PdfError, ValueError, TypeError, KeyError, AttributeError):
+        raise UnreadablePdfError("the PDF is damaged and cannot be read") from None
 
 
 def _find_invoice(pdf: pikepdf.Pdf) -> tuple[str, bytes]:

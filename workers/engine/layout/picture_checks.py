@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.images.prepare import load_image
-from workers.engine.layout.pictures import warn_of_omissions
+from workers.engine.layout.pictures import warn_of_omissions, warn_of_stretching
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.ports import NoResources, Resources
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
@@ -50,6 +50,7 @@ class _Use(NamedTuple):
     is_certain: bool = True
     is_optional: bool = False
     advice: str = ""
+    paper: tuple[float, float] | None = None  # that the picture fills
 
 
 def check_pictures(document: Document, *, resources: Resources | None, findings: Findings) -> None:
@@ -76,6 +77,8 @@ def _check(use: _Use, resources: Resources, findings: Findings) -> ContentProble
     if isinstance(found, ContentProblem):
         return found
     warn_of_omissions(found, use.place, findings)
+    if use.paper is not None:
+        warn_of_stretching(found, *use.paper, use.place, findings)
     return None
 
 
@@ -120,7 +123,13 @@ def _as_uncertain(use: _Use) -> _Use:
 def _walk_master(master: PageMaster, walk: _Walk) -> Iterator[_Use]:
     if master.background_image is not None:
         place = None if master.source is None else master.source.location
-        yield _Use(master.background_image, place, ", for the background of the page")
+        across, down = (side + 2 * master.bleed for side in (master.width, master.height))
+        yield _Use(
+            master.background_image,
+            place,
+            ", for the background of the page",
+            paper=(across, down),
+        )
     for mark in master.watermarks:
         yield from _walk_watermark(mark)
     for running in (master.header, master.footer):

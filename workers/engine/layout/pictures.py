@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.images.drawable import Drawable
@@ -9,8 +11,12 @@ from workers.engine.layout.images.prepare import load_image
 from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
+from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.nodes import Source
+from workers.engine.units import mm
+
+_MAX_STRETCHED: Final = 1.03  # a bleed of 3 mm beside an A5 page without one
 
 
 def find_picture(
@@ -32,6 +38,23 @@ def find_picture(
         if isinstance(known, VectorImage) and known.missing:
             context.report_missing_glyphs(known.missing, source)
     return known
+
+
+def warn_of_stretching(
+    image: Drawable, width: float, height: float, place: SourceLocation | None, findings: Findings
+) -> None:
+    """Warn of a page of a PDF that fills paper of other proportions, such as one across."""
+    if not isinstance(image, ImportedPage):
+        return
+    stretched = width * image.height_points / (height * image.width_points)
+    if max(stretched, 1 / stretched) > _MAX_STRETCHED:
+        across, down = (side / mm(1) for side in (image.width_points, image.height_points))
+        findings.warn(
+            "background-stretched",
+            f"The page of the PDF has {across:.0f} × {down:.0f} mm and is stretched to the "
+            f"{width / mm(1):.0f} × {height / mm(1):.0f} mm of the paper; use one of its proportions",
+            *(() if place is None else (place,)),
+        )
 
 
 def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: Findings) -> None:

@@ -204,4 +204,4 @@ def _explain(message: str) -> str:
         return "text follows a closing quote; a quote inside quotes is written twice"
     if "field limit" in message:
         return "a cell has more than 131,072 characters"
-    return message
+    return "the row is not CSV"

@@ -73,11 +73,14 @@ def line_span(line: str, number: int, column: int = 1) -> SourceSpan:
 
 
 def read_markdown(
-    text: str, location: SourceLocation, findings: Findings, lines: MarkdownLines | None = None
+    text: str,
+    location: SourceLocation,
+    findings: Findings,
+    find_lines: Callable[[], MarkdownLines] = lambda: MarkdownLines((), None),
 ) -> list[_Node]:
     """Convert Markdown to literal elements, in which `{{ }}` is text.
 
-    Each node has the location of its line in `lines`, or without them `location`. Headings have an `id`.
+    Each node has the location of its line, or where none is found `location`. Headings have an `id`.
 
     Raw HTML `<br>` is a line break; other tags, and links and images that the language does not
     accept, are dropped with a warning, and their text is kept.
@@ -97,7 +100,7 @@ def read_markdown(
         )
     try:
         tokens, state = _PARSER.parse(text)
-        reader = _ElementBuilder(location, findings, lines, state.env.get(FOOTNOTES, {}))
+        reader = _ElementBuilder(location, findings, find_lines(), state.env.get(FOOTNOTES, {}))
         return reader.read(cast("list[_Token]", tokens))
     except TableTooLargeError as error:
         raise MarkdownError(str(error)) from None
@@ -142,7 +145,7 @@ class _ElementBuilder:
         self,
         location: SourceLocation,
         findings: Findings,
-        lines: MarkdownLines | None,
+        lines: MarkdownLines,
         footnotes: Mapping[str, int],
     ) -> None:
         self._location = location
@@ -221,7 +224,7 @@ class _ElementBuilder:
 
     def _locate(self, tag: str) -> SourceLocation:
         """Return the location of an element that starts on the current line."""
-        if self._lines is None or not self._lines.spans or self._line is None:
+        if not self._lines.spans or self._line is None:
             return self._location
         span = self._lines.spans[min(self._line, len(self._lines.spans) - 1)]
         return SourceLocation(tag, span, self._lines.origin)
@@ -372,7 +375,7 @@ class _ElementBuilder:
         """Build a footnote; mistune has only the line of its definition, so all its nodes have that line."""
         line, lines = self._line, self._lines
         self._line = self._footnote_lines.get(token["attrs"]["key"])
-        if lines is not None and self._line is not None:
+        if self._line is not None:
             at = lines.spans[min(self._line, len(lines.spans) - 1) :][:1]
             self._lines = MarkdownLines(at, lines.origin)
         self._is_in_note = True

@@ -168,7 +168,9 @@ def _replace_flow(
         return template
     try:
         text = decode_text(payload.body, payload.charset)
-        children = read_markdown(text, flow.location, findings, locate_lines(text, Origin.PAYLOAD))
+        children = read_markdown(
+            text, flow.location, findings, lambda: locate_lines(text, Origin.PAYLOAD)
+        )
     except (EncodingError, MarkdownError) as error:
         findings.error("markdown", f"Markdown: {error}", flow.location)
         return template

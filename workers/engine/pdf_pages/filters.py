@@ -9,14 +9,20 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import pikepdf
+
 from workers.engine.pdf_pages.objects import SIMPLIFY, PdfObject, UnusablePdfError, damaged
 
 # Of all streams of one import together: an A4 page in colour at 600 dpi is 100 MB.
 MAX_DECODED_BYTES: Final = 128 * 1024 * 1024
+FLATE: Final = "FlateDecode"
 _CHUNK: Final = 1024 * 1024
 MAX_FILTERS: Final = 4
+_FREE_CONTENT: Final = 1_000_000
+_CONTENT_PER_BYTE: Final = 100  # dense drawings are compressed to a tenth or twentieth
+_MAX_GROWTH: Final = 4  # of data that another filter follows: what is compressed well is so once
+_GROWING: Final = frozenset({FLATE, "LZWDecode", "RunLengthDecode"})
 
-FLATE: Final = "FlateDecode"
 IMAGE_FILTERS: Final = frozenset({"DCTDecode", "JPXDecode", "CCITTFaxDecode", "JBIG2Decode"})
 _LONG_NAMES: Final = {
     "Fl": FLATE,
@@ -33,10 +39,28 @@ _MAX_CODES: Final = 4096
 
 
 class DecodedBudget:
-    """The bytes that may still be decoded."""
+    """The bytes that may still be decoded, and those of content, by the size of their file.
 
-    def __init__(self) -> None:
+    Content is read instruction by instruction: what a file of a kilobyte may ask for takes a second.
+    """
+
+    def __init__(self, size: int) -> None:
         self.remaining = MAX_DECODED_BYTES
+        self._content = self._max_content = _FREE_CONTENT + _CONTENT_PER_BYTE * size
+
+    def take_content(self, size: int) -> None:
+        """Subtract bytes of content.
+
+        Raises:
+            UnusablePdfError: more than the budget.
+        """
+        self._content -= size
+        if self._content < 0:
+            raise UnusablePdfError(
+                f"The PDF has more than {self._max_content:,} bytes of drawing instructions, the most "
+                "for its size",
+                advice=SIMPLIFY,
+            )
 
     def take(self, size: int) -> None:
         """Subtract decoded bytes.
@@ -74,12 +98,17 @@ def decode(data: bytes, steps: Sequence[FilterStep], budget: DecodedBudget) -> D
     """
     if len(steps) > MAX_FILTERS:
         raise damaged(f"a stream has more than {MAX_FILTERS} filters")
+    largest = _MAX_GROWTH * len(data) + _CHUNK // 64
+    has_grown = False
     for at, step in enumerate(steps):
         if step.name in IMAGE_FILTERS:
             if at + 1 < len(steps):
                 raise damaged("a filter for pictures is followed by another one")
             return Decoded(data, step)
+        if has_grown and len(data) > largest:
+            raise UnusablePdfError("The PDF has data that are compressed twice", advice=SIMPLIFY)
         data = _decode_step(data, step, budget)
+        has_grown = has_grown or step.name in _GROWING
     return Decoded(data, None)
 
 
@@ -194,24 +223,29 @@ def _lzw_entry(table: Sequence[bytes], code: int, before: bytes) -> bytes:
 
 
 def _undo_predictor(data: bytes, parameters: Mapping[str, PdfObject]) -> bytes:
-    predictor, colors, bits, columns = (
-        _read_parameter(parameters, name, default, most)
+    """Return data without their predictor, undone by qpdf."""
+    given = {
+        f"/{name}": _read_parameter(parameters, name, default, most)
         for name, default, most in (
             ("Predictor", 1, 15),
             ("Colors", 1, 32),
             ("BitsPerComponent", 8, 16),
             ("Columns", 1, 1_000_000),
         )
-    )
-    if predictor == 1:
+    }
+    if given["/Predictor"] == 1:
         return data
-    row = (columns * colors * bits + 7) // 8
-    step = max(colors * bits // 8, 1)
-    if predictor == 2:
-        if bits != 8:
-            raise UnusablePdfError("The PDF has data with a predictor of another depth than 8 bits")
-        return _undo_tiff(data, row, step)
-    return _undo_png(data, row, step)
+    file = pikepdf.new()
+    stream = file.make_stream(b"")
+    stream.write(
+        zlib.compress(data, 0),
+        filter=pikepdf.Name.FlateDecode,
+        decode_parms=pikepdf.Dictionary(given),
+    )
+    try:
+        return bytes(stream.read_bytes())
+    except (pikepdf.PdfError, ValueError, RuntimeError):
+        raise damaged("data with a predictor cannot be decoded") from None
 
 
 def _read_parameter(parameters: Mapping[str, PdfObject], name: str, default: int, most: int) -> int:
@@ -219,54 +253,3 @@ def _read_parameter(parameters: Mapping[str, PdfObject], name: str, default: int
     if not isinstance(value, int) or not 1 <= value <= most:
         raise damaged(f"the parameter {name} of a filter is not valid")
     return value
-
-
-def _undo_tiff(data: bytes, row: int, step: int) -> bytes:
-    out = bytearray(data)
-    for start in range(0, len(out), row):
-        for at in range(start + step, min(start + row, len(out))):
-            out[at] = (out[at] + out[at - step]) & 255
-    return bytes(out)
-
-
-def _undo_png(data: bytes, row: int, step: int) -> bytes:
-    out: list[bytes] = []
-    above = bytes(row)
-    for start in range(0, len(data), row + 1):
-        line = bytearray(data[start + 1 : start + 1 + row])
-        line += bytes(row - len(line))
-        _undo_row(data[start], line, above, step)
-        above = bytes(line)
-        out.append(above)
-    return b"".join(out)
-
-
-def _undo_row(kind: int, line: bytearray, above: bytes, step: int) -> None:
-    match kind:
-        case 0:
-            return
-        case 1:
-            for at in range(step, len(line)):
-                line[at] = (line[at] + line[at - step]) & 255
-        case 2:
-            for at, byte in enumerate(above):
-                line[at] = (line[at] + byte) & 255
-        case 3:
-            for at, byte in enumerate(above):
-                left = line[at - step] if at >= step else 0
-                line[at] = (line[at] + (left + byte) // 2) & 255
-        case 4:
-            for at, byte in enumerate(above):
-                left, corner = (line[at - step], above[at - step]) if at >= step else (0, 0)
-                line[at] = (line[at] + _paeth(left, byte, corner)) & 255
-        case _:
-            raise damaged("a row of data has an unknown predictor")
-
-
-def _paeth(left: int, above: int, corner: int) -> int:
-    estimate = left + above - corner
-    distances = abs(estimate - left), abs(estimate - above), abs(estimate - corner)
-    nearest = min(distances)
-    if nearest == distances[0]:
-        return left
-    return above if nearest == distances[1] else corner

@@ -109,7 +109,7 @@ def read_form(data: bytes) -> FormReport:
     """
     if not is_pdf(data):
         raise UnusablePdfError("The file is not a PDF", advice="Send the PDF with the form.")
-    file = PdfFile(data, DecodedBudget(), accepts_restricted=True)
+    file = PdfFile(data, DecodedBudget(len(data)), accepts_restricted=True)
     form = file.resolve_dictionary(file.catalog.get("AcroForm"))
     fields = _FormReader(file).read(form)
     has_xfa = file.resolve(form.get("XFA")) is not None

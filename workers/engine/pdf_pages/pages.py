@@ -67,7 +67,7 @@ def import_page(data: bytes, number: int, key: str) -> ImportedPage:
 
 
 def _import(data: bytes, number: int, key: str) -> ImportedPage:
-    budget, builder = DecodedBudget(), ObjectBuilder()
+    budget, builder = DecodedBudget(len(data)), ObjectBuilder()
     file = PdfFile(data, budget)
     page, count = file.find_page(number)
     if page is None:

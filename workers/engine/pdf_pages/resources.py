@@ -138,6 +138,7 @@ class ResourceCopier:
                 value = self._file.resolve_dictionary(value).get("OC")
             return value is not None and self._layers.is_hidden(value)
 
+        self._budget.take_content(len(data))
         content = clean_content(data, is_hidden)
         self.facts.has_cmyk = self.facts.has_cmyk or content.has_cmyk
         self.facts.has_lzw = self.facts.has_lzw or content.has_lzw

@@ -179,6 +179,7 @@ class CompiledTemplate:
         validator: LayoutValidator | None,
     ) -> Document:
         state = BuildState(findings, validator, self._features)
+        state.data = data
         scope: Scope = {**data, "data": data, STATE: state, LOOP: ()}
         if self._has_totals:
             scope[TOTALS] = state.totals

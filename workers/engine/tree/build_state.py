@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -29,6 +29,14 @@ from workers.engine.tree.references.footnote_collector import MAX_NOTES, Footnot
 from workers.engine.tree.rendered_terms import RenderedTerms
 from workers.engine.tree.styles.computed import Numbering, Style
 
+# Bar codes take some 3 µs a character to encode and draw. A row of data that becomes one has at
+# least a twentieth of its characters.
+_FREE_ENCODED: Final = 300_000
+_ENCODED_PER_CHARACTER: Final = 20
+# Of a bar code, in characters of a QR code that take as long.
+_LEAST_COST: Final = 20
+_PAYMENT_COST: Final = 150
+_FIXED_COSTS: Final = {"maxicode": 600}
 MAX_ITERATIONS: Final = 100_000  # language.md 1.4: loop iterations and insertions of one render
 MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
 
@@ -66,6 +74,7 @@ class BuildState:
 
     __slots__ = (
         *("_reserved", "_paragraphs", "_reported", "_iterations", "findings", "fragments", "ids"),
+        *("_barcodes", "_encodable", "_encoded", "_ranged", "data"),
         *(
             "counters",
             "references",
@@ -103,7 +112,10 @@ class BuildState:
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
         self.rendered_terms = RenderedTerms()
         self._paragraphs = 0
-        self._iterations = 0
+        self._iterations = self._encoded = self._ranged = 0
+        self._encodable: int | None = None  # of all bar codes; None until it is needed
+        self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
+        self.data: Mapping[str, Any] = {}
         self._reported: set[tuple[str, SourceLocation]] = set()
 
     def count_iterations(self, iterations: int, location: SourceLocation) -> None:
@@ -121,6 +133,34 @@ class BuildState:
                 location,
             )
             self.findings.raise_errors()
+
+    def count_range(self, numbers: int) -> int:
+        """Count the numbers of a range; return those of all ranges so far."""
+        self._ranged += numbers
+        return self._ranged
+
+    def count_barcode(self, barcode: Barcode) -> None:
+        """Count the characters of a bar code: not the first of an element, nor those drawn already.
+
+        Raises:
+            AuthoringError: the bar codes exceed what data of this size are expected to need.
+        """
+        location, value = barcode.source.location, barcode.value
+        is_text = isinstance(value, str)
+        is_drawn = is_text and (barcode.symbology, value) in self._barcodes
+        is_first = location not in self._barcodes
+        self._barcodes |= {location, (barcode.symbology, value)} if is_text else {location}
+        if is_first or is_drawn:
+            return
+        fixed = _FIXED_COSTS.get(barcode.symbology, _LEAST_COST)
+        self._encoded += fixed + (len(value) if is_text else _PAYMENT_COST)
+        if self._encoded <= _FREE_ENCODED:
+            return
+        if self._encodable is None:
+            self._encodable = _FREE_ENCODED + _ENCODED_PER_CHARACTER * _count_characters(self.data)
+        if self._encoded > self._encodable:
+            what = f"{self._encodable:,} characters in repeated bar codes, the most for its data"
+            self._raise_limit("too-many-barcodes", what, location)
 
     def count_paragraph(self, location: SourceLocation) -> None:
         """Count a paragraph.
@@ -348,3 +388,18 @@ def value_to_text(
 
 def _shorten(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _count_characters(data: Mapping[str, Any]) -> int:
+    """Return the characters of all names and values in data."""
+    characters, rest = 0, [data]
+    while rest:
+        value: Any = rest.pop()
+        if isinstance(value, Mapping):
+            rest += value.keys()
+            rest += value.values()
+        elif isinstance(value, list):
+            rest += value
+        else:
+            characters += len(str(value))
+    return characters

@@ -37,7 +37,7 @@ def drawn(content: str, *places: tuple[int, int]) -> tuple[list, tuple[str, ...]
         ('fill="bogus"', GREEN),
         ('fill="rgb(1,2)"', GREEN),
         ('fill="blue" style="fill: bogus"', BLUE),
-        ('style="fill: blue; fill: var(--none, red)"', BLUE),
+        ('style="fill: blue; fill: var(--none)"', BLUE),
         ('style="fill: blue; fill: bogus !important"', BLUE),
         ('fill="url(#none) bogus"', GREEN),
         ('class="a"', BLUE),

@@ -194,3 +194,65 @@ def test_switch_draws_its_first_supported_child():
     )
     assert seen(content, (50, 50)) == [RED]
     assert converted(svg(content)).omitted == ()
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "g > rect",
+        "svg>g>rect",
+        "svg g rect",
+        "[id]",
+        "rect[id='here']",
+        'rect[class~="b"]',
+        "[data-cell-id^=c][data-cell-id$='1'][data-cell-id*=\"ell\"]",
+        "rect:first-child",
+        "g rect:last-child.a.b",
+        ":root rect",
+        "line, [id='a,b'], rect",
+        "svg :root g, svg > rect, #here",
+    ],
+)
+def test_selectors_of_drawing_programs_choose_elements(style: str) -> None:
+    shape = '<g><rect id="here" class="a b" data-cell-id="cell-1" width="100" height="100"/></g>'
+    assert seen(f"<style>{style} {{ fill: red }}</style>{shape}", (50, 50)) == [RED]
+
+
+@pytest.mark.parametrize(
+    "style", ["svg > rect", "g > g > rect", "[id=her]", "rect[href]", "g:first-child", "p rect"]
+)
+def test_selectors_choose_no_other_element(style: str) -> None:
+    shape = '<g/><g><rect id="here" fill="blue" width="100" height="100"/></g>'
+    assert seen(f"<style>{style} {{ fill: red }}</style>{shape}", (50, 50)) == [BLUE]
+
+
+@pytest.mark.parametrize(
+    ("content", "colour"),
+    [
+        ('<style type="text/x-less">rect { fill: red }</style>', BLUE),
+        ('<style type="text/css; charset=utf-8">rect { fill: red }</style>', RED),
+        ('<style media="speech">rect { fill: red }</style>', BLUE),
+        ('<style media="print">rect { fill: red }</style>', RED),
+        ("<style>rect { fill: light-dark(rgb(255, 0, 0), var(--dark, #00f)) }</style>", RED),
+        ("<style>rect { fill: light-dark(var(--light, #ff0000), #00f) }</style>", RED),
+        ("<style>svg { color: red } rect { fill: currentColor }</style>", RED),
+        ("<style>rect { fill: hsl(0 100% 50% / 100%) }</style>", RED),
+    ],
+)
+def test_style_sheets_and_values_of_drawing_programs(content: str, colour: tuple) -> None:
+    shape = '<rect fill="blue" width="100" height="100"/>'
+    assert seen(content + shape, (50, 50)) == [colour]
+
+
+def test_rem_is_of_the_root_and_em_of_the_element() -> None:
+    shape = '<g font-size="50"><rect width="2rem" height="1em" fill="red"/></g>'
+    assert seen(shape, (30, 45), (34, 45), (30, 55)) == [RED, WHITE, WHITE]
+
+
+def test_entities_of_namespaces_are_read() -> None:
+    declared = b'<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg"><!ENTITY ai "http://x/">]>'
+    root = (
+        b'<svg xmlns="&ns;" xmlns:i="&ai;" width="9" height="9"><rect i:a="" width="9" height="9"/>'
+    )
+    image = converted(declared + root + b"</svg>")
+    assert (image.width, image.omitted) == (9, ())

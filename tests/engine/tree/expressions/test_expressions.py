@@ -175,6 +175,9 @@ def test_failure_has_its_reason(text: str, reason: str) -> None:
         ("lines | where", "needs a quoted expression"),
         ("net | number(1, 2, 3, 4)", "number(places, min, group)"),
         ("net | number(digits=2)", "number(places, min, group)"),
+        ("1.5 | round(places=1, places=2)", "round takes `places` once"),
+        ("'key' | t(n=1, n=2)", "t takes `n` once"),
+        ("-(" * 20 + "name" + "|upper" * 15 + ("|upper" * 15 + ")") * 20, "more than 200 steps"),
         ("(" * 40 + "1" + ")" * 40, "nested more than 32 deep"),
         ("-" * 3000 + "1", "nested"),
         ("+".join(["1"] * 500), "more than 200 steps"),
@@ -190,6 +193,29 @@ def test_text_that_is_no_expression_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ExpressionSyntaxError, match=None) as refused:
         parse_expression(text)
     assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1" + " <= 1" * 1_900, True),
+        ("2 > 1" + " > 1" * 150 + " > missing", False),  # what follows a false one is not evaluated
+        ("missing" + " | default(none)" * 150 + " | default(7)", Decimal(7)),
+        ("(yes and " * 30 + "missing | default(3)" + ")" * 30, Decimal(3)),
+        ("lines | map('" + "(text if yes else " * 30 + "1" + ")" * 30 + "') | first", "Drill"),
+        ("[" + "1, " * 3_000 + "1] | count", Decimal(3001)),
+        ("name" + " ~ ''" * 1_900, "Ann"),
+    ],
+)
+def test_long_and_deep_expressions_within_the_limits_are_evaluated(
+    text: str, value: object
+) -> None:
+    assert evaluate(text, SCOPE) == value
+
+
+def test_a_text_of_thousands_of_expressions_is_written() -> None:
+    write = compile_text(parse_text("{{ name }} and " * 20_000))
+    assert write(SCOPE) == "Ann and " * 20_000
 
 
 def test_doubling_text_ends_at_a_million_characters() -> None:
@@ -288,3 +314,14 @@ def test_expressions_of_any_length_have_their_value(length):
     text = f"'{'x' * (length - 2)}'"
     assert evaluate(text) == "x" * (length - 2)
     assert compile_text(parse_text("{{" + text + "}}"))({}) == "x" * (length - 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("'a' | match('a[')", "not a regular expression from its character 2 on"),
+        ("day | date('yyyyyyy QQQQQQ')", "is not a date pattern of CLDR, such as dd.MM.yyyy"),
+    ],
+)
+def test_libraries_explain_nothing_in_their_own_words(text: str, reason: str) -> None:
+    assert reason in why_not(text, SCOPE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from struct import Struct
 from typing import Any, Final, NamedTuple
 
 import uharfbuzz as hb
@@ -19,7 +20,13 @@ from workers.engine.layout.fonts.properties import FontRefusedError
 
 # Measured on Noto Color Emoji (4,012 glyphs): the most of one glyph are 16,601, the mean is 194.
 MAX_OPERATIONS: Final = 40_000  # of a glyph, as HarfBuzz reports them
-MAX_FONT_OPERATIONS: Final = 8_000_000  # of all glyphs of a font, some 2 s
+MAX_FONT_OPERATIONS: Final = 2_000_000  # of all glyphs of a font, some 2 s
+_FEW_OPERATIONS: Final = 100_000  # whatever the size of the file
+_OPERATIONS_PER_BYTE: Final = 40  # that emoji font has 4 for each byte as WOFF2
+_COLR_HEADER: Final = Struct(
+    ">HHI"
+)  # version, number and offset of the base glyphs (OpenType, COLR)
+_BASE_GLYPH: Final = Struct(">HHH")  # glyph, first layer, number of layers
 MAX_COLOR_GLYPHS: Final = 10_000  # of a font: the edges of one may take a millisecond
 MAX_POINTS: Final = 60_000  # of all outlines of a glyph
 MAX_GROUPS: Final = 8  # nested: PDF/A allows 28 nested graphics states
@@ -116,8 +123,38 @@ def _has_colors(hb_face: Any, glyph: int) -> bool:
     return bool(hb_face.glyph_has_color_paint(glyph) or hb_face.get_glyph_color_layers(glyph))
 
 
-def count_color_glyphs(hb_face: Any) -> int:
+def check_layers(hb_face: Any, size: int) -> None:
+    """Check the number of layers of all glyphs, which glyphs may share and rewriting copies.
+
+    `size` is the number of bytes of the file, as sent.
+
+    Raises:
+        FontRefusedError: There are too many.
+    """
+    table: bytes = hb_face.reference_table("COLR").data or b""
+    if len(table) < _COLR_HEADER.size:
+        return
+    _, count, start = _COLR_HEADER.unpack_from(table)
+    records = memoryview(table)[start : start + count * _BASE_GLYPH.size]
+    whole = records[: len(records) - len(records) % _BASE_GLYPH.size]
+    layers = sum(number for _, _, number in _BASE_GLYPH.iter_unpack(whole))
+    _check_operations(layers, size)
+
+
+def _check_operations(number: int, size: int) -> None:
+    limit = min(_FEW_OPERATIONS + _OPERATIONS_PER_BYTE * size, MAX_FONT_OPERATIONS)
+    if number > limit:
+        raise FontRefusedError(
+            f"The colour glyphs of the font paint more than {limit:,} layers, clips and "
+            "transformations, the most for its size",
+            "Use a part of it, or a simpler font.",
+        )
+
+
+def count_color_glyphs(hb_face: Any, size: int) -> int:
     """Return the number of colour glyphs of a font, once their paint graphs are known to be bounded.
+
+    `size` is the number of bytes of the file, as sent, which bounds what they may paint.
 
     Raises:
         FontRefusedError: There are too many, or together they paint too much.
@@ -140,12 +177,7 @@ def count_color_glyphs(hb_face: Any) -> int:
     functions = _make_functions(dict.fromkeys(_OPERATIONS, record))
     for glyph in colored:
         font.paint_glyph(glyph, functions, None, 0, _FOREGROUND)
-        if operations > MAX_FONT_OPERATIONS:
-            raise FontRefusedError(
-                "The colour glyphs of the font paint more than "
-                f"{MAX_FONT_OPERATIONS:,} layers, clips and transformations",
-                "Use a part of it, or a simpler font.",
-            )
+        _check_operations(operations, size)
     return len(colored)
 
 

@@ -15,14 +15,18 @@ from typing import Any, Final
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts import woff, woff2
-from workers.engine.layout.fonts.color_glyphs import count_color_glyphs, has_color_tables
+from workers.engine.layout.fonts.color_glyphs import (
+    check_layers,
+    count_color_glyphs,
+    has_color_tables,
+)
 from workers.engine.layout.fonts.properties import (
     FaceProperties,
     FontRefusedError,
     check_embedding_rights,
     read_face_properties,
 )
-from workers.engine.layout.fonts.truetype import convert_outlines
+from workers.engine.layout.fonts.truetype import TooManyPointsError, convert_outlines
 
 MAX_FACES: Final = 32  # per collection
 MAX_TABLES: Final = 100  # per face
@@ -111,6 +115,7 @@ def sanitize_font(data: bytes) -> tuple[SanitizedFace, ...]:
     Raises:
         FontRefusedError: Not a font, damaged, over a limit, or not licensed for embedding.
     """
+    size = len(data)
     match find_format(data):
         case "woff":
             data = woff.unpack_woff(data)
@@ -120,7 +125,7 @@ def sanitize_font(data: bytes) -> tuple[SanitizedFace, ...]:
     sanitized: list[SanitizedFace] = []
     for index, start in enumerate(offsets):
         tags = _read_directory(data, start)
-        sanitized.append(_sanitize(data, index, tags))
+        sanitized.append(_sanitize(data, index, tags, size))
         if sum(len(face.program) for face in sanitized) > MAX_SANITIZED:
             raise FontRefusedError(
                 f"The font is larger than {MAX_SANITIZED // 1_000_000} MB", "Leave out some of it."
@@ -182,11 +187,12 @@ def _read_directory(data: bytes, start: int) -> frozenset[bytes]:
     return frozenset(tag for tag, *_ in entries)
 
 
-def _sanitize(data: bytes, index: int, tags: frozenset[bytes]) -> SanitizedFace:
+def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> SanitizedFace:
     _check_tables(tags)
     face: Any = hb.Face(hb.Blob(data), index)
     check_embedding_rights(face)
     _check_glyphs(face, tags)
+    check_layers(face, size)
     program = _rewrite(face, tags)
     if b"CFF " in tags or (b"CFF2" in tags and not face.axis_infos):
         program = _convert(program)
@@ -199,7 +205,7 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes]) -> SanitizedFace:
         raise FontRefusedError(_DAMAGED) from error
     if properties.is_variable:
         instantiate(program, {})
-    color_glyphs = count_color_glyphs(sanitized)
+    color_glyphs = count_color_glyphs(sanitized, size)
     return SanitizedFace(replace(properties, color_glyphs=color_glyphs), program)
 
 
@@ -209,6 +215,10 @@ def _convert(program: bytes) -> bytes:
         converted = convert_outlines(program)
     except (MemoryError, RecursionError):
         raise
+    except TooManyPointsError:
+        raise FontRefusedError(
+            "The outlines of the font have too many points for its size", "Use a part of it."
+        ) from None
     except Exception as error:
         # Invalid curves raise many kinds of exception.
         raise FontRefusedError(f"{_DAMAGED}: its outlines cannot be read") from error

@@ -10,6 +10,9 @@ import uharfbuzz as hb
 # CFF has cubic curves, TrueType quadratic ones: they differ by at most this fraction of an em,
 # a tenth of a dot of an offset printer at 12 pt.
 _TOLERANCE: Final = 1 / 1000
+# Subroutines draw the same curves again and again; fonts of ideographs have a point in 4 bytes.
+_FEW_POINTS: Final = 100_000
+_POINTS_PER_BYTE: Final = 4
 _MAXP: Final = {
     "tableVersion": 0x00010000,
     "maxZones": 1,
@@ -25,10 +28,17 @@ _MAXP: Final = {
 }
 
 
+class TooManyPointsError(Exception):
+    """The outlines of a font have more points than its size explains."""
+
+
 def convert_outlines(program: bytes) -> bytes:
     """Return a font with CFF outlines as one with TrueType outlines; all else is unchanged.
 
     `program` was written by HarfBuzz, so its tables are valid.
+
+    Raises:
+        TooManyPointsError: see there.
     """
     from fontTools.ttLib import TTFont, newTable  # imported here: most processes never need it
 
@@ -61,11 +71,14 @@ def _draw_glyphs(program: bytes) -> dict[str, Any]:
 
     face: Any = hb.Face(hb.Blob(program))
     font: Any = hb.Font(face)
-    glyphs = {}
+    glyphs, points = {}, 0
     for glyph in range(face.glyph_count):
         pen: Any = TTGlyphPen(None)
         font.draw_glyph_with_pen(
             glyph, Cu2QuPen(pen, face.upem * _TOLERANCE, reverse_direction=True)
         )
-        glyphs[f"glyph{glyph:05}"] = pen.glyph()
+        made = glyphs[f"glyph{glyph:05}"] = pen.glyph()
+        points += len(getattr(made, "coordinates", ()))
+        if points > _FEW_POINTS + _POINTS_PER_BYTE * len(program):
+            raise TooManyPointsError
     return glyphs

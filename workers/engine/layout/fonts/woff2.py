@@ -10,6 +10,8 @@ from workers.engine.layout.fonts.properties import FontRefusedError
 
 SIGNATURE: Final = b"wOF2"
 MAX_UNPACKED: Final = 32_000_000  # bytes: outlines are rebuilt glyph by glyph in Python
+_FREE_UNPACKED: Final = 1_000_000
+_UNPACKED_PER_BYTE: Final = 40  # fonts are packed to a half or a fifth
 _HEADER_BYTES: Final = 48
 _FLAVOR, _LENGTH, _TABLES, _PACKED, _METADATA = 4, 8, 12, 20, 28  # offsets (WOFF2, 4.1)
 
@@ -52,9 +54,10 @@ def _remove_metadata(data: bytes) -> bytes:
         length += entry.length
     start = file.tell()
     end = start + unpack_from(">I", data, _PACKED)[0]
-    if length > MAX_UNPACKED:
+    limit = min(_FREE_UNPACKED + _UNPACKED_PER_BYTE * len(data), MAX_UNPACKED)
+    if length > limit:
         raise FontRefusedError(
-            f"The WOFF2 file unpacks to more than {MAX_UNPACKED // 1_000_000} MB",
+            f"The WOFF2 file unpacks to more than {limit:,} bytes, the most for its size",
             "Make it smaller.",
         )
     unpacked = brotli.Decompressor().process(data[start:end], output_buffer_limit=length + 1)

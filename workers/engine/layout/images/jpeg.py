@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from PIL import Image as Pillow
+from PIL import ImageCms
 
+from workers.engine.layout.images.colors import read_profile, to_srgb
 from workers.engine.layout.images.orientation import find_orientation
 from workers.engine.layout.prepared_images import (
+    MAX_DECODED_PIXELS,
     Matrix,
     PixelStream,
     PreparedImage,
@@ -25,6 +28,7 @@ _SPACES: Final = {1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}
 _DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman coded: baseline, extended, progressive
 # Encoders write up to 255 for a colour profile and some hundred for metadata before the first scan.
 _MAX_SEGMENTS: Final = 10_000
+_QUALITY: Final = 95  # of a file whose colours are converted: the difference is not seen
 _STRAY: Final = 0  # a byte between segments, which decoders skip after the frame header
 _OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 
@@ -45,7 +49,9 @@ def prepare_jpeg(data: bytes, key: str) -> PreparedImage:
     """
     header = _read_header(data)
     check_size(header.width, header.height)
-    matrix, (across, down) = _verify_by_decoding(data)
+    matrix, (across, down), profile = _verify_by_decoding(data)
+    if profile is not None:
+        data = _convert_colors(data, header, profile)
     is_transposed = matrix[0] == 0
     width, height = (
         (header.height, header.width) if is_transposed else (header.width, header.height)
@@ -120,11 +126,27 @@ def _walk_segments(data: bytes) -> Iterator[tuple[int, int, int]]:
         at += 2 + max(length, 2)
 
 
-def _verify_by_decoding(data: bytes) -> tuple[Matrix, tuple[float, float]]:
+def _convert_colors(data: bytes, header: _JpegHeader, profile: ImageCms.ImageCmsProfile) -> bytes:
+    """Return a JPEG in sRGB; ink and what is too large to be decoded stay as they are."""
+    if header.components == 4 or header.width * header.height > MAX_DECODED_PIXELS:
+        return data
+    with Pillow.open(io.BytesIO(data), formats=("JPEG",)) as opened:
+        converted = to_srgb(opened, profile)
+        if converted is opened:
+            return data
+        file = io.BytesIO()
+        converted.save(file, "JPEG", quality=_QUALITY, subsampling=0)
+        return file.getvalue()
+
+
+def _verify_by_decoding(
+    data: bytes,
+) -> tuple[Matrix, tuple[float, float], ImageCms.ImageCmsProfile | None]:
     """Decode the file at an eighth of its size, to find damage."""
     with Pillow.open(io.BytesIO(data), formats=("JPEG",)) as image:
         matrix = find_orientation(image)
+        profile = read_profile(image.info.get("icc_profile"))
         across, down = image.info.get("dpi", (0.0, 0.0))
         image.draft(None, (max(1, image.width // 8), max(1, image.height // 8)))
         image.load()
-    return matrix, (float(across), float(down))
+    return matrix, (float(across), float(down)), profile

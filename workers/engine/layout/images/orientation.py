@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from PIL import Image as Pillow
@@ -24,8 +25,22 @@ _ORIENTATION_TAG: Final = 0x0112
 
 def find_orientation(image: Pillow.Image) -> Matrix:
     """Return the matrix from the stored unit square to the displayed one."""
+    return _read(image.getexif)
+
+
+def read_orientation(exif: bytes) -> Matrix:
+    """Return that matrix of Exif data by themselves."""
+
+    def load() -> Pillow.Exif:
+        loaded = Pillow.Exif()
+        loaded.load(exif)
+        return loaded
+
+    return _read(load)
+
+
+def _read(load: Callable[[], Pillow.Exif]) -> Matrix:
     try:
-        orientation = image.getexif().get(_ORIENTATION_TAG, 1)
-        return _ORIENTATIONS.get(orientation, UPRIGHT)
+        return _ORIENTATIONS.get(load().get(_ORIENTATION_TAG, 1), UPRIGHT)
     except DECODER_ERRORS:  # damaged metadata are ignored
         return UPRIGHT

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from PIL import Image as Pillow
+from PIL import ImageCms
 
+from workers.engine.layout.images.colors import (
+    apply_exponent,
+    find_exponent,
+    read_profile,
+    to_srgb,
+)
+from workers.engine.layout.images.decoded import narrow_gray, pack_with_mask
+from workers.engine.layout.images.orientation import read_orientation
 from workers.engine.layout.prepared_images import (
     MAX_DECODED_PIXELS,
     SMALLER,
@@ -19,12 +28,12 @@ from workers.engine.layout.prepared_images import (
     PreparedImage,
     UndrawableError,
     check_size,
-    is_opaque,
-    pack_pixels,
     to_points,
 )
 
 PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_READ: Final = frozenset({b"PLTE", b"tRNS", b"pHYs", b"eXIf", b"gAMA", b"sRGB", b"iCCP"})
+_MAX_PROFILE: Final = 4 * 1024 * 1024
 _GRAY, _RGB, _PALETTE, _GRAY_ALPHA, _RGBA = 0, 2, 3, 4, 6
 _COMPONENTS: Final = {_GRAY: 1, _RGB: 3, _PALETTE: 1, _GRAY_ALPHA: 2, _RGBA: 4}
 _DEPTHS: Final = {
@@ -55,21 +64,26 @@ def prepare_png(data: bytes, key: str) -> PreparedImage:
     check_size(header.width, header.height)
     chunks = _read_chunks(data)
     _check_palette(header, chunks)
+    colors = _read_colors(chunks)
     pixels, mask = (
         (_embed_rows(header, chunks), None)
-        if _can_embed(header, chunks)
-        else _decode(header, chunks)
+        if _can_embed(header, chunks) and colors is None
+        else _decode(header, chunks, colors)
     )
     across, down = _read_resolution(chunks.get(b"pHYs", b""))
+    matrix = read_orientation(chunks[b"eXIf"]) if b"eXIf" in chunks else UPRIGHT
+    width, height = header.width, header.height
+    if matrix[0] == 0:
+        (width, height), (across, down) = (height, width), (down, across)
     return PreparedImage(
         key=key,
-        width=header.width,
-        height=header.height,
-        width_points=to_points(header.width, across),
-        height_points=to_points(header.height, down),
+        width=width,
+        height=height,
+        width_points=to_points(width, across),
+        height_points=to_points(height, down),
         pixels=pixels,
         mask=mask,
-        matrix=UPRIGHT,
+        matrix=matrix,
     )
 
 
@@ -92,7 +106,7 @@ def _read_chunks(data: bytes) -> dict[bytes, bytes]:
     for name, content in _walk_chunks(data):
         if name == b"IDAT":
             pixels.append(content)
-        elif name in (b"PLTE", b"tRNS", b"pHYs") or (name == b"IHDR" and name not in found):
+        elif name in _READ or (name == b"IHDR" and name not in found):
             found[name] = content
     return found | {b"IDAT": b"".join(pixels)}
 
@@ -115,6 +129,21 @@ def _read_resolution(physical: bytes) -> tuple[float, float]:
         return 0.0, 0.0
     across, down = struct.unpack(">II", physical[:8])
     return across * 0.0254, down * 0.0254
+
+
+def _read_colors(chunks: dict[bytes, bytes]) -> ImageCms.ImageCmsProfile | float | None:
+    """Return the profile or exponent to sRGB; a profile has priority over sRGB, and that over a gamma."""
+    if b"iCCP" in chunks:
+        packed = chunks[b"iCCP"].partition(b"\0")[2][1:]
+        try:
+            profile = zlib.decompressobj().decompress(packed, _MAX_PROFILE)
+        except zlib.error:
+            return None
+        return read_profile(profile)
+    gamma = chunks.get(b"gAMA", b"")
+    if b"sRGB" in chunks or len(gamma) != 4:
+        return None
+    return find_exponent(int.from_bytes(gamma, "big") / 100_000)
 
 
 def _check_palette(header: _PngHeader, chunks: dict[bytes, bytes]) -> None:
@@ -175,27 +204,27 @@ def _check_rows(compressed: bytes, header: _PngHeader, components: int) -> None:
 
 
 def _decode(
-    header: _PngHeader, chunks: dict[bytes, bytes]
+    header: _PngHeader,
+    chunks: dict[bytes, bytes],
+    colors: ImageCms.ImageCmsProfile | float | None,
 ) -> tuple[PixelStream, PixelStream | None]:
-    """Decode images that PDF cannot: with transparency or interlaced rows."""
+    """Decode images that PDF cannot: with transparency, interlaced rows or colours other than sRGB."""
     if header.width * header.height > MAX_DECODED_PIXELS:
         raise UndrawableError(
-            f"The image has {header.width} × {header.height} pixels; with transparency or interlaced rows "
-            f"at most {MAX_DECODED_PIXELS // 1_000_000} megapixels are drawn",
+            f"The image has {header.width} × {header.height} pixels; with transparency, interlaced rows "
+            f"or a colour profile at most {MAX_DECODED_PIXELS // 1_000_000} megapixels are drawn",
             advice=SMALLER,
         )
     is_gray = header.color_type in (_GRAY, _GRAY_ALPHA)
     with Pillow.open(
         io.BytesIO(_remove_ancillary_chunks(header, chunks)), formats=("PNG",)
     ) as opened:
-        image = _convert_to_8_bits(opened)
+        image = narrow_gray(opened)
         if "transparency" in opened.info and header.color_type in (_GRAY, _RGB):
             image.info["transparency"] = _scale_to_8_bits(opened.info["transparency"], header.depth)
         image = image.convert("LA" if is_gray else "RGBA")
-    alpha = image.getchannel("A")
-    color = image.convert("L" if is_gray else "RGB")
-    mask = None if is_opaque(alpha) else pack_pixels(alpha)
-    return pack_pixels(color), mask
+    image = apply_exponent(image, colors) if isinstance(colors, float) else to_srgb(image, colors)
+    return pack_with_mask(image)
 
 
 def _remove_ancillary_chunks(header: _PngHeader, chunks: dict[bytes, bytes]) -> bytes:
@@ -222,10 +251,3 @@ def _scale_to_8_bits(sample: Any, depth: int) -> Any:
     if isinstance(sample, tuple):
         return tuple(_scale_to_8_bits(part, depth) for part in sample)
     return sample >> 8 if depth == 16 else sample * 255 // ((1 << depth) - 1)
-
-
-def _convert_to_8_bits(image: Pillow.Image) -> Pillow.Image:
-    if not image.mode.startswith("I"):
-        return image
-    # Pillow has 16-bit gray as integers and would clip it at 255.
-    return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")

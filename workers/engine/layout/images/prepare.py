@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Final
 
 from workers.engine.layout.images.drawable import Drawable
-from workers.engine.layout.images.jpeg import prepare_jpeg
-from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
-from workers.engine.layout.images.webp import prepare_webp
+from workers.engine.layout.images.formats import find_format, list_labels
 from workers.engine.layout.prepared_images import (
     DECODER_ERRORS,
     EXPORT_AGAIN,
@@ -120,7 +117,7 @@ def _size(image: Drawable) -> int:
 
 
 def _prepare(data: bytes, key: str, page: int) -> Drawable:
-    if find_raster_type(data) is None and is_pdf(data):
+    if find_format(data) is None and is_pdf(data):
         return import_page(data, page, key)
     if page != 1:
         raise UndrawableError(
@@ -128,35 +125,17 @@ def _prepare(data: bytes, key: str, page: int) -> Drawable:
         )
     if is_svg(data):
         return convert_svg(data, key, _prepare_raster)
-    return _prepare_pixels(data, key, "The image is neither PNG, JPEG, WebP, SVG nor PDF")
+    return _prepare_pixels(data, key, f"The image is neither {list_labels('SVG', 'PDF')}")
 
 
 def _prepare_raster(data: bytes) -> PreparedImage:
     """Prepare an image embedded in an SVG."""
     key = sha256(data).hexdigest()
-    return _prepare_pixels(data, key, "The image is neither PNG, JPEG nor WebP")
+    return _prepare_pixels(data, key, f"The image is neither {list_labels()}")
 
 
 def _prepare_pixels(data: bytes, key: str, message: str) -> PreparedImage:
-    media_type = find_raster_type(data)
-    if media_type is None:
+    found = find_format(data)
+    if found is None:
         raise UndrawableError(message, advice=CONVERT)
-    return _READERS[media_type](data, key)
-
-
-def find_raster_type(data: bytes) -> str | None:
-    """Return the media type by the signature of a file, None for other files."""
-    if data.startswith(PNG_SIGNATURE):
-        return "image/png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return None
-
-
-_READERS: Final[Mapping[str, Callable[[bytes, str], PreparedImage]]] = {
-    "image/png": prepare_png,
-    "image/jpeg": prepare_jpeg,
-    "image/webp": prepare_webp,
-}
+    return found.prepare(data, key)

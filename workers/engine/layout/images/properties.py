@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.layout.images.prepare import find_raster_type, prepare_image
+from workers.engine.layout.images.formats import find_format, list_labels
+from workers.engine.layout.images.prepare import CODE, CONVERT, prepare_image
 from workers.engine.layout.prepared_images import POINTS_PER_PIXEL
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
+from workers.engine.layout.svg.reader import is_svg
+from workers.engine.pdf_pages.file import is_pdf
 from workers.engine.pdf_pages.pages import ImportedPage
 
 CHECKED_PAGES: Final = 10  # of a PDF; renders check each page that they draw
@@ -29,6 +32,10 @@ class ImageProperties:
 
 def read_image_properties(data: bytes) -> ImageProperties | ContentProblem:
     """Return the properties of an image, or the problem with which a render refuses it."""
+    found = find_format(data)
+    if (found is None and not (is_svg(data) or is_pdf(data))) or (found and not found.is_stored):
+        labels = list_labels("SVG", "PDF", stored=True)
+        return ContentProblem(CODE, f"The image is neither {labels}", CONVERT)
     image = prepare_image(data)
     if isinstance(image, ContentProblem):
         return image
@@ -38,9 +45,8 @@ def read_image_properties(data: bytes) -> ImageProperties | ContentProblem:
         return ImageProperties(
             "image/svg+xml", max(1, round(image.width)), max(1, round(image.height))
         )
-    media_type = find_raster_type(data)
-    assert media_type is not None, "an image that was prepared has a known signature"
-    return ImageProperties(media_type, image.pixels.width, image.pixels.height)
+    assert found is not None, "an image that was prepared has a known signature"
+    return ImageProperties(found.media_type, image.pixels.width, image.pixels.height)
 
 
 def _read_pdf_properties(data: bytes, first: ImportedPage) -> ImageProperties | ContentProblem:

@@ -1,29 +1,14 @@
-"""WebP (RFC 9649): decoded, as PDF has no filter for it."""
+"""WebP (RFC 9649): its size is read before its decoder runs."""
 
 from __future__ import annotations
 
-import io
 import struct
 from typing import Final
 
-from PIL import Image as Pillow
-
-from workers.engine.layout.images.orientation import find_orientation
-from workers.engine.layout.prepared_images import (
-    POINTS_PER_PIXEL,
-    SMALLER,
-    Matrix,
-    PixelStream,
-    PreparedImage,
-    UndrawableError,
-    check_size,
-    is_opaque,
-    pack_pixels,
-)
+from workers.engine.layout.images.decoded import check_pixels, prepare_decoded
+from workers.engine.layout.prepared_images import PreparedImage, UndrawableError
 
 STILL: Final = "Save one of its pictures as an image of its own."
-# Decoding takes 16 bytes a pixel, measured: 390 MB.
-MAX_WEBP_PIXELS: Final = 24_000_000
 _ANIMATED: Final = 0x02  # flag of the extended header (RFC 9649, 2.7)
 
 
@@ -33,36 +18,12 @@ def prepare_webp(data: bytes, key: str) -> PreparedImage:
     Raises:
         UndrawableError: Damaged, animated, or too large.
     """
-    width, height = _read_size(data)
-    check_size(width, height)
-    if width * height > MAX_WEBP_PIXELS:
-        raise UndrawableError(
-            f"The image has {width} × {height} pixels; "
-            f"of a WebP at most {MAX_WEBP_PIXELS // 1_000_000} megapixels are drawn",
-            advice=SMALLER,
-        )
-    image, matrix = _decode(data, (width, height))
-    pixels, mask = _pack_with_mask(image)
-    if matrix[0] == 0:
-        width, height = height, width
-    return PreparedImage(
-        key=key,
-        width=width,
-        height=height,
-        width_points=width * POINTS_PER_PIXEL,  # the format has no resolution
-        height_points=height * POINTS_PER_PIXEL,
-        pixels=pixels,
-        mask=mask,
-        matrix=matrix,
-    )
-
-
-def _decode(data: bytes, size: tuple[int, int]) -> tuple[Pillow.Image, Matrix]:
-    with Pillow.open(io.BytesIO(data), formats=("WEBP",)) as opened:
-        if opened.size != size:
-            raise UndrawableError("The WebP file is damaged: its headers have different sizes")
-        # A copy frees the decoder, which has the canvas twice.
-        return opened.copy(), find_orientation(opened)
+    size = _read_size(data)
+    check_pixels(*size, "WEBP")
+    image = prepare_decoded(data, key, "WEBP")
+    if (image.pixels.width, image.pixels.height) != size:
+        raise UndrawableError("The WebP file is damaged: its headers have different sizes")
+    return image
 
 
 def _read_size(data: bytes) -> tuple[int, int]:
@@ -83,11 +44,3 @@ def _read_size(data: bytes) -> tuple[int, int]:
         width, height = struct.unpack("<HH", content[6:10])
         return width & 0x3FFF, height & 0x3FFF  # the upper two bits are a display scale
     raise UndrawableError("The WebP file is damaged: its first chunk is not an image header")
-
-
-def _pack_with_mask(image: Pillow.Image) -> tuple[PixelStream, PixelStream | None]:
-    if image.mode != "RGBA":
-        return pack_pixels(image), None
-    alpha = image.getchannel("A")
-    mask = None if is_opaque(alpha) else pack_pixels(alpha)
-    return pack_pixels(image.convert("RGB")), mask

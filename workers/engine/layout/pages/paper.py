@@ -10,7 +10,7 @@ from typing import Final
 from workers.engine.layout.context import EPSILON, LayoutContext
 from workers.engine.layout.display import Fill, Item, LaidOutPage, Picture, Restore, Save, Stroke
 from workers.engine.layout.lines.phrases import phrase_items, set_phrase
-from workers.engine.layout.pictures import find_picture
+from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.tree.document import PageMaster, Watermark
 from workers.engine.tree.image_sources import ImageSource
@@ -49,6 +49,8 @@ def draw_background(context: LayoutContext, master: PageMaster, items: list[Item
         places = () if master.source is None else (master.source.location,)
         context.findings.error(image.code, f"{image.text}, for the background of the page", *places)
         return
+    place = None if master.source is None else master.source.location
+    warn_of_stretching(image, *area[2:], place, context.findings)
     items.append(Picture(*area, image, None, master))
 
 

@@ -36,9 +36,9 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
         element_id = element.attributes.get("id")
         if element_id:
             elements_by_id.setdefault(element_id, element)
-    check_element_count(root, elements_by_id)
-    budget, omitted = DrawingBudget(), dict[str, None]()
-    sheets = [element.text for element in root.walk() if element.tag == "style"]
+    budget, omitted = DrawingBudget(len(data)), dict[str, None]()
+    check_element_count(root, elements_by_id, budget)
+    sheets = [element.text for element in root.walk() if _is_style_sheet(element)]
     unit = 10.0 ** (2 - floor(log10(max(width, height))))  # the longer side has 100 to 1000 units
     conversion = Conversion(
         elements_by_id, RuleIndex(sheets, budget, omitted), budget, prepare, omitted, unit=unit
@@ -53,6 +53,15 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
     return VectorImage(
         key, width, height, form, memory_bytes, names, "".join(conversion.missing), has_cmyk
     )
+
+
+def _is_style_sheet(element: SvgElement) -> bool:
+    """Return whether an element is a style sheet in CSS for paper, a screen or anything."""
+    if element.tag != "style":
+        return False
+    kind = element.attributes.get("type", "").partition(";")[0].strip().lower()
+    media = element.attributes.get("media", "").strip().lower() or "all"
+    return kind in ("", "text/css") and any(each in media for each in ("all", "print", "screen"))
 
 
 def _draw(root: SvgElement, conversion: Conversion, width: float, height: float) -> FormXObject:

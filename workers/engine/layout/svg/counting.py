@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from workers.engine.layout.prepared_images import UndrawableError
-from workers.engine.layout.svg.limits import MAX_DEPTH, MAX_DRAWN, SIMPLER, make_limit_error
+from workers.engine.layout.svg.limits import MAX_DEPTH, SIMPLER, DrawingBudget
 from workers.engine.layout.svg.reader import SvgElement
 
 _IN_PROGRESS: Final = -1
 
 
-def check_element_count(root: SvgElement, elements_by_id: Mapping[str, SvgElement]) -> None:
+def check_element_count(
+    root: SvgElement, elements_by_id: Mapping[str, SvgElement], budget: DrawingBudget
+) -> None:
     """Check the number and nesting of elements, with `use` expanded.
 
     A `use` of its own ancestor counts as nothing, as it is not drawn either.
@@ -36,8 +38,7 @@ def check_element_count(root: SvgElement, elements_by_id: Mapping[str, SvgElemen
         if element.tag == "use":
             target = elements_by_id.get(element.href.removeprefix("#"))
             total += count(target, depth + 1) if target is not None else 0
-        counts[element] = total = min(total, MAX_DRAWN + 1)
+        counts[element] = total = min(total, budget.max_elements + 1)
         return total
 
-    if count(root, 0) > MAX_DRAWN:
-        raise make_limit_error("elements to draw, each copy of `use` counted", MAX_DRAWN)
+    budget.check_elements(count(root, 0))

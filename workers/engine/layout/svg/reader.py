@@ -1,4 +1,4 @@
-"""The parser of SVG files: a bounded tree of elements; entities are refused."""
+"""The parser of SVG files: a bounded tree of elements, with entities of plain text alone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from workers.engine.layout.svg.limits import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
+    MAX_EXPANDED,
     SIMPLER,
     make_limit_error,
 )
@@ -86,7 +87,7 @@ def is_svg(data: bytes) -> bool:
     prolog = _PROLOG.match(head)
     if prolog is None:
         return False
-    if prolog[0].rstrip().endswith(b"["):  # with declarations, which the parser refuses
+    if prolog[0].rstrip().endswith(b"["):  # with declarations, which the parser checks
         return b"<!DOCTYPE svg" in prolog[0]
     return _ROOT.match(head, prolog.end()) is not None
 
@@ -94,11 +95,11 @@ def is_svg(data: bytes) -> bool:
 def read_svg(data: bytes) -> SvgElement:
     """Parse a file and return its root.
 
-    A document type without declarations of its own is ignored: many drawings have the one of SVG
-    1.1, and it is never fetched.
+    A document type is ignored: many drawings have the one of SVG 1.1, and it is never fetched. Of its
+    declarations entities of plain text are accepted, as Illustrator writes them for its namespaces.
 
     Raises:
-        UndrawableError: Not well-formed, not SVG, with declarations, or over a limit.
+        UndrawableError: Not well-formed, not SVG, with other declarations, or over a limit.
     """
     if len(data) > MAX_BYTES:
         raise UndrawableError(
@@ -126,10 +127,14 @@ class _Reader:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
-        self._parser.StartDoctypeDeclHandler = self._refuse_subset
-        self._parser.EntityDeclHandler = self._refuse_entity
+        self._parser.EntityDeclHandler = self._check_entity
+        self._parser.ElementDeclHandler = self._refuse_declaration
+        self._parser.AttlistDeclHandler = self._refuse_declaration
+        self._references = 0
+        self._longest_entity = 0
 
     def read(self, data: bytes) -> None:
+        self._references = data.count(b"&")
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
@@ -172,15 +177,17 @@ class _Reader:
         if self._open and not self._foreign:
             self._open[-1].children.append(text)
 
-    def _refuse_subset(
-        self, _name: str, _system: str | None, _public: str | None, has_subset: bool
-    ) -> None:
-        if has_subset:
-            self._refuse_entity()
+    def _check_entity(self, _name: str, is_parameter: bool, value: str | None, *_: object) -> None:
+        """Refuse an entity that is external, contains markup or others, or grows the text much."""
+        if is_parameter or value is None or any(mark in value for mark in "&<%"):
+            self._refuse_declaration()
+        self._longest_entity = max(self._longest_entity, len(value or ""))
+        if self._longest_entity * self._references > MAX_EXPANDED:
+            raise make_limit_error("characters in its entities", MAX_EXPANDED)
 
-    def _refuse_entity(self, *_: object) -> None:
+    def _refuse_declaration(self, *_: object) -> None:
         raise UndrawableError(
-            "The SVG declares entities in its document type, which is not accepted",
+            "The SVG declares entities in its document type that are not plain text",
             advice="Save it as plain SVG, without declarations.",
         )
 

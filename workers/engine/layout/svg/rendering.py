@@ -281,7 +281,7 @@ class ElementRenderer:
             image = self._conversion.prepare(base64.b64decode("".join(body.split())))
         except (UndrawableError, binascii.Error, *DECODER_ERRORS):
             self._damaged += 1
-            self._conversion.omit("an embedded image that is damaged, or not PNG, JPEG or WebP")
+            self._conversion.omit("an embedded image that is damaged or of an unknown format")
             return None
         self._pixels += image.pixels.width * image.pixels.height
         if self._pixels > MAX_DECODED_PIXELS:

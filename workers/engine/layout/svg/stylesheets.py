@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from workers.engine.layout.svg.limits import MAX_RULES, DrawingBudget, make_limit_error
 from workers.engine.layout.svg.properties import ACCEPTED, UNSUPPORTED
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.validity import COLORS, CSS_WIDE_KEYWORDS, PAINTS, is_valid
+from workers.engine.layout.svg.values import simplify_value
 
 _COMMENT: Final = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _BRACE: Final = re.compile(r"[{}]")
 _AT_RULE_HEAD: Final = re.compile(r"@([A-Za-z-]{0,20})[^;{]*+[;{]?")
-_COMPOUND: Final = re.compile(r"(\*|[A-Za-z][\w-]*)?((?:[.#][\w-]+)*)", re.ASCII)
-_SIMPLE: Final = re.compile(r"[.#][\w-]+", re.ASCII)
+_SIMPLE: Final = re.compile(
+    r"""(?P<type>\*|[A-Za-z][\w-]*)|\#(?P<id>[\w-]+)|\.(?P<class>[\w-]+)|:(?P<pseudo>[a-z-]+)
+    |\[\s*(?P<name>[\w:|-]+)\s*(?:(?P<test>[~|^$*]?=)\s*(?P<quote>["']?)(?P<value>[^"'\]]*)(?P=quote)\s*)?\]""",
+    re.ASCII | re.VERBOSE,
+)
+_COMBINATOR: Final = re.compile(r"\s*(>)\s*|\s+")
+# Parts of selectors whose spaces and commas separate nothing.
+_QUOTED: Final = re.compile(r"\[[^\]]*\]")
+_MAX_COMPOUNDS: Final = 8
 _IMPORTANT: Final = re.compile(r"!\s*important\s*\Z", re.IGNORECASE)
 
 Declarations = dict[str, str]
 
 
 class Compound(NamedTuple):
-    """A compound selector `type#id.class`."""
+    """A compound selector such as `type#id.class[name=value]:first-child`."""
 
-    tag: str  # empty for any
-    element_id: str  # empty for any
-    classes: frozenset[str]
+    combinator: str  # to the compound before it: `>` for a child, empty for a descendant
+    tag: str = ""  # empty for any
+    element_id: str = ""  # empty for any
+    classes: frozenset[str] = frozenset()
+    attributes: tuple[tuple[str, str, str], ...] = ()  # name, test and value
+    pseudo: tuple[str, ...] = ()
 
     def matches(self, element: SvgElement) -> bool:
         """Return whether an element matches."""
@@ -34,18 +47,23 @@ class Compound(NamedTuple):
             (not self.tag or self.tag == element.tag)
             and (not self.element_id or self.element_id == element.attributes.get("id"))
             and self.classes <= element.classes
+            and all(_has_attribute(element, *each) for each in self.attributes)
+            and all(_PSEUDO[name](element) for name in self.pseudo)
         )
 
 
 class StyleRule(NamedTuple):
-    """One selector of a rule; `ancestors` are compounds of its descendant combinators, innermost last."""
+    """One selector of a rule; `compounds` has its last one first."""
 
     specificity: tuple[int, int, int]
     order: int
-    compound: Compound
-    ancestors: tuple[Compound, ...]
+    compounds: tuple[Compound, ...]
     declarations: Declarations
     important: Declarations
+
+    def matches(self, element: SvgElement) -> bool:
+        """Return whether an element matches."""
+        return _matches(self.compounds, element)
 
 
 class RuleIndex:
@@ -67,12 +85,8 @@ class RuleIndex:
         element_id = "#" + element.attributes.get("id", "")
         keys = ["", element.tag, element_id, *("." + name for name in element.classes)]
         candidates = [rule for key in keys for rule in self._rules.get(key, ())]
-        self._budget.count_rules(sum(100 if rule.ancestors else 1 for rule in candidates))
-        found = [
-            rule
-            for rule in candidates
-            if rule.compound.matches(element) and _matches_ancestors(rule.ancestors, element.parent)
-        ]
+        self._budget.count_rules(sum(100 if len(rule.compounds) > 1 else 1 for rule in candidates))
+        found = [rule for rule in candidates if rule.matches(element)]
         return sorted(found, key=lambda rule: (rule.specificity, rule.order))
 
     def read_style_attribute(self, element: SvgElement) -> tuple[Declarations, Declarations]:
@@ -114,7 +128,7 @@ class RuleIndex:
             end = text.find("}", brace)
             end = len(text) if end < 0 else end
             plain, important = parse_declarations(text[brace + 1 : end], self.is_accepted)
-            for selector in text[at:brace].split(","):
+            for selector in _split_selectors(text[at:brace]):
                 self._add(selector.strip(), plain, important)
             at = end + 1
 
@@ -122,17 +136,13 @@ class RuleIndex:
         self._count += 1
         if self._count > MAX_RULES:
             raise make_limit_error("style rules", MAX_RULES)
-        # The child combinator is read as the descendant combinator.
-        parts = [_read_compound(part) for part in selector.replace(">", " ").split()]
-        compounds = [part for part in parts if part is not None]
-        if not compounds or len(compounds) < len(parts) or len(parts) > 8:
+        compounds = _read_selector(selector)
+        if not compounds:
             if selector:
                 self._omitted[f"the style selector {selector[:40]}"] = None
             return
-        *ancestors, last = compounds
-        rule = StyleRule(
-            _specificity(compounds), self._count, last, tuple(ancestors), plain, important
-        )
+        rule = StyleRule(_specificity(compounds), self._count, compounds, plain, important)
+        last = compounds[0]
         key = "#" + last.element_id if last.element_id else last.tag
         if not last.element_id and last.classes:
             key = "." + min(last.classes)
@@ -174,36 +184,107 @@ def _split_declarations(text: str) -> Iterator[tuple[str, str]]:
         name, colon, value = declaration.partition(":")
         name = name.strip().lower()
         if colon and name in ACCEPTED:
-            yield name, value.strip()
+            yield name, simplify_value(value.strip())
 
 
-def _read_compound(text: str) -> Compound | None:
-    match = _COMPOUND.fullmatch(text)
-    if match is None or not text:
-        return None
-    simple = _SIMPLE.findall(match[2])
-    elements_by_id = [part[1:] for part in simple if part[0] == "#"]
-    if len(elements_by_id) > 1:
-        return None
-    tag = match[1] if match[1] not in (None, "*") else ""
-    classes = frozenset(part[1:] for part in simple if part[0] == ".")
-    return Compound(tag, elements_by_id[0] if elements_by_id else "", classes)
+def _split_selectors(text: str) -> list[str]:
+    """Return the selectors of a list; commas in brackets separate none."""
+    masked = _QUOTED.sub(lambda found: "x" * len(found[0]), text)
+    ends = [*(at for at, char in enumerate(masked) if char == ","), len(text)]
+    return [
+        text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)
+    ]
 
 
-def _specificity(compounds: list[Compound]) -> tuple[int, int, int]:
+def _read_selector(text: str) -> tuple[Compound, ...]:
+    """Return the compounds of a selector, the last first; empty for one that is not accepted."""
+    compounds: list[Compound] = []
+    at, combinator = 0, ""
+    while at < len(text) and len(compounds) < _MAX_COMPOUNDS:
+        start, compound = at, Compound(combinator)
+        while (found := _SIMPLE.match(text, at)) is not None:
+            if found["type"] and at != start:
+                return ()
+            compound = _add_simple(compound, found)
+            at = found.end()
+        between = _COMBINATOR.match(text, at)
+        if at == start or any(name not in _PSEUDO for name in compound.pseudo):
+            return ()
+        if between is None:
+            return (compound, *reversed(compounds)) if at == len(text) else ()
+        compounds.append(compound)
+        at, combinator = between.end(), between[1] or ""
+    return ()
+
+
+def _add_simple(compound: Compound, found: re.Match[str]) -> Compound:
+    match found.lastgroup if found["name"] is None else "name":
+        case "type":
+            return compound._replace(tag=found["type"].replace("*", ""))
+        case "id":
+            return compound._replace(element_id=found["id"])
+        case "class":
+            return compound._replace(classes=compound.classes | {found["class"]})
+        case "pseudo":
+            return compound._replace(pseudo=(*compound.pseudo, found["pseudo"]))
+        case _:
+            name = found["name"].replace("|", ":")
+            test = (name, found["test"] or "", found["value"] or "")
+            return compound._replace(attributes=(*compound.attributes, test))
+
+
+def _has_attribute(element: SvgElement, name: str, test: str, value: str) -> bool:
+    """Return whether an attribute passes a test (Selectors 4 §6)."""
+    found = element.attributes.get(name)
+    if found is None or not (value or test in ("", "=")):
+        return False
+    return {
+        "": True,
+        "=": found == value,
+        "~=": value in found.split(),
+        "|=": found == value or found.startswith(f"{value}-"),
+        "^=": found.startswith(value),
+        "$=": found.endswith(value),
+        "*=": value in found,
+    }[test]
+
+
+def _is_first(element: SvgElement, *, from_end: bool = False) -> bool:
+    if element.parent is None:
+        return True
+    children = element.parent.children
+    ordered = reversed(children) if from_end else iter(children)
+    return next(child for child in ordered if isinstance(child, SvgElement)) is element
+
+
+_PSEUDO: Final[dict[str, Callable[[SvgElement], bool]]] = {
+    "root": lambda element: element.parent is None,
+    "first-child": _is_first,
+    "last-child": partial(_is_first, from_end=True),
+}
+
+
+def _specificity(compounds: tuple[Compound, ...]) -> tuple[int, int, int]:
     """Return the specificity (Selectors 4 §17)."""
     return (
         sum(bool(part.element_id) for part in compounds),
-        sum(len(part.classes) for part in compounds),
+        sum(len(part.classes) + len(part.attributes) + len(part.pseudo) for part in compounds),
         sum(bool(part.tag) for part in compounds),
     )
 
 
-def _matches_ancestors(ancestors: tuple[Compound, ...], ancestor: SvgElement | None) -> bool:
-    """Return whether the compounds match enclosing elements, from the inside out."""
-    remaining = len(ancestors)
-    while remaining and ancestor is not None:
-        if ancestors[remaining - 1].matches(ancestor):
-            remaining -= 1
-        ancestor = ancestor.parent
-    return not remaining
+def _matches(compounds: tuple[Compound, ...], element: SvgElement) -> bool:
+    """Return whether an element matches a selector, the last of whose compounds is the first here."""
+    if not compounds[0].matches(element):
+        return False
+    path = [element]
+    while len(compounds) > 1 and (above := path[-1].parent) is not None:
+        path.append(above)
+    places: Sequence[int] = [0]  # in the path, where the compound at hand matches
+    for after, compound in pairwise(compounds):
+        is_child = after.combinator == ">"
+        reach = [at + 1 for at in places] if is_child else range(places[0] + 1, len(path))
+        places = [at for at in reach if at < len(path) and compound.matches(path[at])]
+        if not places:
+            return False
+    return True

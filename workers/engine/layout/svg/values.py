@@ -22,6 +22,9 @@ NUMBERS: Final = re.compile(_NUMBER)
 _LENGTH: Final = re.compile(rf"\s*+({_NUMBER})\s*+([a-zA-Z]{{1,3}}|%)?\s*+\Z")
 _TRANSFORM: Final = re.compile(r"([a-zA-Z]++)\s*+\(([^()]{0,400})\)[\s,]*+")
 _ARGUMENT: Final = re.compile(rf"({_NUMBER})(px|deg|rad|grad|turn)?")
+# What a drawing has in light mode (CSS Color 5), and without custom properties.
+_LIGHT: Final = re.compile(r"light-dark\(\s*((?:[^(),]|\([^()]{0,100}\)){1,200}),.*\)\Z", re.DOTALL)
+_FALLBACK: Final = re.compile(r"var\(\s*--[\w-]{1,100}\s*,\s*((?:[^()]|\([^()]{0,100}\)){1,200})\)")
 _BETWEEN: Final = re.compile(r"[\s,]+")
 _CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
 _COMPONENT: Final = re.compile(rf"({_NUMBER})(%|deg|rad|turn)?")
@@ -31,6 +34,7 @@ _ANY_URL: Final = re.compile(
 )
 # An ICC or device colour after the sRGB fallback (SVG 1.1 §11.2).
 _ICC: Final = re.compile(r"\s+(?:icc-color|device-cmyk)\([^()]{0,200}\)\Z", re.IGNORECASE)
+ROOT_FONT_SIZE: Final = 16.0
 _PER_UNIT: Final = {
     "px": 1.0,
     "pt": 96 / 72,
@@ -77,8 +81,10 @@ def to_length(text: str | None, basis: float, font_size: float = 16.0) -> float 
     value, unit = _clamp_number(float(match[1])), (match[2] or "px").lower()
     if unit == "%":
         return value * basis / 100
-    if unit in ("em", "rem"):
+    if unit == "em":
         return value * font_size
+    if unit == "rem":  # of the root element, where its size is the usual one
+        return value * ROOT_FONT_SIZE
     if unit in ("ex", "ch"):
         return value * font_size / 2
     per_unit = _PER_UNIT.get(unit)
@@ -98,6 +104,14 @@ def to_lengths(text: str, basis: float, font_size: float) -> list[float]:
 
 def _clamp_number(value: float) -> float:
     return max(-MAX_NUMBER, min(MAX_NUMBER, value))
+
+
+def simplify_value(text: str) -> str:
+    """Return a value of CSS without `var()` and `light-dark()`, which have a fallback and a light mode."""
+    if "(" in text:
+        text = _FALLBACK.sub(lambda found: found[1].strip(), text)
+        text = _LIGHT.sub(lambda found: found[1].strip(), text)
+    return text
 
 
 # --- transforms (CSS Transforms 1) ------------------------------------------------------------------

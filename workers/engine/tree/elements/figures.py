@@ -110,6 +110,7 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
         )
         if barcode.symbology == "swiss-qr":
             warn_of_signs("swiss-qr", barcode.value, state, element.location)
+        state.count_barcode(barcode)
         is_sound = state.findings.error_count == errors_before
         if state.validator is not None and is_sound and not is_of_page:
             _check_barcode(state, state.validator, barcode)

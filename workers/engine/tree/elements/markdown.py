@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from textwrap import dedent
 from typing import Any, Final
@@ -61,10 +62,13 @@ def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:
     if not element.is_literal:
         text = placeholders.insert(text)
     found = Findings()
-    lines = _written_lines(element, source, is_literal=element.is_literal)
-    nodes = [
-        placeholders.restore_node(node) for node in _read(text, element.location, found, lines)
-    ]
+    read = _read(
+        text,
+        element.location,
+        found,
+        lambda: _written_lines(element, source, is_literal=element.is_literal),
+    )
+    nodes = [placeholders.restore_node(node) for node in read]
     context.findings.extend(found, lambda d: replace(d, message=placeholders.restore(d.message)))
     return _compile_nodes(nodes, element, context)
 
@@ -199,7 +203,7 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
         if builder is None:
             fresh = Findings()
             own = replace(context, findings=fresh, unresolved=[], used=set())
-            nodes = _read(text, element.location, fresh)
+            nodes = _read(text, element.location, fresh, lambda: MarkdownLines((), None))
             builder = _compile_nodes(nodes, element, own)
             findings.extend(fresh)
             if not any(fresh):  # else each document reports the findings
@@ -212,10 +216,13 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _read(
-    text: str, location: SourceLocation, findings: Findings, lines: MarkdownLines | None = None
+    text: str,
+    location: SourceLocation,
+    findings: Findings,
+    find_lines: Callable[[], MarkdownLines],
 ) -> list[Element | Text]:
     try:
-        return read_markdown(text, location, findings, lines)
+        return read_markdown(text, location, findings, find_lines)
     except MarkdownError as error:
         findings.error("markdown", f"The Markdown cannot be read: {error}", location)
         return []

@@ -33,6 +33,8 @@ from workers.engine.tree.expressions.scope import FORMATS, MESSAGES, Scope, Valu
 # Code takes some five times its text: 8 MB of a process at most.
 _CACHED_CODE: Final = 2_000
 _CACHED_CHARACTERS: Final = 800
+_MAX_INDENT: Final = 12  # Python accepts 20 `try` in each other, and 100 indents
+_MAX_TERMS: Final = 100  # of one sum in generated code, which Python's compiler recurses into
 
 Collapse = Callable[[str], str]
 
@@ -73,8 +75,8 @@ def explain_failure(expression: Expression, scope: Scope) -> str | None:
         careful(scope)
     except ExpressionError as error:
         return str(error)
-    except EVALUATION_ERRORS as error:
-        return f"the value cannot be computed ({type(error).__name__})"
+    except EVALUATION_ERRORS:
+        return "the value cannot be computed"
     return None
 
 
@@ -134,7 +136,8 @@ class _CodeGenerator:
             repr(part) if isinstance(part, str) else self.emit_as_text(part)
             for part in template.parts
         ]
-        joined = self.assign(" + ".join(parts) if parts else "''")
+        is_sum = 0 < len(parts) <= _MAX_TERMS
+        joined = self.assign(" + ".join(parts) if is_sum else f"''.join([{', '.join(parts)}])")
         sole = template.sole
         is_clean = template.literal is not None or (sole is not None and _is_clean(sole.node))
         if collapse is None or is_clean:
@@ -151,6 +154,8 @@ class _CodeGenerator:
 
     def emit(self, node: nodes.Node) -> str:  # noqa: C901, PLR0911, PLR0912  (one case for each kind)
         """Write the steps of a node; return the variable or literal that holds its value."""
+        if self.indent > _MAX_INDENT:
+            return self.emit_call(node)
         match node:
             case nodes.Const():
                 return self.constant(node.value)
@@ -185,10 +190,16 @@ class _CodeGenerator:
             case nodes.Test():
                 return self.emit_test(node)
             case nodes.Call() if isinstance(node.node, nodes.Name):
-                arguments = ", ".join([self.emit(argument) for argument in node.args])
+                arguments = ", ".join(["scope", *map(self.emit, node.args)])
                 return self.assign(f"{self.bind(FUNCTIONS[node.node.name])}({arguments})")
             case _:
                 raise AssertionError(f"{type(node).__name__} passed the check")
+
+    def emit_call(self, node: nodes.Node) -> str:
+        """Generate the call of a function of its own, as Python bounds the blocks in each other."""
+        inner = _CodeGenerator(is_careful=self.is_careful, is_row=self.is_row)
+        called = self.bind(inner.function(lambda generator: generator.emit(node)))
+        return self.assign(f"{called}({'item, scope' if self.is_row else 'scope'})")
 
     def emit_member(self, node: nodes.Getattr) -> str:
         """Generate the look-up of a member by its key in a dictionary."""
@@ -239,13 +250,14 @@ class _CodeGenerator:
         """Generate a chain of comparisons, each evaluated only while those before it hold."""
         result, left = self.variable(), self.emit(node.expr)
         outer = self.indent
-        for position, operand in enumerate(node.ops):
-            if position:
-                self.line(f"if {result}:")
-                self.indent += 1
+        for operand in node.ops:
             right = self.emit(operand.expr)
             self.line(f"{result} = {_comparison(operand.op, left, right)}")
             left = right
+            if operand is not node.ops[-1]:
+                self.indent = outer
+                self.line(f"if {result}:")
+                self.indent += 1
         self.indent = outer
         return result
 

@@ -299,8 +299,10 @@ def matches(value: Value, pattern: Value) -> Value:
         )
     try:
         return re.fullmatch(expression, text) is not None
-    except (re.error, OverflowError) as error:
-        raise ExpressionError(f"match's pattern is not a regular expression: {error}") from None
+    except (re.error, OverflowError, RecursionError) as error:
+        position = getattr(error, "pos", None)
+        where = "" if position is None else f" from its character {position + 1} on"
+        raise ExpressionError(f"match's pattern is not a regular expression{where}") from None
 
 
 def default(value: Value, other: Value) -> Value:

@@ -489,8 +489,10 @@ def _compile_pattern(locale: Locale, pattern: str) -> Callable[[Any], str]:
     try:
         babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
         tokens: list[tuple[str, Any]] = list(babel_dates.tokenize_pattern(pattern))
-    except ValueError as error:
-        raise ExpressionError(f'"{pattern}" is not a date pattern: {error}') from None
+    except ValueError:
+        raise ExpressionError(
+            f'"{pattern}" is not a date pattern of CLDR, such as dd.MM.yyyy; other text is quoted'
+        ) from None
     fields: list[Callable[[Any], str]] = []
     for kind, token in tokens:
         if kind == "chars":

@@ -318,7 +318,7 @@ class _GrammarChecker:
     def visit(  # noqa: C901, PLR0912  (one case for each kind of node)
         self, node: nodes.Node, depth: int, chain: int
     ) -> None:
-        """Check a node; `chain` counts steps to the left, `depth` the nesting."""
+        """Check a node; `depth` counts the nesting, `chain` all steps down to it, which bounds recursion."""
         if depth > MAX_NESTING:
             raise ExpressionSyntaxError(f"the expression is nested more than {MAX_NESTING} deep")
         if chain > MAX_CHAIN:
@@ -343,29 +343,29 @@ class _GrammarChecker:
                     )
                 self._visit_binary(node, depth, chain)
             case nodes.Neg() | nodes.Pos() | nodes.Not():
-                self.visit(node.node, depth + 1, 0)
+                self.visit(node.node, depth + 1, chain + 1)
             case nodes.Compare():
                 self.visit(node.expr, depth, chain + 1)
                 for operand in node.ops:
-                    self.visit(operand.expr, depth + 1, 0)
+                    self.visit(operand.expr, depth + 1, chain + 1)
             case nodes.Concat():
                 for part in node.nodes:
-                    self.visit(part, depth + 1, 0)
+                    self.visit(part, depth + 1, chain + 1)
             case nodes.CondExpr():
                 for branch in (node.test, node.expr1, node.expr2):
                     if branch is not None:
-                        self.visit(branch, depth + 1, 0)
+                        self.visit(branch, depth + 1, chain + 1)
             case nodes.List():
                 for item in node.items:
-                    self.visit(item, depth + 1, 0)
+                    self.visit(item, depth + 1, chain + 1)
             case nodes.Dict():
-                self._visit_record(node, depth)
+                self._visit_record(node, depth, chain)
             case nodes.Filter():
                 self._visit_filter(node, depth, chain)
             case nodes.Test():
                 self._visit_test(node, depth, chain)
             case nodes.Call():
-                self._visit_call(node, depth)
+                self._visit_call(node, depth, chain)
             case nodes.Tuple():
                 raise ExpressionSyntaxError("a list is written in square brackets: [a, b]")
             case _:
@@ -375,11 +375,11 @@ class _GrammarChecker:
         if isinstance(node.arg, nodes.Slice):
             raise ExpressionSyntaxError("[a:b] is not part of the language; use take and skip")
         self.visit(node.node, depth, chain + 1)
-        self.visit(node.arg, depth + 1, 0)
+        self.visit(node.arg, depth + 1, chain + 1)
 
     def _visit_binary(self, node: nodes.BinExpr, depth: int, chain: int) -> None:
         self.visit(node.left, depth, chain + 1)
-        self.visit(node.right, depth + 1, 0)
+        self.visit(node.right, depth + 1, chain + 1)
         right = node.right
         if isinstance(node, nodes.Mul | nodes.Div) and isinstance(right, nodes.Filter):
             known = FILTERS.get(right.name)
@@ -389,13 +389,13 @@ class _GrammarChecker:
                     f"write (a {node.operator} b) | {right.name} if it is meant for both"
                 )
 
-    def _visit_record(self, node: nodes.Dict, depth: int) -> None:
+    def _visit_record(self, node: nodes.Dict, depth: int, chain: int) -> None:
         for pair in node.items:
             if not (isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str)):
                 raise ExpressionSyntaxError(
                     "the names in a record are quoted texts: {'name': value}"
                 )
-            self.visit(pair.value, depth + 1, 0)
+            self.visit(pair.value, depth + 1, chain + 1)
 
     def _visit_filter(self, node: nodes.Filter, depth: int, chain: int) -> None:
         known = FILTERS.get(node.name)
@@ -412,12 +412,10 @@ class _GrammarChecker:
             self.messages.append(_message_use(node))
         rows = find_row_expression(node) if known.kind is FilterKind.ROWS else None
         if rows is not None:
-            inner = parse_expression(rows)
-            self.row_names |= inner.all_names
-            self.messages += inner.messages
+            self._visit_optional(_parse(rows), depth, chain + 1)
         for argument in _arguments(node):
             if argument is not _row_argument(node, known):
-                self.visit(argument, depth + 1, 0)
+                self.visit(argument, depth + 1, chain + 1)
 
     def _visit_test(self, node: nodes.Test, depth: int, chain: int) -> None:
         if node.name in ("defined", "undefined"):
@@ -432,9 +430,9 @@ class _GrammarChecker:
             raise ExpressionSyntaxError(f'"is {node.name}" takes {wanted} after it')
         self.visit(node.node, depth, chain + 1)
         for argument in node.args:
-            self.visit(argument, depth + 1, 0)
+            self.visit(argument, depth + 1, chain + 1)
 
-    def _visit_call(self, node: nodes.Call, depth: int) -> None:
+    def _visit_call(self, node: nodes.Call, depth: int, chain: int) -> None:
         name = node.node.name if isinstance(node.node, nodes.Name) else None
         if name not in FUNCTIONS:
             shown = f'"{name}"' if name else "this"
@@ -444,10 +442,10 @@ class _GrammarChecker:
         if node.kwargs or node.dyn_args or node.dyn_kwargs or not 1 <= len(node.args) <= 2:
             raise ExpressionSyntaxError(f"{name} takes one or two numbers")
         for argument in node.args:
-            self.visit(argument, depth + 1, 0)
+            self.visit(argument, depth + 1, chain + 1)
 
     def _visit_optional(self, node: nodes.Expr, depth: int, chain: int) -> None:
-        """Check the operand of `default` and `is defined`, whose names need not be known."""
+        """Check an expression whose names need not be known: of rows, or of `default` and `is defined`."""
         inner = _GrammarChecker()
         inner.visit(node, depth, chain)
         self.row_names |= inner.row_names | inner.names
@@ -491,21 +489,30 @@ def _message_use(node: nodes.Filter) -> MessageUse:
 
 
 def _check_arguments(known: Filter, node: nodes.Filter) -> None:
+    given = [pair.key for pair in node.kwargs]
+    twice = next((name for name in given if given.count(name) > 1), None)
+    if twice is not None:
+        raise ExpressionSyntaxError(f"{known.name} takes `{twice}` once")
     if known.kind is FilterKind.MESSAGE:
         if node.args or node.dyn_args is not None or node.dyn_kwargs is not None:
             raise ExpressionSyntaxError("t takes its arguments by name: 'key' | t(n=count)")
         return
     parameters = [p for p in known.parameters if p.name != "scope"]
-    given = {pair.key for pair in node.kwargs}
     names = [p.name for p in parameters]
     placed = set(names[: len(node.args)])
     missing = [
         p.name
         for p in parameters
         if p.default is Parameter.empty
-        and p.name not in placed | given
+        and p.name not in placed.union(given)
         and known.kind is not FilterKind.ROWS
     ]
-    is_wrong = len(node.args) > len(names) or not given <= set(names) or bool(placed & given)
-    if is_wrong or missing or node.dyn_args is not None or node.dyn_kwargs is not None:
+    is_wrong = (
+        len(node.args) > len(names)
+        or not set(names).issuperset(given)
+        or not placed.isdisjoint(given)
+        or node.dyn_args is not None
+        or node.dyn_kwargs is not None
+    )
+    if is_wrong or missing:
         raise ExpressionSyntaxError(f"the filter is used as {known.usage}")

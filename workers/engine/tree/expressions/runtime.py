@@ -9,11 +9,12 @@ from decimal import InvalidOperation as InvalidDecimal
 from typing import Any, Final
 
 from workers.engine.syntax.suggestions import suggest_name
-from workers.engine.tree.expressions.scope import Scope, Value
+from workers.engine.tree.expressions.scope import STATE, Scope, Value
 
 MAX_LIST: Final = 100_000  # language.md 1.4, Limits
 MAX_TEXT: Final = 1_000_000
 MAX_RANGE: Final = 10_000
+MAX_RANGES: Final = 2_000_000  # numbers of all ranges of a document
 MAX_MAGNITUDE: Final = 60  # decimal exponent of the first digit
 
 # Half up is the commercial rule (language.md 1.4); 34 digits are IEEE decimal128. A result beyond
@@ -315,7 +316,7 @@ def check_text_length(text: str) -> str:
     return text
 
 
-def make_range(*bounds: Value) -> list[Decimal]:
+def make_range(scope: Scope, *bounds: Value) -> list[Decimal]:
     """Return the integers from 0 (or the first argument) up to, but not including, the last."""
     if not 1 <= len(bounds) <= 2:
         raise ExpressionError("range takes one or two numbers")
@@ -324,6 +325,9 @@ def make_range(*bounds: Value) -> list[Decimal]:
     last = to_integer(stop, "range's end")
     if last - first > MAX_RANGE:
         raise ExpressionError(f"range returns at most {MAX_RANGE:,} numbers, not {last - first:,}")
+    state = scope.get(STATE)
+    if state is not None and state.count_range(max(last - first, 0)) > MAX_RANGES:
+        raise ExpressionError(f"the ranges of the document have more than {MAX_RANGES:,} numbers")
     return [Decimal(n) for n in range(first, last)]
 
 

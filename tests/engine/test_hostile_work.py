@@ -1,0 +1,33 @@
+"""Small inputs that ask for much work are drawn or refused for little: a CPU second a kilobyte."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import pytest
+
+from tests.engine.hostile_work import WORKS, Spent, spend
+
+MAX_SECONDS_PER_KILOBYTE = 1.0
+LEAST_SECONDS = 2.0  # a document of nothing takes a tenth; loops of a line have 100,000 iterations
+MAX_MEGABYTES = 300
+PATIENCE_SECONDS = 300
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["tests.engine.hostile_work"])
+
+
+def spent(name: str) -> Spent:
+    """Do a work in a process of its own."""
+    with CONTEXT.Pool(1) as pool:
+        return pool.apply_async(spend, (name,)).get(PATIENCE_SECONDS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", WORKS)
+def test_work_is_bounded_by_the_size_of_its_input(name: str) -> None:
+    took = spent(name)
+    allowed = max(LEAST_SECONDS, MAX_SECONDS_PER_KILOBYTE * took.input_bytes / 1024)
+    assert took.seconds <= allowed, took
+    assert took.megabytes <= MAX_MEGABYTES, took
+    assert "object at 0x" not in took.ended
