@@ -303,7 +303,6 @@ def _draw_each(
                         content,
                         value,
                         owner,
-                        0.0,
                         style.letter_spacing,
                         "",
                     ),
