@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workers.engine.characters import has_right_to_left
 from workers.engine.layout.fonts import (
     FAMILIES,
     GENERIC_FAMILIES,
@@ -13,7 +14,6 @@ from workers.engine.layout.fonts import (
 )
 from workers.engine.layout.fonts.ligatures import write_codes
 from workers.engine.layout.fonts.shaping import needs_shaping
-from workers.engine.layout.lines.bidi import has_right_to_left
 
 GENERAL = ("Noto Sans", "Noto Serif", "JetBrains Mono")
 
