@@ -122,6 +122,21 @@ def test_characters_fall_back_one_by_one():
     ]
 
 
+@pytest.mark.parametrize(
+    ("lang", "text", "families"),
+    [
+        ("ja", "第①章…—“引用”※★→", ["Noto Sans JP"]),
+        ("zh", "中文“引号”……·③", ["Noto Sans SC"]),
+        ("ko", "“인용”", ["Noto Sans KR"]),
+        ("ja", "10×20 “mm”", ["Noto Sans"]),
+        ("ja", "日本“USA”", ["Noto Sans JP", "Noto Sans", "Noto Sans JP"]),
+    ],
+)
+def test_symbols_beside_east_asian_text_are_of_its_face(lang, text, families):
+    runs = split_by_face(("Noto Sans",), 400, False, text, lang)
+    assert [face.family for face, _ in runs] == families
+
+
 def test_characters_missing_from_all_families_are_reported_and_use_the_first_face():
     assert find_missing("abc ᱛ■ ᱛ\u1c5a") == "ᱛᱚ"
     runs = split_by_face(("serif",), 400, False, "aᱛb")
