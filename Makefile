@@ -52,6 +52,8 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-program.sh promtool prometheus
 	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-program.sh chromium chromium
+	@sh deploy/setup/need-program.sh gs ghostscript
+	@sh deploy/setup/need-program.sh pdftotext poppler-utils
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
 	@$(PYTEST) -m "services and not system and not faults" -n 2

@@ -142,6 +142,7 @@ _TEXTS: Final = {
     "upper": (Formula("name | upper", "ADA LOVELACE"),),
     "lower": (Formula("'ÅR 2026' | lower", "år 2026"),),
     "title": (Formula("name | title", "Ada Lovelace"),),
+    "unisolated": (Formula("name | unisolated", "ada lovelace"),),
     "capitalize": (Formula("name | capitalize", "Ada lovelace"),),
     "trim": (Formula("'  a b  ' | trim", "a b"),),
     "replace": (Formula("name | replace('a', 'o')", "odo loveloce"),),

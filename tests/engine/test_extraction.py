@@ -158,6 +158,7 @@ def shown(text: str) -> str:
         ("en", "All Small Capitals", 'font-variant-caps="all-small-caps"'),
         ("en", "mix 1/2 cup and 3/4 spoon", 'font-variant-numeric="diagonal-fractions"'),
         ("en", "in 1987 and 2026", 'font-variant-numeric="oldstyle-nums"'),
+        ("en", "Tel \uf0b7 0123, \u3400", ""),  # private use, and a character of no font
         ("ar", "مرحبا بالعالم", ""),
         ("hi", "हिन्दी में लिखा गया पाठ और क्षत्रिय", ""),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cache
@@ -12,7 +13,25 @@ from typing import Final
 # Characters that XML 1.0 forbids (2.2), and so JSON payloads, XMP packets and invoices.
 NOT_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
+# Right-to-left scripts, and the controls that may set text apart from what is around it (UAX #9).
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc"
+    "\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
 _MAX_CHARACTERS: Final = 20_000  # cached of each table
+
+
+def has_right_to_left(text: str) -> bool:
+    """Return whether a text may contain right-to-left characters."""
+    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
+
+
+def starts_right_to_left(text: str) -> bool | None:
+    """Return whether the first letter of a text is of a right-to-left script; None without letters."""
+    found = (unicodedata.bidirectional(char) for char in text)
+    first = next((kind for kind in found if kind in ("L", "R", "AL")), None)
+    return None if first is None else first != "L"
 
 
 class CharacterTable(dict[int, str]):

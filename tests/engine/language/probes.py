@@ -202,7 +202,7 @@ HOSTS: Final[dict[str, str]] = {
     "endnotes": f"<p>zero<footnote>{INLINE}</footnote></p><endnotes @/>",
     **{
         tag: f"<p>zero <{tag} @>{SHORT} and more</{tag}> end</p>"
-        for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code", "a")
+        for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code", "bdi", "a")
     },
 }  # fmt: skip
 
@@ -702,7 +702,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     **{
         tag: {"direction": Probe("rtl", host=f"<p>zero <{tag} @>one!</{tag}> end</p>")}
-        for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code")
+        for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code", "bdi")
     },
     "a": {
         "href": Probe("https://example.org/", other="https://example.com/"),

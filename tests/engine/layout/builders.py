@@ -105,7 +105,6 @@ class SquareFace:
     underline_thickness = 0.05
     strike_position = 0.3
     shapes = False
-    spaces_words = False
     is_ideographic = False
 
     def measure(self, text: str) -> float:

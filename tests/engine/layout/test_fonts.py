@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workers.engine.characters import has_right_to_left
 from workers.engine.layout.fonts import (
     FAMILIES,
     GENERIC_FAMILIES,
@@ -11,8 +12,8 @@ from workers.engine.layout.fonts import (
     find_missing,
     split_by_face,
 )
+from workers.engine.layout.fonts.ligatures import write_codes
 from workers.engine.layout.fonts.shaping import needs_shaping
-from workers.engine.layout.lines.bidi import has_right_to_left
 
 GENERAL = ("Noto Sans", "Noto Serif", "JetBrains Mono")
 
@@ -64,44 +65,25 @@ def test_characters_that_are_never_drawn_take_no_room_and_are_not_written():
     assert face.find_missing("soft\u00adhyphen\u200b\ufeff") == ""
 
 
-def test_ascii_is_written_in_one_byte_and_other_characters_of_a_face_in_two():
-    face = find_face(("sans-serif",), 400, False)
-    assert face.encode("a(b)\\") == b"(a\\(b\\)\\\\)"
-    assert face.encode("é1€") == b"(\x80\xe91\xa0\xac)"
-    assert face.encode("\u010d") == b"(\x81\\r)"  # its low byte is a carriage return
-    assert face.encode("\ufffd") == b"(\x80\x0d)".replace(b"\r", b"\\r")
-
-
-def test_what_a_face_lacks_has_a_code_that_no_other_character_has():
-    face = find_face(("sans-serif",), 400, False)
-    assert face.encode("\u1400") == b"(\x94\x00)"
-    assert face.encode("\ua000") == b"(\xff\xa0\x00)"  # two bytes would be the code of U+2000
-    assert face.codes.find_cid("\ua000") == 0
-    lacking = [char for char in map(chr, range(0xA0, 0xD800)) if char not in face.glyphs]
-    own = set(map(face.codes.find, face.glyphs))
-    assert own.isdisjoint(map(face.codes.find, lacking))
-    assert len(set(map(face.codes.find, lacking))) == len(lacking)
-
-
-def test_ideographic_faces_write_two_bytes_for_each_character():
-    face = find_face(("Noto Sans SC",), 400, False)
-    assert not face.spaces_words
-    assert face.encode("a\u4e00(") == b"(\x00a\x4e\x00\x00\\()"
+@pytest.mark.parametrize("family", ["sans-serif", "Noto Sans SC"])
+def test_codes_are_characters_in_utf_16_whether_or_not_the_face_has_them(family):
+    face = find_face((family,), 400, False)
+    assert face.encode("a(b)\\") == b"(\0a\0\\(\0b\0\\)\0\\\\)"
+    assert face.encode("é1€") == b"(\0\xe9\x001\x20\xac)"
+    assert face.encode("\u010d") == b"(\x01\\r)"  # its low byte is a carriage return
+    assert face.encode("\u1400\uf0b7\u4e00") == b"(\x14\0\xf0\xb7\x4e\0)"
 
 
 @pytest.mark.parametrize(
     "family", [*GENERAL, "Noto Sans Arabic", "Noto Sans JP", "Noto Sans Symbols 2"]
 )
-def test_each_character_has_a_code_and_a_glyph_of_its_own(family):
+def test_each_character_and_each_ligature_has_a_code_of_its_own(family):
     face = find_face((family,), 400, False)
     chars = [char for char in map(chr, range(0x20, 0xD800)) if face.covers(char)]
     chars += [char for char in map(chr, range(0xE000, 0x10000)) if face.covers(char)]
-    drawn = [char for char in chars if char in face.glyphs]
-    assert len({face.codes.find(char) for char in chars}) == len(chars)
-    assert len({face.codes.find_cid(char) for char in drawn}) == len(drawn)
+    assert len(set(map(write_codes, chars))) == len(chars)
     if face.ligatures is not None:
-        stand_ins = {face.codes.find_cid(char) for char in face.ligatures.glyphs}
-        assert stand_ins.isdisjoint(map(face.codes.find_cid, drawn))
+        assert set(map(write_codes, chars)).isdisjoint(map(write_codes, face.ligatures.glyphs))
 
 
 def test_unencodable_characters_become_the_replacement_character():
@@ -113,18 +95,17 @@ def test_unencodable_characters_become_the_replacement_character():
 
 def test_spaces_are_spread_even_where_other_codes_look_like_one():
     face = find_face(("sans-serif",), 400, False)
-    assert face.encode_justified("a b", 250) == b"[(a )-250(b)]"
-    assert face.encode_justified("\u0120\u2014 c", 10) == b"[(\x81 \xa0\x14 )-10(c)]"
+    assert face.encode_justified("a b", 250) == b"[(\0a\0 )-250(\0b)]"
+    assert face.encode_justified("\u0120\u2000 c", 10) == b"[(\x01 \x20\0\0 )-10(\0c)]"
 
 
 @pytest.mark.parametrize("family", ["sans-serif", "Noto Sans JP"])
 def test_a_space_at_the_end_of_a_line_is_added_to_its_operand(family: str):
     face = find_face((family,), 400, False)
-    space = face.codes.space
     for text in ("word", "AV", "1,250.00", "a)", "(a\\", "\u0120\u2014"):
         assert face.append_space(face.encode(text)) == face.encode(text + " ")
     justified = face.encode_justified("a b", 250)
-    assert face.append_space(justified) == justified[:-2] + space + b")]"
+    assert face.append_space(justified) == justified[:-2] + b"\0 )]"
 
 
 def test_text_the_first_family_has_is_one_run():
@@ -139,6 +120,21 @@ def test_characters_fall_back_one_by_one():
         ("JetBrainsMono-Bold", "■"),
         ("NotoSans-Bold", "b"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "families"),
+    [
+        ("ja", "第①章…—“引用”※★→", ["Noto Sans JP"]),
+        ("zh", "中文“引号”……·③", ["Noto Sans SC"]),
+        ("ko", "“인용”", ["Noto Sans KR"]),
+        ("ja", "10×20 “mm”", ["Noto Sans"]),
+        ("ja", "日本“USA”", ["Noto Sans JP", "Noto Sans", "Noto Sans JP"]),
+    ],
+)
+def test_symbols_beside_east_asian_text_are_of_its_face(lang, text, families):
+    runs = split_by_face(("Noto Sans",), 400, False, text, lang)
+    assert [face.family for face, _ in runs] == families
 
 
 def test_characters_missing_from_all_families_are_reported_and_use_the_first_face():
@@ -156,7 +152,7 @@ def test_pairs_are_kerned_and_written_as_wide_as_they_are_measured():
     kern = face.kern("A", "V")
     assert kern < 0
     assert face.measure("AV") == pytest.approx(face.measure("A") + kern + face.measure("V"))
-    assert face.encode("AV") == b"[(A)%d(V)]" % round(-kern * 1000)
+    assert face.encode("AV") == b"[(\0A)%d(\0V)]" % round(-kern * 1000)
 
 
 def test_figures_stand_in_columns_and_are_not_kerned():
@@ -245,7 +241,7 @@ def test_no_kerning_across_spaces_and_undrawn_characters():
 
 def test_a_bracket_in_the_text_is_no_kern():
     face = find_face(("monospace",), 400, False)
-    assert face.encode(")-1(") == b"(\\)-1\\()"
+    assert face.encode(")-1(") == b"(\0\\)\0-\x001\0\\()"
 
 
 @pytest.mark.parametrize("family", ["sans-serif", "serif", "monospace", "Liberation Sans"])

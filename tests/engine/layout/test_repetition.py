@@ -1,4 +1,4 @@
-"""Blocks that passes and trials lay out again: the same fragment, where it would be equal."""
+"""Texts that passes lay out again: their lines are taken where they show the same."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import pytest
 from tests.engine.layout.builders import (
     body,
     context,
-    group,
     p,
     styled,
     table,
     template,
     tr,
-    ul,
 )
-from workers.engine.layout.context import Fragment, LayoutContext, Region
+from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.references import PageReferences, ShownText
 from workers.engine.tree.nodes import Block, ParagraphExtras, Reference
 from workers.engine.tree.references.cross_references import CrossReferences
@@ -37,57 +35,6 @@ def passes() -> LayoutContext:
 def referring() -> Block:
     reference = Reference("there", "text", styled().text, p("a").source)
     return replace(p("see ", reference), extra=ParagraphExtras(has_references=True))
-
-
-def laid_out_twice(
-    passes: LayoutContext, block: Block, second: Region = SPACE
-) -> tuple[Fragment, Fragment]:
-    first, again = (passes.lay_out(block, region) for region in (SPACE, second))
-    assert first is not None
-    assert again is not None
-    return first, again
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        p("many words " * 4),
-        ul("one", "two"),
-        table(body(tr(template(2), "a", "b")), heads=[group(tr(template(2), "c", "d"))]),
-    ],
-)
-def test_a_block_that_fits_whole_again_is_the_same(passes, block):
-    first, again = laid_out_twice(passes, block, Region(100.0, 50.0, is_top=False))
-    assert first is again
-
-
-@pytest.mark.parametrize("second", [Region(90.0, 60.0), Region(100.0, 60.0, bottom=60.0)])
-def test_a_block_in_another_space_is_laid_out_again(passes, second):
-    first, again = laid_out_twice(passes, p("many words " * 4), second)
-    assert first is not again
-
-
-def test_a_block_with_less_room_than_it_takes_is_broken(passes):
-    first, again = laid_out_twice(passes, p("many words " * 8), Region(100.0, 25.0))
-    assert first.resume is None
-    assert again.resume is not None
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        referring(),
-        table(body(tr(template(2), "a", (referring(),)))),
-    ],
-)
-def test_a_block_that_may_differ_in_the_next_pass_is_laid_out_again(passes, block):
-    first, again = laid_out_twice(passes, block)
-    assert first is not again
-
-
-def test_documents_of_one_pass_keep_no_fragments():
-    first, again = laid_out_twice(context(), p("a"))
-    assert first is not again
 
 
 def shown_after(passes: LayoutContext, block: Block) -> Sequence[ShownText]:

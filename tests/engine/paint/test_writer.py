@@ -226,14 +226,14 @@ def test_running_content_is_an_artifact_around_whole_text_objects():
     assert order == [b"BT", b"ET", b"BMC", b"BT", b"ET", b"EMC", b"BT", b"ET"]
 
 
-def test_justified_words_move_apart():
-    spread = printed(page(text(5, 20, "two words", word_spacing=30.0)))
-    assert b"30 Tw\n" in marks(spread)
-    assert b"[(two wor)" in marks(spread)
+@pytest.mark.parametrize("family", ["sans-serif", "Noto Sans SC"])
+def test_justified_words_move_apart(family):
+    face = find_face((family,), 400, False)
+    plain = text(5, 20, "two words", face=face)
+    spread = printed(page(plain._replace(codes=face.encode_justified("two words", 3000))))
     # The reader sees a gap, and no more text than there is.
     assert extracted(spread).split() == ["two", "words"]
-    plain = printed(page(text(5, 20, "two words")))
-    assert right_edge(spread) - right_edge(plain) == 30
+    assert right_edge(spread) - right_edge(printed(page(plain))) == 30
 
 
 def right_edge(pdf: bytes) -> int:
@@ -241,35 +241,6 @@ def right_edge(pdf: bytes) -> int:
     box = ImageOps.invert(rendered(pdf).convert("L")).getbbox()
     assert box is not None
     return box[2]
-
-
-def test_word_spacing_is_taken_back_before_anything_else_with_spaces():
-    spaced = text(5, 20, "two words", word_spacing=3.0)
-    for after in (text(5, 40, "plain text"), Save(opacity=0.5)):
-        items = [spaced, after, *([Restore()] if isinstance(after, Save) else [])]
-        assert b"\n0 Tw\n" in marks(printed(page(*items)))
-    assert b"0 Tw" not in marks(printed(page(spaced, text(5, 40, "plain"))))
-    assert b"0 Tw" not in marks(printed(page(spaced, text(60, 20, " "))))
-
-
-def test_ideographic_faces_space_words_by_adjustments():
-    face = find_face(("Noto Sans SC",), 400, False)
-    spread = text(5, 20, "a b", face=face, word_spacing=3.0)
-    file = printed(page(spread._replace(codes=face.encode_justified("a b", 300))))
-    assert b"Tw" not in marks(file)
-    assert b")-300(" in marks(file)
-
-
-def test_latin_fonts_share_their_encoding_and_characters():
-    faces = [find_face(("sans-serif",), weight, False) for weight in (400, 700)]
-    file = printed(
-        page(*(text(5, 20 * at, "Größe 5 €", face=face) for at, face in enumerate(faces, 1)))
-    )
-    with opened(file) as pdf:
-        first, second = pdf.pages[0].Resources.Font.values()
-        assert first.Encoding.objgen == second.Encoding.objgen
-        assert first.ToUnicode.objgen == second.ToUnicode.objgen
-        assert first.DescendantFonts[0].objgen != second.DescendantFonts[0].objgen
 
 
 def test_letter_spacing_is_taken_back():

@@ -12,8 +12,8 @@ from babel.core import get_global
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
+from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.syntax.languages import read_language
-from workers.engine.tree.styles.direction import is_right_to_left
 
 WELL_FORMED = (
     *("de", "nan", "aii", "tlh", "zh-Hant", "zh-cmn-Hans-CN", "sr-Latn-RS", "sl-rozaj-biske-1994"),

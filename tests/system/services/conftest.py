@@ -73,6 +73,25 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def pdfjs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install pdf.js, pinned by digest, and return the folder of its modules."""
+    folder = tmp_path_factory.mktemp("pdfjs")
+    for file in Path(__file__).with_name("pdfjs").iterdir():
+        shutil.copy(file, folder)
+    npm = [
+        "npm",
+        "ci",
+        "--ignore-scripts",
+        "--omit=optional",
+        "--no-audit",
+        "--no-fund",
+        "--silent",
+    ]
+    subprocess.run(npm, cwd=folder, check=True, timeout=300)
+    return folder / "node_modules" / "pdfjs-dist" / "legacy" / "build"
+
+
+@pytest.fixture(scope="session")
 def browsers() -> Iterator[Playwright]:
     """Run the driver of browsers, one for all tests of a process."""
     with sync_playwright() as playwright:

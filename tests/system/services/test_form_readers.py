@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -33,25 +32,6 @@ TYPED = {
 }
 
 Fill = Callable[[bytes], bytes]
-
-
-@pytest.fixture(scope="module")
-def pdfjs(tmp_path_factory) -> Path:
-    """Install pdf.js, pinned by digest, and return the folder of its modules."""
-    folder = tmp_path_factory.mktemp("pdfjs")
-    for file in LIBRARY.iterdir():
-        shutil.copy(file, folder)
-    npm = [
-        "npm",
-        "ci",
-        "--ignore-scripts",
-        "--omit=optional",
-        "--no-audit",
-        "--no-fund",
-        "--silent",
-    ]
-    subprocess.run(npm, cwd=folder, check=True, timeout=300)
-    return folder / "node_modules" / "pdfjs-dist" / "legacy" / "build"
 
 
 @pytest.fixture

@@ -357,8 +357,7 @@ class LayoutContext:
     `path` holds the open elements, outermost first, for the chain of an error. `cache` keeps
     results between attempts (table widths, measured blocks) by kind and node, `style_cache` by
     style, and `flow_cache` by sequence of blocks. `line_cache` has the lines of each paragraph at
-    the first width it was broken to; `whole_fragments` those of blocks that passes or trials lay
-    out again (`blocks.repetition`), each with its width. Only with `has_page_families` may a block require pages of
+    the first width it was broken to. Only with `has_page_families` may a block require pages of
     another family than the block before it.
     """
 
@@ -373,7 +372,6 @@ class LayoutContext:
     style_cache: IdentityCache = field(default_factory=IdentityCache)
     flow_cache: IdentityCache = field(default_factory=IdentityCache)
     line_cache: dict[Paragraph, Any] = field(default_factory=dict)
-    whole_fragments: dict[AnyBlock, tuple[float, bool, Fragment]] = field(default_factory=dict)
     glyph_styles: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # shared by all lines
     has_page_families: bool = False
     places_floats: bool = False  # figures that float are taken out of the flow

@@ -36,7 +36,7 @@ class KeyedImage(Protocol):
 class GlyphRun(NamedTuple):
     """A run of text in one face on one baseline.
 
-    `codes` is the encoded PDF operand (hex string or TJ array). `text` is the Unicode text, for
+    `codes` is the encoded PDF operand (string or TJ array). `text` is the Unicode text, for
     extraction, dumps and tags. `width` is in points and includes letter and word spacing.
     """
 
@@ -49,7 +49,6 @@ class GlyphRun(NamedTuple):
     text: str
     width: float
     owner: Owner
-    word_spacing: float = 0.0
     letter_spacing: float = 0.0
     encoded: str = ""  # the characters of `codes` where they differ from `text`: ligatures
 
@@ -86,8 +85,8 @@ class TextRows(NamedTuple):
         places = zip(self.xs, ys, self.codes, self.texts, self.widths, owners, strict=False)
         for x, y, codes, text, width, owner in places:
             if text:
-                style = self.face, self.size, self.color, codes, text, width, owner, 0.0
-                yield GlyphRun(x, y, *style, self.letter_spacing)
+                style = self.face, self.size, self.color
+                yield GlyphRun(x, y, *style, codes, text, width, owner, self.letter_spacing)
 
 
 class ShapedRun(NamedTuple):

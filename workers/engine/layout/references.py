@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
+from workers.engine.syntax.direction import is_right_to_left
+from workers.engine.tree.expressions.isolation import isolate
 from workers.engine.tree.expressions.white_space import apply_text_transform
 from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun
 from workers.engine.tree.references.counters import Counters
@@ -127,6 +129,7 @@ class PageReferences:
             text = self.cross_references.numbers.get(reference.target, "")
         else:
             text = self.resolve_text(self.cross_references.texts.get(reference.target, ()))
+            text = isolate(text, is_mixed=is_right_to_left(reference.style.lang))
         return apply_text_transform(text, reference.transform)
 
     def resolve_text(self, parts: ReferenceText) -> str:

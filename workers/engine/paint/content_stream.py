@@ -232,7 +232,6 @@ class GraphicsState:
     size: float = 0.0
     texts: list[str] = field(default_factory=list)  # collected texts of this face, for its subset
     letter_spacing: float = 0.0
-    word_spacing: float = 0.0
     is_emboldened: bool = False
     fill: Color = BLACK
     stroke: Color = BLACK
@@ -286,13 +285,8 @@ class ContentStreamWriter:
 
     def write_glyphs(self, item: GlyphRun) -> None:
         """Write a run of text; consecutive runs share one text object."""
-        x, y, face, size, color, codes, text, _, owner, word_spacing, letter_spacing, encoded = item
+        x, y, face, size, color, codes, text, _, owner, letter_spacing, encoded = item
         self._prepare_text(owner, face, size, color, letter_spacing)
-        # A space at the end separates lines for extraction: nothing follows it, so any width will do.
-        if " " in text[:-1] and word_spacing != self._state.word_spacing:
-            # In thousandths of an em: most sizes then take three digits.
-            spacing = round(word_spacing / size * 1000) * size / 1000
-            self._set_word_spacing(spacing if face.spaces_words else 0.0)
         self._state.texts.append(encoded or text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out += (
@@ -315,7 +309,6 @@ class ContentStreamWriter:
 
         All is done by column or for all texts at once: a statement has tens of thousands of them.
         """
-        self._set_word_spacing(0.0)
         _, item_ys, _, _, _, codes, texts, *_ = item
         columns, height = len(texts) // len(item_ys), self._height
         xs = [*map(ROUNDED.__getitem__, item.xs)]
@@ -362,12 +355,6 @@ class ContentStreamWriter:
             state.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
 
-    def _set_word_spacing(self, word_spacing: float) -> None:
-        """Set the word spacing, which applies to spaces of one byte (ISO 32000-1, 9.3.3)."""
-        if word_spacing != self._state.word_spacing:
-            self._state.word_spacing = word_spacing
-            self._out.append(b"%.6g Tw\n" % word_spacing)
-
     def write_shaped(self, item: ShapedRun) -> None:
         """Write a run of shaped text."""
         state, size, color = self._state, item.size, item.color
@@ -388,7 +375,6 @@ class ContentStreamWriter:
         if state.letter_spacing:
             state.letter_spacing = 0.0
             self._out.append(b"0 Tc\n")
-        self._set_word_spacing(0.0)
         at_x, at_y = round(item.x * 100), round((self._height - item.y) * 100)
         self._out.append(
             b"%.10g %.10g Td " % ((at_x - self._text_x) / 100, (at_y - self._text_y) / 100)
@@ -616,7 +602,6 @@ class ContentStreamWriter:
         if (item.owner is None) is not self._is_artifact:
             self._switch_artifact()
         self._end_object()
-        self._set_word_spacing(0.0)  # a form would inherit it
         a, b, c, d, e, f = image.matrix
         width, height = item.width, item.height
         left, bottom = item.x, self._height - item.y - height
@@ -637,7 +622,6 @@ class ContentStreamWriter:
     def begin_group(self, item: Save) -> None:
         """Start a group that is clipped, rotated or transparent as a whole."""
         self._end_open()
-        self._set_word_spacing(0.0)
         self._saved.append(replace(self._state))
         self._outer.append((self._out, self._calls, item.opacity))
         if item.opacity < 1:
@@ -685,7 +669,6 @@ class ContentStreamWriter:
     def call_form(self, item: FormCall) -> None:
         """Draw a form; the graphics state does not change."""
         self._end_open()
-        self._set_word_spacing(0.0)
         self._call(item.name)
 
     # --- open text and marked content, and the graphics state
@@ -736,7 +719,7 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
 
 
 # A form starts with the state of its caller, its writer with that of a page.
-_INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tw 0 Tr\n"
+_INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"

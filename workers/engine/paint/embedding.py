@@ -5,15 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Final
 
 import uharfbuzz as hb
 
 from workers.engine.compression import compress
 from workers.engine.layout.fonts import Face, encodable_text
+from workers.engine.layout.fonts.ligatures import code_of
 from workers.engine.layout.prepared_images import PixelStream, PreparedImage
 from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
 
@@ -45,7 +45,6 @@ class Subset:
     glyph_map: bytes
     widths: bytes
     to_unicode: bytes
-    encoding: bytes | None = None  # None if codes are two bytes and equal the CIDs
 
 
 def write_font(
@@ -69,13 +68,9 @@ def write_font(
         write_shared(_DEFLATED, subset.glyph_map),
         b" /W %b >>" % subset.widths,
     )
-    encoding: ObjectPart = b"/Identity-H"
-    if subset.encoding is not None:
-        encoding = write_shared(_ENCODING_ENTRIES, subset.encoding)
     return WrittenObject(
-        b"<< /Type /Font /Subtype /Type0 /BaseFont /%b /Encoding " % subset.name,
-        encoding,
-        b" /DescendantFonts [",
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /%b /Encoding /Identity-H /DescendantFonts ["
+        % subset.name,
         descendant,
         b"] /ToUnicode ",
         write_shared(_DEFLATED, subset.to_unicode),
@@ -92,18 +87,18 @@ def _cut(face: Face, characters: frozenset[str]) -> Subset:
     chars = sorted(set(encodable_text("".join(characters))))
     program, new_glyphs = _subset_characters(face, chars)
     drawn = face.glyphs if face.ligatures is None else face.glyphs | face.ligatures.glyphs
-    codes = face.codes
-    cids = {char: codes.find_cid(char) for char in chars}
-    glyphs = {cids[char]: new_glyphs[drawn[char]] for char in chars if char in drawn and cids[char]}
+    codes = {char: code_of(char) for char in chars}
+    glyphs = {codes[char]: new_glyphs[drawn[char]] for char in chars if char in drawn}
+    letters = {} if face.ligatures is None else face.ligatures.letters
+    said = [(code, write_hexadecimal(letters.get(char, char))) for char, code in codes.items()]
     tag = make_tag((face.name + "".join(chars)).encode("utf-8"))
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
         font_file=compress(program),
         font_file_length=len(program),
-        glyph_map=_compress_map(_write_glyph_map(glyphs, max(cids.values(), default=0))),
-        widths=_widths(face, cids),
-        to_unicode=_find_unicode(face, chars),
-        encoding=find_encoding(codes.find(char)[0] for char in chars) if codes.is_mixed else None,
+        glyph_map=_compress_map(_write_glyph_map(glyphs, max(codes.values(), default=0))),
+        widths=_widths(face, codes),
+        to_unicode=compress(write_to_unicode(said)),
     )
 
 
@@ -169,136 +164,60 @@ def _compress_map(mapped: bytes) -> bytes:
     return deflate.compress(mapped) + deflate.flush()
 
 
-def _widths(face: Face, cids: Mapping[str, int]) -> bytes:
-    """Return the widths of glyphs by CID (ISO 32000-1, 9.7.4.3)."""
+def _widths(face: Face, codes: Mapping[str, int]) -> bytes:
+    """Return the widths of glyphs by code, which is their CID (ISO 32000-1, 9.7.4.3)."""
     scale = 1000 / face.units
-    widths = {cid: round(face.advances[char] * scale) for char, cid in cids.items()}
+    widths = {code: round(face.advances[char] * scale) for char, code in codes.items()}
     runs = (
-        b"%d [%b]" % (run[0], b" ".join(b"%d" % widths[cid] for cid in run))
+        b"%d [%b]" % (run[0], b" ".join(b"%d" % widths[code] for code in run))
         for run in _consecutive(sorted(widths))
     )
     return b"[" + b" ".join(runs) + b"]"
 
 
-def _find_unicode(face: Face, chars: Iterable[str]) -> bytes:
-    """Return the characters of codes, compressed: for Latin text those of all fonts, which share
-    them.
+def write_to_unicode(pairs: Sequence[tuple[int, bytes]], *, digits: int = 4) -> bytes:
+    """Return a CMap of codes to their characters in UTF-16 (ISO 32000-1, 9.10.3), both in hexadecimal.
+
+    Each code by itself: Ghostscript 10.0 misreads ranges.
     """
-    if face.codes.is_mixed and all(map(_has_latin_code, chars)):
-        return _make_latin_unicode()
-    return compress(_to_unicode(face, chars))
-
-
-def _has_latin_code(char: str) -> bool:
-    return " " <= char <= "~" or (ord(char) < 0x8000 and 0x80 | ord(char) >> 8 in _LATIN)
-
-
-@lru_cache(1)
-def _make_latin_unicode() -> bytes:
-    ranges = [b"<20> <7E> <0020>"]
-    ranges += [b"<%02X00> <%02XFF> <%02X00>" % (byte, byte, byte & 0x7F) for byte in sorted(_LATIN)]
-    ranges[1] = b"<80A0> <80FF> <00A0>"
-    return compress(MIXED_CMAP % b"\n".join(_write_blocks(b"bfrange", ranges)))
-
-
-def _to_unicode(face: Face, chars: Iterable[str]) -> bytes:
-    """Return a CMap of each code to its own character, or to the letters of its ligature
-    (ISO 32000-1, 9.10.3).
-    """
-    letters = {} if face.ligatures is None else face.ligatures.letters
-    codes = face.codes
-    # PDFium skips a block with a code of more than two bytes, so that these come apart.
-    plain: dict[int, dict[int, bytes]] = {}  # by the difference to the character, and code
-    pairs = []
-    lacking = []
-    for char in chars:
-        code = codes.find(char)
-        if len(code) == 3:
-            lacking.append(b"<%b> <%04X>" % (_write_code(code), ord(char)))
-        elif ord(char) > 0xFFFF:
-            said = letters.get(char, "\ufffd").encode("utf-16-be").hex().encode("ascii")
-            pairs.append(b"<%b> <%b>" % (_write_code(code), said))
-        else:
-            number = int.from_bytes(code, "big")
-            plain.setdefault(number - ord(char), {})[number] = code
-    ranges = [
-        b"<%b> <%b> <%04X>" % (_write_code(same[run[0]]), _write_code(same[run[-1]]), run[0] - away)
-        for away, same in plain.items()
-        for run in _consecutive(sorted(same))
-    ]
-    body = b"\n".join(
-        (
-            *_write_blocks(b"bfrange", ranges),
-            *_write_blocks(b"bfchar", pairs),
-            *_write_blocks(b"bfchar", lacking),
-        )
+    entry, last = b"<%%0%dX> <%%b>\n" % digits, 256 ** (digits // 2) - 1
+    blocks = (pairs[at : at + 100] for at in range(0, len(pairs), 100))  # more are not allowed
+    return _TO_UNICODE % (
+        b"<%0*X> <%X>" % (digits, 0, last),
+        b"\n".join(
+            b"%d beginbfchar\n%bendbfchar"
+            % (len(block), (entry * len(block)) % tuple(chain.from_iterable(block)))
+            for block in blocks
+        ),
     )
-    return (MIXED_CMAP if codes.is_mixed else CMAP) % body
 
 
-def _write_code(code: bytes) -> bytes:
-    return code.hex().upper().encode("ascii")
+def write_hexadecimal(text: str) -> bytes:
+    """Return a text in UTF-16 as hexadecimal digits."""
+    return text.encode("utf-16-be").hex().upper().encode("ascii")
 
 
-def _write_blocks(kind: bytes, entries: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the blocks of a CMap, of at most 100 entries."""
-    for at in range(0, len(entries), 100):
-        block = entries[at : at + 100]
-        yield b"%d begin%b\n%b\nend%b" % (len(block), kind, b"\n".join(block), kind)
-
-
-CMAP: Final = b"""/CIDInit /ProcSet findresource begin
+_TO_UNICODE: Final = b"""/CIDInit /ProcSet findresource begin
 12 dict begin
 begincmap
 /CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def
 /CMapName /Adobe-Identity-UCS def
 /CMapType 2 def
 1 begincodespacerange
-<0000> <FFFF>
+%b
 endcodespacerange
 %b
 endcmap
 CMapName currentdict /CMap defineresource pop
 end
 end"""
-MIXED_CMAP: Final = CMAP.replace(
-    b"1 begincodespacerange\n<0000> <FFFF>",
-    b"3 begincodespacerange\n<00> <7F>\n<8000> <FEFF>\n<FF0000> <FFFFFF>",
-)
 _SYSTEM_INFO: Final = b"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
-_ENCODING: Final = (
-    MIXED_CMAP.replace(b"(UCS)", b"(Identity)")
-    .replace(b"/Adobe-Identity-UCS", b"/Pressroom-Mixed")
-    .replace(b"/CMapType 2 def", b"/CMapType 1 def")
-)
-# First bytes of the codes of Latin letters and of punctuation, currency signs and arrows: most
-# documents have the same encoding.
-_LATIN: Final = frozenset((0x80, 0x81, 0xA0, 0xA1, 0xA2))
-
-
-def find_encoding(first_bytes: Iterable[int]) -> bytes:
-    """Return the CMap of mixed codes to CIDs (ISO 32000-1, 9.7.5) for some first bytes, compressed."""
-    return _make_encoding(_LATIN.union(byte for byte in first_bytes if 0x80 <= byte < 0xFF))
-
-
-@lru_cache(64)
-def _make_encoding(first_bytes: frozenset[int]) -> bytes:
-    # What is not in a range, as all codes of three bytes, has the CID 0 (9.7.6.3).
-    ranges = [b"<00> <7F> 0"]
-    ranges += [b"<%02X00> <%02XFF> %d" % (byte, byte, byte << 8) for byte in sorted(first_bytes)]
-    return compress(_ENCODING % b"\n".join(_write_blocks(b"cidrange", ranges)))
-
-
 _DEFLATED: Final = b"/Filter /FlateDecode"
-_ENCODING_ENTRIES: Final = b"/Type /CMap /CMapName /Pressroom-Mixed %b %b" % (
-    _SYSTEM_INFO,
-    _DEFLATED,
-)
 
 
 def _consecutive(numbers: Iterable[int]) -> Iterator[list[int]]:
-    """Group sorted numbers into runs without gaps that differ in the last byte only."""
-    for _, run in groupby(enumerate(numbers), key=lambda pair: (pair[1] - pair[0], pair[1] >> 8)):
+    """Group sorted numbers into runs without gaps."""
+    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         yield [number for _, number in run]
 
 

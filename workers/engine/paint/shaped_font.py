@@ -18,11 +18,12 @@ from workers.engine.compression import compress
 from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.paint.composites import Component, Composite, add_composites, join_glyphs
 from workers.engine.paint.embedding import (
-    CMAP,
     Subset,
     make_tag,
     subset_glyphs,
     write_font,
+    write_hexadecimal,
+    write_to_unicode,
 )
 from workers.engine.paint.objects import WrittenObject
 
@@ -118,7 +119,7 @@ def _make_code(face: Face, parts: tuple[Component, ...], text: str) -> _ClusterC
         composite=join_glyphs(face, parts, advance),
         advance=advance,
         width=b"%d" % round(advance * (1000 / face.units)),
-        text=text.encode("utf-16-be").hex().upper().encode("ascii"),
+        text=write_hexadecimal(text),
     )
 
 
@@ -128,7 +129,7 @@ def _make_subset(face: Face, code_entry: Sequence[_ClusterCode]) -> Subset:
     program, first = add_composites(program, composites)
     added = count(first)
     glyphs = [next(added) if each.glyph is None else each.glyph for each in code_entry]
-    to_unicode = _to_unicode(code_entry)
+    to_unicode = write_to_unicode([*enumerate((each.text for each in code_entry), start=1)])
     # Equal glyphs and characters imply that all else is equal.
     tag = make_tag(face.name.encode("ascii") + program + to_unicode)
     return Subset(
@@ -138,15 +139,4 @@ def _make_subset(face: Face, code_entry: Sequence[_ClusterCode]) -> Subset:
         glyph_map=compress(pack(f">{len(glyphs) + 1}H", 0, *glyphs)),
         widths=b"[1 [" + b" ".join(each.width for each in code_entry) + b"]]",
         to_unicode=compress(to_unicode),
-    )
-
-
-def _to_unicode(code_entry: Sequence[_ClusterCode]) -> bytes:
-    """Return a CMap of codes to their characters (ISO 32000-1, 9.10.3), at most 100 a block."""
-    pairs = list(enumerate((each.text for each in code_entry), start=1))
-    blocks = (pairs[at : at + 100] for at in range(0, len(pairs), 100))
-    return CMAP % b"\n".join(
-        b"%d beginbfchar\n%bendbfchar"
-        % (len(block), (b"<%04X> <%b>\n" * len(block)) % tuple(chain.from_iterable(block)))
-        for block in blocks
     )

@@ -29,13 +29,13 @@ from workers.engine.paint.structure_runs import LENGTH_STEP, ParentLines, RowRun
 from workers.engine.pdf_writer import AppendedObjects
 
 # Table parts, which are in the tree even if they are empty.
-TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
+_TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
 _CELLS: Final = frozenset({"TD", "TH"})
 _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_CELLS: Final = range(-1, -1)
-OTHERS: Final = frozenset({"Link", "Note", "Form"})
+_OTHERS: Final = frozenset({"Link", "Note", "Form"})
 LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
 # Numbers in columns: seven digits are those of the most objects of a file (PDF 1.7, C.2).
 _REFERENCE: Final = b"\0%7d 0 R     "
@@ -149,7 +149,7 @@ class StructureWriter:
             self._leaf(element) if element in plain else self._element(element)
             for element in others
         ]
-        bodies += map(write_shape, shapes)
+        bodies += map(_write_shape, shapes)
         bodies.append(self._parent_tree(arrays))
         additions = self._additions(root, tree)
         if ids:
@@ -307,7 +307,7 @@ class StructureWriter:
             is_new = kids[parent] is None
             if is_new:
                 kids[parent] = []
-            if roles[element] not in TABLE_PARTS:
+            if roles[element] not in _TABLE_PARTS:
                 self._kids_to_extend(parent).append(element)
             if not is_new:
                 return
@@ -342,9 +342,9 @@ class StructureWriter:
                 self._spell_out(element)
                 del rows[element]
             role, own = roles[element], kids[element]
-            if own is not None or (role in TABLE_PARTS and is_present[parents[element]]):
+            if own is not None or (role in _TABLE_PARTS and is_present[parents[element]]):
                 is_present[element] = True
-                if element in described or role in OTHERS:
+                if element in described or role in _OTHERS:
                     others.append(element)
                 elif isinstance(own, tuple):
                     content, _ = own
@@ -353,7 +353,7 @@ class StructureWriter:
                     leaves.append(element)
                 else:
                     below = self._kids_of(element)
-                    is_branch = below and all(map(is_element, below))
+                    is_branch = below and all(map(_is_element, below))
                     (branches if is_branch else others).append(element)
             element += 1
         return others, branches, leaves
@@ -402,7 +402,7 @@ class StructureWriter:
 
     def _refer_to(self, shape: CellAttributes) -> bytes:
         number = self.shapes.get(shape)
-        return b"/A" + write_shape(shape) if number is None else b"/A %d 0 R" % number
+        return b"/A" + _write_shape(shape) if number is None else b"/A %d 0 R" % number
 
     def _number(self, elements: Sequence[int], first: int) -> int:
         """Number elements from `first` on, and return the next number."""
@@ -425,7 +425,7 @@ class StructureWriter:
             return sorted(own, key=self._rank)
         # Transparent groups are written after the rest of their page; elements are numbered in
         # document order.
-        if len(own) > 1 and all(map(is_element, own)):
+        if len(own) > 1 and all(map(_is_element, own)):
             return sorted(own)  # type: ignore[type-var]
         return own
 
@@ -661,7 +661,7 @@ class StructureWriter:
         return additions
 
 
-def is_element(kid: object) -> bool:
+def _is_element(kid: object) -> bool:
     """Return whether a child of an element is another one."""
     return type(kid) is int
 
@@ -699,7 +699,7 @@ def _write_id(name: str) -> bytes:
     return b"(%b)" % name.encode("ascii")
 
 
-def write_shape(shape: CellAttributes) -> bytes:
+def _write_shape(shape: CellAttributes) -> bytes:
     """Return the attributes of a cell as an object."""
     written = b"<</O/Table"
     if shape.scope:

@@ -10,7 +10,6 @@ from workers.engine.layout.structure import LogicalStructure
 from workers.engine.layout.table_headers import add_headers
 from workers.engine.paint.kept_trees import write_kept_tree
 from workers.engine.paint.objects import refer_to_page
-from workers.engine.paint.short_tree import ShortTreeWriter
 from workers.engine.paint.structure_objects import (
     LEAST_ALIGNED,
     ElementAnnotation,
@@ -82,7 +81,7 @@ class StructureTree:
         return write_kept_tree(
             *described,
             [first, root, *objects],
-            lambda: ShortTreeWriter(*described, objects).write(first, root),
+            lambda: StructureWriter(*described, objects).write(first, root),
         )
 
     @property

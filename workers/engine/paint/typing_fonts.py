@@ -12,7 +12,12 @@ import uharfbuzz as hb
 
 from workers.engine.compression import compress
 from workers.engine.layout.fonts import Face
-from workers.engine.paint.embedding import CMAP, make_tag, write_descriptor
+from workers.engine.paint.embedding import (
+    make_tag,
+    write_descriptor,
+    write_hexadecimal,
+    write_to_unicode,
+)
 from workers.engine.paint.objects import WrittenObject, write_deflated, write_stream
 
 _FIRST, _LAST = 32, 255
@@ -29,16 +34,8 @@ _DROPPED: Final = frozenset(
 _FLAGS: Final = (
     hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
 )
-_TO_UNICODE: Final = CMAP.replace(b"<0000> <FFFF>", b"<00> <FF>") % b"\n".join(
-    b"%d beginbfchar\n%b\nendbfchar"
-    % (
-        len(block),
-        b"\n".join(
-            b"<%02X> <%04X>" % (_FIRST + at + offset, ord(char))
-            for offset, char in enumerate(block)
-        ),
-    )
-    for at, block in ((at, _CHARACTERS[at : at + 100]) for at in range(0, len(_CHARACTERS), 100))
+_TO_UNICODE: Final = write_to_unicode(
+    [*enumerate(map(write_hexadecimal, _CHARACTERS), start=_FIRST)], digits=2
 )
 
 

@@ -51,7 +51,8 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         ),
         # Inline text; a Span is added where its language differs.
         **dict.fromkeys(
-            ("span", "b", "i", "u", "s", "sub", "sup", "code", "mark", "br"), NO_STRUCTURE_TYPE
+            ("span", "b", "i", "u", "s", "sub", "sup", "code", "bdi", "mark", "br"),
+            NO_STRUCTURE_TYPE,
         ),
         # Artifacts: repeated content and separators.
         **dict.fromkeys(("page", "header", "footer", "area", "watermark", "hr"), NO_STRUCTURE_TYPE),

@@ -43,6 +43,7 @@ from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.references import PageReferences
+from workers.engine.tree.expressions import isolation
 from workers.engine.tree.nodes import Container, Paragraph, Source
 from workers.engine.tree.styles.computed import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
@@ -287,7 +288,8 @@ def _outline_of(node: BoxNode, references: PageReferences) -> str | None:
     if node.extra is None or not node.extra.has_references:
         return node.outline
     number = "" if node.extra.label is None else f"{node.extra.label.text} "
-    return " ".join(f"{number}{plain_text(references.resolve(node.inlines))}".split())
+    text = isolation.remove(plain_text(references.resolve(node.inlines)))
+    return " ".join(f"{number}{text}".split())
 
 
 def outer_widths(box: BoxStyle, min_content: float, max_content: float) -> tuple[float, float]:

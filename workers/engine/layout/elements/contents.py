@@ -12,6 +12,7 @@ from workers.engine.layout.blocks.labels import measure_label
 from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Region, Resume
 from workers.engine.layout.references import PageLocation, PageReferences
+from workers.engine.syntax.direction import is_in_arabic_script
 from workers.engine.tree.expressions.white_space import apply_text_transform
 from workers.engine.tree.nodes import (
     Contents,
@@ -28,7 +29,6 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.references.cross_references import IndexTerm, ReferenceText, Title
 from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
-from workers.engine.tree.styles.direction import is_in_arabic_script
 
 _MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned after
 _EN_DASH: Final = "\u2013"

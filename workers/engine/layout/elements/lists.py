@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
-from workers.engine.layout.blocks.repetition import lay_out_repeatedly
 from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
@@ -90,7 +89,7 @@ def lay_out_list(
         context.path.pop()
         return fragment
 
-    return lay_out_repeatedly(context, node, region, resume, content)
+    return lay_out_box(context, node, region, resume, content)
 
 
 def lay_out_item(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 
-from workers.engine.layout.blocks.boxes import outer_widths
+from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import NUMBER_GAP
-from workers.engine.layout.blocks.repetition import lay_out_repeatedly
 from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
@@ -92,7 +91,7 @@ def lay_out_note(
         shown = number if at is None else None
         return NoteFragment(node, fragment, shown, hanging_indent, inner.width, height)
 
-    return lay_out_repeatedly(context, node, region, resume, content)
+    return lay_out_box(context, node, region, resume, content)
 
 
 def measure_note(context: LayoutContext, node: Note) -> tuple[float, float]:

@@ -15,7 +15,6 @@ from workers.engine.layout.blocks.labels import (
     draw_page_number,
     find_label_layout,
 )
-from workers.engine.layout.blocks.repetition import lay_out_repeatedly
 from workers.engine.layout.blocks.truncation import add_ellipsis
 from workers.engine.layout.context import (
     EPSILON,
@@ -219,7 +218,7 @@ def lay_out_paragraph(
     context: LayoutContext, node: Paragraph, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out as many lines as fit, with regard to orphans and widows."""
-    return lay_out_repeatedly(
+    return lay_out_box(
         context, node, region, resume, lambda inner, at: _lay_out_lines(context, node, inner, at)
     )
 

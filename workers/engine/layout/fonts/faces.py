@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import uharfbuzz as hb
 
-from workers.engine.layout.fonts.codes import Codes, escape, find_codes
 from workers.engine.layout.fonts.ligatures import (
     Ligatures,
     expand,
     find_ligatures,
+    write_codes,
 )
 from workers.engine.syntax.font_variants import Features
 
@@ -50,6 +50,9 @@ _NOT_ENCODED: Final = re.compile(f"[{_DEFAULT_IGNORABLE}{_BEYOND}]")
 _WITH_LIGATURES: Final = {**_KERNING_ONLY, "liga": True}
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
 
+_SPACE: Final = b"\0 "  # its code
+_ESCAPED: Final = re.compile(rb"[\\()\r]")
+
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 _BY_ITSELF: Final = b"by itself"  # of texts whose operand depends on their digits
 _NOT_ZERO: Final = re.compile("[1-9]")
@@ -73,9 +76,9 @@ class Traits:
 class Face:
     """One font, of the product or of an account. Metrics are in em: multiply by the font size for points.
 
-    A character has a code of its own (codes.py) and the embedded font maps codes to glyphs, so copied
-    text is exactly what was written, even where two characters share a glyph. Text that
-    `needs_shaping` is encoded by its glyphs instead (shaping.py).
+    The code of a character is its UTF-16 unit, and the embedded font maps codes to glyphs, so copied
+    text is exactly what was written, even where two characters share a glyph (decision 495). Text
+    that `needs_shaping` is encoded by its glyphs instead (shaping.py).
     """
 
     shapes = True
@@ -95,8 +98,6 @@ class Face:
         self.hb_font: Any = hb.Font(self.hb_face)
         self.units: int = self.hb_face.upem
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
-        self.codes: Codes = find_codes(self._covered)
-        self.spaces_words: bool = self.codes.is_mixed  # word spacing is for spaces of one byte
         # The product's text fonts have all of ASCII; one of an account may have emoji only.
         self._has_ascii = not self.is_own or self._covered.issuperset(_ASCII)
         self._widths: dict[str, float] = {}
@@ -208,7 +209,7 @@ class Face:
             if b"0" not in pattern or len(text) > _MAX_CACHED_LENGTH or not self._has_equal_figures:
                 return None
             zeros = pattern.decode()
-            is_plain = self._write_operand(zeros) == self._write_plain(zeros)
+            is_plain = self._write_operand(zeros) == _write_plain(zeros)
             if len(self._numbers) >= _MAX_CACHED_NUMBERS:
                 self._numbers.clear()
             number = self._numbers[pattern] = _Number(self._measure(zeros), is_plain)
@@ -234,7 +235,7 @@ class Face:
         """
         text = pattern.decode()
         operand = self._write_operand(text)
-        if operand == self._write_plain(text):
+        if operand == _write_plain(text):
             return None
         return _BY_ITSELF if b"0" in pattern else operand
 
@@ -257,7 +258,7 @@ class Face:
         if operand is None:
             number = self._find_number(text)
             if number is not None and number.is_plain:
-                return self._write_plain(text)
+                return _write_plain(text)
             operand = self._write_operand(text)
             if len(text) <= _MAX_CACHED_LENGTH:
                 if len(self._operands) >= _MAX_CACHED_WORDS:
@@ -271,8 +272,7 @@ class Face:
         patterns = self._find_patterns(joined, len(texts))
         if patterns is None:
             return [*map(self.encode, texts)]
-        line_end = self.codes.write("\n")
-        operands = self._write_plain(joined).replace(line_end, b")\n(").split(b"\n")
+        operands = _write_plain(joined).replace(b"\0\n", b")\n(").split(b"\n")
         others = [*map(self._pattern_operands.__getitem__, patterns)]
         for at in compress(range(len(others)), others):
             other = others[at]
@@ -281,8 +281,8 @@ class Face:
 
     def _write_operand(self, text: str) -> bytes:
         if _FIGURES.fullmatch(text):
-            return b"(" + self._write_string(text) + b")"
-        codes = self.codes.space.join(map(self._encode_word, text.split(" ")))
+            return b"(" + _write_string(text) + b")"
+        codes = _SPACE.join(map(self._encode_word, text.split(" ")))
         if b")" in codes and _KERNED.search(codes):
             return b"[(" + codes + b")]"
         return b"(" + codes + b")"
@@ -290,15 +290,15 @@ class Face:
     def encode_justified(self, text: str, adjustment: float) -> bytes:
         """Return `text` as the operand of TJ, its spaces wider by `adjustment` thousandths of an em.
 
-        For faces of which word spacing does not (`spaces_words`).
+        Word spacing is for spaces of one byte only (ISO 32000-1, 9.3.3).
         """
-        gap = self.codes.space + b")%d(" % -round(adjustment)
+        gap = _SPACE + b")%d(" % -round(adjustment)
         return b"[(" + gap.join(map(self._encode_word, text.split(" "))) + b")]"
 
     def append_space(self, operand: bytes) -> bytes:
         """Return the operand of a text with a space at its end."""
         end = b")]" if operand[-1:] == b"]" else b")"
-        return operand[: -len(end)] + self.codes.space + end
+        return operand[: -len(end)] + _SPACE + end
 
     def _encode_word(self, word: str) -> bytes:
         """Return the inside of a string operand; a kern ends the string and starts another."""
@@ -314,24 +314,16 @@ class Face:
     def _write_kerned(self, word: str) -> bytes:
         kerns = list(map(self._kerns.__getitem__, map(add, word, word[1:])))
         if not any(kerns):
-            return self._write_string(word)
+            return _write_string(word)
         written = []
         start = 0
         for end, kern in enumerate(kerns, start=1):
             if kern:
-                written.append(self._write_string(word[start:end]))
+                written.append(_write_string(word[start:end]))
                 written.append(b")%d(" % -round(kern * 1000 / self.units))
                 start = end
-        written.append(self._write_string(word[start:]))
+        written.append(_write_string(word[start:]))
         return b"".join(written)
-
-    def _write_string(self, text: str) -> bytes:
-        """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
-        return escape(self.codes.write(encodable_text(text)))
-
-    def _write_plain(self, text: str) -> bytes:
-        """Return text without kerns and escapes as the operand of Tj."""
-        return b"(" + self.codes.write(text) + b")"
 
     def covers(self, char: str) -> bool:
         """Return whether the face has a glyph for `char`, or `char` needs none."""
@@ -426,6 +418,22 @@ def encodable_text(text: str) -> str:
     if text.isascii() or not _NOT_ENCODED.search(text):
         return text
     return _SUPPLEMENTARY.sub("\ufffd", _IGNORABLE.sub("", text))
+
+
+def _write_string(text: str) -> bytes:
+    """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
+    codes = write_codes(encodable_text(text))
+    return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    # A reader would take a carriage return in a string for a line feed.
+    return b"\\r" if match[0] == b"\r" else b"\\" + match[0]
+
+
+def _write_plain(text: str) -> bytes:
+    """Return text without kerns and escapes as the operand of Tj."""
+    return b"(" + write_codes(text) + b")"
 
 
 def _is_drawn(code: int) -> bool:

@@ -113,6 +113,12 @@ _MAX_CACHED_CHARACTERS: Final = 8_000  # per chain; a long Chinese text has half
 _EAST_ASIAN: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )
+# Punctuation and symbols that Latin fonts have too; currency signs are those of figures.
+_SHARED_SYMBOLS: Final = re.compile(
+    "[\u00a1\u00a6-\u00a9\u00ab\u00ac\u00ae-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf\u00d7\u00f7"
+    "\u2010-\u205e\u2100-\u2bff]+"
+)
+_QUOTATION_MARKS: Final = re.compile("[“”‘’]")
 _KANA: Final = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HANGUL: Final = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 _BOPOMOFO: Final = re.compile("[\u3105-\u312f\u31a0-\u31bf]")
@@ -438,9 +444,12 @@ def _find_single_face(chain: FallbackChain, text: str) -> Face | None:
 
 
 def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
-    face = chain[text[0]] or chain.first
+    faces = [*map(chain.__getitem__, text)]
+    if _EAST_ASIAN.search(text):
+        _set_symbols(faces, text)
+    face = faces[0] or chain.first
     start = 0
-    for at, own in enumerate(map(chain.__getitem__, text)):
+    for at, own in enumerate(faces):
         if own is face or (own or chain.first) is face:
             continue
         if _joins_previous_run(text[at], face) and (
@@ -450,6 +459,25 @@ def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
         yield face, text[start:at]
         face, start = own or chain.first, at
     yield face, text[start:]
+
+
+def _set_symbols(faces: list[Face | None], text: str) -> None:
+    """Set symbols beside East Asian text in its face, where that has them; quotation marks in pairs."""
+    for match in _SHARED_SYMBOLS.finditer(text):
+        start, end = match.span()
+        beside = [at for at in (start - 1, end) if _EAST_ASIAN.match(text[at : at + 1])]
+        face = faces[beside[0]] if beside else None
+        if face is not None:
+            faces[start:end] = [
+                face if face.covers(text[at]) else faces[at] for at in range(start, end)
+            ]
+    opened: dict[str, Face | None] = {}
+    for match in _QUOTATION_MARKS.finditer(text):
+        at, mark = match.start(), match[0]
+        if mark in "“‘":
+            opened["”" if mark == "“" else "’"] = faces[at]
+        elif (face := opened.pop(mark, None)) is not None:
+            faces[at] = face
 
 
 def _joins_previous_run(char: str, face: Face) -> bool:

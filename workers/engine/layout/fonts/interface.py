@@ -17,7 +17,6 @@ class FontFace(Protocol):
     underline_thickness: float
     strike_position: float
     shapes: bool  # whether the face supports shaping
-    spaces_words: bool  # whether word spacing (Tw) widens the spaces of encoded text
     is_ideographic: bool  # whether justification expands between all characters
 
     def measure(self, text: str) -> float:

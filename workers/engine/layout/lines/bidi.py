@@ -20,10 +20,6 @@ _LETTERS: Final = {
     "BN": "X", "B": "B", "S": "K", "WS": "W", "ON": "O", "LRE": "l", "RLE": "r", "LRO": "d",
     "RLO": "e", "PDF": "p", "LRI": "i", "RLI": "j", "FSI": "f", "PDI": "q", "": "L",
 }  # fmt: skip
-_RIGHT_TO_LEFT: Final = re.compile(
-    "[\u0590-\u08ff\u200f\u202a-\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc"
-    "\U00010800-\U00010fff\U0001e800-\U0001efff]"
-)
 CONTROLS: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # never drawn
 _CONTROL_TYPES: Final = re.compile("[lrdepijfqX]")
 _NEUTRAL: Final = re.compile("[OWBKijfq]+")
@@ -59,11 +55,6 @@ class _Types(dict[int, str]):
 
 
 _TYPES: Final = _Types()
-
-
-def has_right_to_left(text: str) -> bool:
-    """Return whether a text may contain right-to-left characters."""
-    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
 
 
 def resolve_levels(text: str, *, is_rtl: bool) -> list[tuple[int, int, int]]:

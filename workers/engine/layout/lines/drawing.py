@@ -78,7 +78,6 @@ def make_glyphs(
         text,
         width,
         owner,
-        0.0,
         style.letter_spacing,
         shown,
     )
@@ -113,7 +112,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
             letter_spacing = style.letter_spacing
             shown = text if joined is None else joined[text]
             codes = _encode(face, shown, size, word_spacing)
-            if face.is_ideographic and not face.spaces_words:
+            if face.is_ideographic:
                 letter_spacing += word_spacing
             said = text
             if fragment is last:
@@ -129,7 +128,6 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
                     said,
                     width,
                     owner,
-                    word_spacing,
                     letter_spacing,
                     shown,
                 )
@@ -163,10 +161,8 @@ def _draw_atomic_inline(
 
 
 def _encode(face: FontFace, text: str, size: float, word_spacing: float) -> bytes:
-    """Return the operand of a text, which spreads its spaces where neither word spacing nor letter
-    spacing does.
-    """
-    if not word_spacing or face.spaces_words or face.is_ideographic:
+    """Return the operand of a text, which spreads its spaces where letter spacing does not."""
+    if not word_spacing or face.is_ideographic:
         return face.encode(text)
     return face.encode_justified(text, word_spacing / size * 1000)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from unicodedata import category
 
+from workers.engine.characters import has_right_to_left
 from workers.engine.layout.fonts import (
     Cluster,
     Face,
@@ -16,7 +17,7 @@ from workers.engine.layout.fonts import (
     shape_word,
     split_by_face,
 )
-from workers.engine.layout.lines.bidi import has_right_to_left, reorder, resolve_levels
+from workers.engine.layout.lines.bidi import reorder, resolve_levels
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.styles import SvgStyle, font_size, is_bold
 from workers.engine.layout.svg.values import to_length, to_lengths, to_number, to_numbers

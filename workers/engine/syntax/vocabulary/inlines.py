@@ -32,6 +32,7 @@ INLINE_ELEMENTS: Final = (
         for name, doc in (
             ("b", "Bold text."), ("i", "Italic text."), ("u", "Underlined text."), ("s", "Struck-through text."),
             ("sub", "Subscript."), ("sup", "Superscript."), ("code", "Text in the monospaced font."),
+            ("bdi", "Text set apart from the text around it, which it does not reorder; its direction is that of its first letter unless given."),
         )
     ),
     element(

@@ -50,7 +50,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("line-height", v.LINE_HEIGHT, "1.35", "Line height; a number is a multiple of the font size."),
     _inherited("letter-spacing", v.SIGNED_LENGTH, "0", "Space added between characters."),
     _inherited("text-align", v.choice("start", "end", "left", "right", "center", "justify", "decimal"), "start", "Alignment of lines; decimal aligns the decimal signs in a table column, with whole numbers before them and text to the right."),
-    _inherited("direction", v.choice("ltr", "rtl"), None, "Direction of lines and tables; that of the language unless given."),
+    _inherited("direction", v.choice("ltr", "rtl", "auto"), None, "Direction of lines and tables; that of the language unless given. `auto` is, in each paragraph, that of its first letter."),
     _inherited("text-indent", v.SIGNED_LENGTH, "0", "Indentation of the first line of a paragraph."),
     _inherited("text-transform", v.choice("none", "uppercase", "lowercase", "capitalize"), "none", "Case conversion."),
     _property(AttributeGroup.TEXT, "text-decoration", v.choice("none", "underline", "line-through"), "none", "Line below or through the text."),

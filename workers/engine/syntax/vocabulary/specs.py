@@ -16,7 +16,22 @@ FIELDS: Final = ("input", "textarea", "select", "signature")
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE: Final = frozenset(
     {
-        *("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode", "chart"),
+        *(
+            "span",
+            "b",
+            "i",
+            "u",
+            "s",
+            "sub",
+            "sup",
+            "code",
+            "bdi",
+            "a",
+            "br",
+            "img",
+            "barcode",
+            "chart",
+        ),
         *("group", "ref", "mark", "footnote", "running"),
         *FIELDS,
     }

@@ -149,9 +149,12 @@ class CompileContext:
             self.check_expression(parsed, location)
         return template
 
-    def compile_text(self, template: TextTemplate, location: SourceLocation) -> Evaluation:
-        """Compile a parsed text."""
-        return Evaluation(compile_text(template), template.expressions, location, "")
+    def compile_text(
+        self, template: TextTemplate, location: SourceLocation, *, isolates: bool = False
+    ) -> Evaluation:
+        """Compile a parsed text; with `isolates` its values are set apart from the text around them."""
+        written = compile_text(template, isolates=isolates)
+        return Evaluation(written, template.expressions, location, "")
 
     def check_expression(self, parsed: Expression, location: SourceLocation) -> None:
         """Check the names of an expression, and record them as used."""

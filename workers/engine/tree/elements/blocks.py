@@ -38,6 +38,7 @@ from workers.engine.tree.elements.paragraphs import (
     HEADING_ROLES,
     compile_paragraph,
     make_extras,
+    style_for,
     wrap_in_ids,
 )
 from workers.engine.tree.elements.payment_slips import compile_payment_slip
@@ -150,7 +151,8 @@ def _compile_loose(
             first = names[0] if names else None
             extra = make_extras(None, inlines, context.features)
             paragraph = Paragraph(
-                source(scope), Role.P, computed.style, inlines, None, first, extra
+                *(source(scope), Role.P, style_for(inlines, computed), inlines),
+                *(None, first, extra),
             )
             out.append(wrap_in_ids(paragraph, names[1:], computed))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from workers.engine.tree.expressions.isolation import BY_FIRST_STRONG, continue_in_lines
 from workers.engine.tree.expressions.white_space import SPACES, SPACES_IN_LINE
 from workers.engine.tree.nodes import (
     FormField,
@@ -98,6 +99,8 @@ class InlineCollector:
 
     def _add_lines(self, text: str, style: TextStyle, link: str | None) -> None:
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if BY_FIRST_STRONG in text:
+            lines = continue_in_lines(lines)
         for position, line in enumerate(lines):
             if position:
                 self._flush()

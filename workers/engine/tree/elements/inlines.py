@@ -18,6 +18,7 @@ from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
 from workers.engine.tree.elements.inline_collector import COLLECTOR, InlineCollector
+from workers.engine.tree.expressions import isolation
 from workers.engine.tree.expressions.scope import FRAGMENT_IDS, STATE, Scope
 from workers.engine.tree.expressions.white_space import (
     apply_text_transform,
@@ -31,12 +32,8 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 # The scope key of the link around inline content, while it is built.
 _LINK: Final = "#link"
 
-# An element that reads the other way is set apart from the text around it, as HTML's `dir` does.
-_ISOLATES: Final = {False: "\u2066", True: "\u2067"}
-_END_OF_ISOLATE: Final = "\u2069"
-
 _MAX_SPAN: Final = 1000  # characters of a mark that references show
-FORMATTING: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code"})
+FORMATTING: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code", "bdi"})
 
 
 def compile_inlines(
@@ -104,7 +101,7 @@ def _compile_text(child: Text, context: CompileContext, owner: Element) -> NodeB
     literal = template.literal
     if literal is not None:
         return NodeBuilder(_Literal(literal), is_static=True)
-    evaluation = context.compile_text(template, owner.location)
+    evaluation = context.compile_text(template, owner.location, isolates=True)
 
     def build_text(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
         _add_text(scope, parent, evaluation.evaluate(scope))
@@ -164,10 +161,11 @@ def _compile_formatting(element: Element, context: CompileContext) -> NodeBuilde
 class _FormattingBuilder:
     """Builds the content of a formatting element."""
 
-    __slots__ = ("element_style", "identity", "inner")
+    __slots__ = ("element_style", "identity", "inner", "is_isolated")
     inner: BuildNodes
 
     def __init__(self, element: Element, context: CompileContext) -> None:
+        self.is_isolated = element.tag == "bdi"
         self.element_style = context.compile_style(element, is_inline=True)
         self.identity = context.compile_attribute(element, "id")
 
@@ -181,6 +179,7 @@ class _FormattingBuilder:
             parent,
             element_style.compute(scope, parent),
             out,
+            is_isolated=self.is_isolated,
         )
         if name is not None:
             scope[COLLECTOR].spans.append((name, start, scope[COLLECTOR].position))
@@ -332,15 +331,30 @@ def _compile_fragment_link(
 
 
 def _build_inner(
-    inner: BuildNodes, scope: Scope, parent: ComputedStyle, own: ComputedStyle, out: list[Any]
+    inner: BuildNodes,
+    scope: Scope,
+    parent: ComputedStyle,
+    own: ComputedStyle,
+    out: list[Any],
+    *,
+    is_isolated: bool = False,
 ) -> None:
     """Build inline content, isolated if its direction is not its parent's (UAX #9, 2.4.2)."""
-    if own.inherited.is_rtl is parent.inherited.is_rtl:
+    initiator = _find_initiator(own)
+    if initiator == _find_initiator(parent) and not is_isolated:
         inner(scope, own, out)
         return
-    _add_text(scope, own, _ISOLATES[own.inherited.is_rtl])
+    _add_text(scope, own, initiator)
     inner(scope, own, out)
-    _add_text(scope, own, _END_OF_ISOLATE)
+    _add_text(scope, own, isolation.END)
+
+
+def _find_initiator(computed: ComputedStyle) -> str:
+    """Return the control that sets content of a direction apart, as HTML's `dir` does."""
+    own = computed.inherited
+    if own.is_auto:
+        return isolation.BY_FIRST_STRONG
+    return isolation.RIGHT_TO_LEFT if own.is_rtl else isolation.LEFT_TO_RIGHT
 
 
 def _register_id(

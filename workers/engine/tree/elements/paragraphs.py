@@ -18,6 +18,7 @@ from workers.engine.tree.elements.inlines import (
     collect_inlines,
     compile_inlines,
 )
+from workers.engine.tree.expressions import isolation
 from workers.engine.tree.expressions.scope import FIGURE_ID, STATE, Scope
 from workers.engine.tree.nodes import (
     Block,
@@ -40,7 +41,7 @@ from workers.engine.tree.references.collector import (
     ReferenceFeatures,
 )
 from workers.engine.tree.styles.cascade import ComputedStyle
-from workers.engine.tree.styles.computed import Numbering
+from workers.engine.tree.styles.computed import Numbering, Style
 
 HEADING_ROLES: Final = {
     "h1": Role.H1, "h2": Role.H2, "h3": Role.H3, "h4": Role.H4, "h5": Role.H5, "h6": Role.H6,
@@ -100,7 +101,8 @@ class _ParagraphBuilder(BlockBuilder):
         first = names[0] if names else None
         source = self.source(scope)
         extra = make_extras(label, inlines, self.features)
-        made = Paragraph(source, self.role, computed.style, inlines, entry or None, first, extra)
+        style = style_for(inlines, computed)
+        made = Paragraph(source, self.role, style, inlines, entry or None, first, extra)
         if is_collected:
             targets = names[:own]
             if self.kind == FIGURE and scope.get(FIGURE_ID) is not None:
@@ -152,6 +154,13 @@ def wrap_in_ids(block: Block, names: Iterable[str], computed: ComputedStyle) -> 
     return block
 
 
+def style_for(inlines: tuple[Inline, ...], computed: ComputedStyle) -> Style:
+    """Return the style of a paragraph, whose direction may be that of its first letter."""
+    if not computed.inherited.is_auto:
+        return computed.style
+    return computed.for_text(_plain_text(inlines))
+
+
 def _plain_text(inlines: Iterable[Inline]) -> str:
     texts = [
         inline.text if isinstance(inline, TextRun) else " "
@@ -159,4 +168,4 @@ def _plain_text(inlines: Iterable[Inline]) -> str:
         if not isinstance(inline, InlineAnchor | NoteCall)
         and not (isinstance(inline, Reference) and inline.show == "note")
     ]
-    return " ".join("".join(texts).split())
+    return " ".join(isolation.remove("".join(texts)).split())

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from types import CodeType
 from typing import Any, Final
 
 from jinja2 import nodes
 
+from workers.engine.characters import has_right_to_left
 from workers.engine.tree.expressions import runtime
 from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.filters import FILTERS, Filter, FilterKind
@@ -27,6 +29,7 @@ from workers.engine.tree.expressions.grammar import (
     find_row_expression,
     parse_expression,
 )
+from workers.engine.tree.expressions.isolation import isolate
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ExpressionError
 from workers.engine.tree.expressions.scope import FORMATS, MESSAGES, Scope, Value
 
@@ -46,24 +49,25 @@ def compile_value(expression: Expression) -> Callable[[Scope], Value]:
 
 
 @cache_short(lambda template: template.length)
-def compile_text(
-    template: TextTemplate, *, collapse: Collapse | None = None
-) -> Callable[[Scope], str]:
-    """Compile a text to a function of the scope; `collapse` collapses white space in its values."""
-    return _CodeGenerator().function(lambda generator: generator.emit_text(template, collapse))
+def compile_text(template: TextTemplate, *, isolates: bool = False) -> Callable[[Scope], str]:
+    """Compile a text to a function of the scope; with `isolates` its values are set apart."""
+    return _CodeGenerator(isolates=isolates).function(lambda made: made.emit_text(template))
 
 
 @cache_short(lambda templates: sum(text.length for text in templates))
 def compile_texts(
     templates: tuple[TextTemplate, ...], *, collapse: Collapse
 ) -> Callable[[Scope], tuple[str, ...]]:
-    """Compile several texts to one function that returns them all, such as the cells of a row."""
+    """Compile the cells of a row to one function that returns them all, values set apart.
+
+    `collapse` collapses white space in values.
+    """
 
     def emit(generator: _CodeGenerator) -> str:
-        cells = [generator.emit_text(template, collapse) for template in templates]
+        cells = [generator.emit_cell(template, collapse) for template in templates]
         return f"({', '.join(cells)},)"
 
-    return _CodeGenerator().function(emit)
+    return _CodeGenerator(isolates=True).function(emit)
 
 
 def explain_failure(expression: Expression, scope: Scope) -> str | None:
@@ -108,9 +112,12 @@ _GLOBALS: Final[dict[str, Any]] = {
 class _CodeGenerator:
     """Generates one Python function: a statement for each step, a local variable for each result."""
 
-    def __init__(self, *, is_careful: bool = False, is_row: bool = False) -> None:
+    def __init__(
+        self, *, is_careful: bool = False, is_row: bool = False, isolates: bool = False
+    ) -> None:
         self.is_careful = is_careful
         self.is_row = is_row
+        self.isolates = isolates
         self.lines: list[str] = []
         self.globals: dict[str, Any] = dict(_GLOBALS)
         self.indent = 1
@@ -130,17 +137,23 @@ class _CodeGenerator:
         made: Callable[..., Any] = self.globals.pop("evaluate")
         return made
 
-    def emit_text(self, template: TextTemplate, collapse: Callable[[str], str] | None) -> str:
-        """Generate the steps of a text; white space is collapsed where values may contain some."""
-        parts = [
-            repr(part) if isinstance(part, str) else self.emit_as_text(part)
-            for part in template.parts
-        ]
+    def emit_text(self, template: TextTemplate) -> str:
+        """Generate the steps of a text."""
+        fixed = "".join(part for part in template.parts if isinstance(part, str))
+        emit = (
+            partial(self.emit_isolated, is_mixed=has_right_to_left(fixed))
+            if self.isolates
+            else self.emit_as_text
+        )
+        parts = [repr(part) if isinstance(part, str) else emit(part) for part in template.parts]
         is_sum = 0 < len(parts) <= _MAX_TERMS
-        joined = self.assign(" + ".join(parts) if is_sum else f"''.join([{', '.join(parts)}])")
+        return self.assign(" + ".join(parts) if is_sum else f"''.join([{', '.join(parts)}])")
+
+    def emit_cell(self, template: TextTemplate, collapse: Callable[[str], str]) -> str:
+        """Generate the steps of a cell; white space is collapsed where values may contain some."""
         sole = template.sole
-        is_clean = template.literal is not None or (sole is not None and _is_clean(sole.node))
-        if collapse is None or is_clean:
+        joined = self.emit_text(template) if sole is None else self.emit_as_text(sole)
+        if template.literal is not None or (sole is not None and _is_clean(sole.node)):
             return joined
         self.globals["collapse"] = collapse
         return self.assign(f"collapse({joined})")
@@ -151,6 +164,20 @@ class _CodeGenerator:
         if _is_text(expression.node):
             return value
         return self.assign(f"{value} if {value}.__class__ is str else to_text({value})")
+
+    def emit_isolated(self, expression: Expression, *, is_mixed: bool) -> str:
+        """Generate the steps of an expression whose value is set apart from the text around it."""
+        value, node = self.emit_as_text(expression), expression.node
+        if isinstance(node, nodes.Filter) and node.name == "unisolated":
+            return value
+        self.globals["isolate"] = isolate
+        if is_mixed:
+            return self.assign(f"isolate({value}, is_mixed=True)")
+        self.uses_formats = True
+        return self.assign(
+            f"{value} if {value}.isascii() and not formats.is_rtl"
+            f" else isolate({value}, is_mixed=formats.is_rtl)"
+        )
 
     def emit(self, node: nodes.Node) -> str:  # noqa: C901, PLR0911, PLR0912  (one case for each kind)
         """Write the steps of a node; return the variable or literal that holds its value."""
@@ -278,7 +305,8 @@ class _CodeGenerator:
         options = [(pair.key, self.emit(pair.value)) for pair in node.kwargs]
         if known.kind is FilterKind.MESSAGE:
             record = ", ".join(f"{name!r}: {a}" for name, a in options)
-            return self.assign(f"scope[{MESSAGES!r}].translate({value}, {{{record}}}, scope)")
+            options_of = f"{{{record}}}, scope, isolates={self.isolates}"
+            return self.assign(f"scope[{MESSAGES!r}].translate({value}, {options_of})")
         if known.kind is FilterKind.LOCALE:
             self.uses_formats = True
             key = (

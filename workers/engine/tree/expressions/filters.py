@@ -183,6 +183,11 @@ def lower(value: Value) -> Value:
     return check_text_length(_require_text(value, "lower").lower())
 
 
+def unisolated(value: Value) -> Value:
+    """Order the letters of a text together with the text around it (see Direction)."""
+    return to_text(value)
+
+
 def title(value: Value) -> Value:
     """Write each word with a capital and the rest in lower case, as Jinja does."""
     parts = _WORD_STARTS.split(_require_text(value, "title"))
@@ -497,6 +502,7 @@ _PLAIN: Final[dict[str, Callable[..., Any]]] = {
     "upper": upper,
     "lower": lower,
     "title": title,
+    "unisolated": unisolated,
     "capitalize": capitalize,
     "trim": trim,
     "replace": replace,

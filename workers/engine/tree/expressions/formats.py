@@ -17,6 +17,7 @@ from babel import lists as babel_lists
 from babel import numbers as babel_numbers
 from babel import units as babel_units
 
+from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.syntax.languages import ACCEPTED, read_language
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -61,6 +62,7 @@ class Formats(dict[tuple[Any, ...], Formatter]):
         super().__init__()
         self.tag = tag  # the language requested
         self.is_fallback = is_fallback  # CLDR has no formats for the language requested
+        self.is_rtl = is_right_to_left(tag)
         self.locale = locale
         self.lang = str(locale).replace("_", "-")
         self.currency = currency

@@ -192,8 +192,12 @@ class Translator:
         self._messages = messages
         self._lang = lang
 
-    def translate(self, key: Value, arguments: dict[str, Value], scope: Scope) -> str:
+    def translate(
+        self, key: Value, arguments: dict[str, Value], scope: Scope, *, isolates: bool
+    ) -> str:
         """Return a message in the language of the scope, else of the document, else of the source.
+
+        With `isolates` the values in it are set apart from its text.
 
         Raises:
             ExpressionError: there is no such message, or it cannot be written with the arguments.
@@ -216,10 +220,17 @@ class Translator:
             )
         if key in self._messages.incomplete and not message.required_names <= arguments.keys():
             return ""
-        return _write(message, arguments, scope, formats)
+        return _write(message, arguments, scope, formats, isolates=isolates)
 
 
-def _write(message: Message, arguments: dict[str, Value], scope: Scope, formats: Formats) -> str:
+def _write(
+    message: Message,
+    arguments: dict[str, Value],
+    scope: Scope,
+    formats: Formats,
+    *,
+    isolates: bool,
+) -> str:
     """Return the text of a message; numbers in it are formatted in its own language."""
     variant = message.texts.get(_category(message, arguments))
     if variant is None:
@@ -232,8 +243,10 @@ def _write(message: Message, arguments: dict[str, Value], scope: Scope, formats:
         formats = formats.enter(message.lang)
     inner: Scope = {name: scope[name] for name in text.implicit_names if name in scope}
     inner |= {FORMATS: formats, **arguments}
+    is_isolating = isolates and arguments
+    write = compile_text(text.template, isolates=True) if is_isolating else text.write
     try:
-        return check_text_length(text.write(inner))
+        return check_text_length(write(inner))
     except EVALUATION_ERRORS as failure:
         reasons = (explain_failure(expression, inner) for expression in text.template.expressions)
         reason = next((one for one in reasons if one is not None), str(failure))

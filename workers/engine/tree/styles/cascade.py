@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
+from workers.engine.characters import starts_right_to_left
+from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.syntax.font_variants import VARIANT_PROPERTIES, FontVariants
 from workers.engine.syntax.numbers import PAGE
 from workers.engine.syntax.typography import MIN_GRID_STEP
@@ -32,7 +35,6 @@ from workers.engine.tree.styles.computed import (
     VerticalAlign,
     WhiteSpace,
 )
-from workers.engine.tree.styles.direction import is_right_to_left
 from workers.engine.tree.styles.user_agent import (
     BUILT_IN,
     BUILT_IN_ENTRIES,
@@ -86,6 +88,7 @@ class Inherited(NamedTuple):
     widows: int = 2
     lang: str = "en"
     is_rtl: bool = False
+    is_auto: bool = False  # the direction of each paragraph is that of its first letter
     decoration: str = "none"  # drawn through the children too, as in CSS
     page: str | None = None
     stretch: float = 100.0
@@ -106,6 +109,16 @@ class ComputedStyle:
     def transform(self) -> str:
         """The text-transform that build applies."""
         return self.inherited.transform
+
+    def for_text(self, text: str) -> Style:
+        """Return the style of a paragraph, whose direction may be that of its first letter."""
+        own = self.inherited
+        is_rtl = starts_right_to_left(text) if own.is_auto else None
+        if is_rtl is None or is_rtl is own.is_rtl:
+            return self.style
+        align = _resolve_align(own.align, is_rtl=is_rtl)
+        paragraph = replace(self.style.paragraph, is_rtl=is_rtl, align=align)
+        return replace(self.style, paragraph=paragraph)
 
 
 class UnknownReference(Exception):
@@ -306,6 +319,7 @@ class _Computation:
             widows=get("widows", parent.widows),
             lang=lang or parent.lang,
             is_rtl=self._is_rtl(lang),
+            is_auto=get("direction", "auto" if parent.is_auto and lang is None else "") == "auto",
             decoration=decoration if decoration not in (None, "none") else parent.decoration,
             page=_apply_if_set(get("page"), self.sheet.get_page_family, parent.page),
             stretch=get("font-stretch", parent.stretch),
@@ -445,7 +459,7 @@ class _Computation:
     def _is_rtl(self, lang: str | None) -> bool:
         """Return the direction: the one stated, else that of a stated language, else the parent's."""
         stated = self.get("direction")
-        if stated is not None:
+        if stated in ("ltr", "rtl"):
             return bool(stated == "rtl")
         return self.parent.is_rtl if lang is None else is_right_to_left(lang)
 

@@ -63,6 +63,7 @@ DECLARATIONS: Final[dict[str, dict[str, str]]] = {
     "u": {"text-decoration": "underline"},
     "s": {"text-decoration": "line-through"},
     "sub": {"vertical-align": "sub", "font-size": "70%"},
+    "bdi": {"direction": "auto"},
     "sup": {"vertical-align": "super", "font-size": "70%"},
 }
 for _heading in ("h1", "h2", "h3", "h4", "h5", "h6"):

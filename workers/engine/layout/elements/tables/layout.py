@@ -12,8 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workers.engine.layout.blocks.boxes import outer_widths
-from workers.engine.layout.blocks.repetition import lay_out_repeatedly
+from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,
@@ -63,15 +62,7 @@ def lay_out_table(
         context.path.pop()
         return fragment
 
-    return lay_out_repeatedly(context, node, region, resume, content, is_constant=_is_plain)
-
-
-def _is_plain(node: Table) -> bool:
-    """Return whether a table has text without markup only, and shows no page values."""
-    groups = (*node.heads, *node.feet)
-    if node.captions or node.totals or not all(group.rows.is_static for group in groups):
-        return False
-    return all(type(cell) is str for row in all_rows(node) for cell in row.cells)
+    return lay_out_box(context, node, region, resume, content)
 
 
 def measure_table(context: LayoutContext, node: Table) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from math import inf
 from operator import le
 from typing import Any, Final, NamedTuple
 
+from workers.engine.characters import has_right_to_left
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
@@ -21,7 +22,6 @@ from workers.engine.layout.display import Fill, GlyphRun, Owner, TextRows
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, RunPlan, bare_style
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
-from workers.engine.layout.lines.bidi import has_right_to_left
 from workers.engine.tree.nodes import (
     Block,
     CellTemplate,
@@ -303,7 +303,6 @@ def _draw_each(
                         content,
                         value,
                         owner,
-                        0.0,
                         style.letter_spacing,
                         "",
                     ),

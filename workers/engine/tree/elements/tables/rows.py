@@ -153,7 +153,11 @@ class RowCompiler:
         scope_of = _scope_of(element, context)
         text = _texts_alone(element)
         template = None if text is None else _cell_template(text, element, context)
-        evaluation = None if template is None else context.compile_text(template, element.location)
+        evaluation = (
+            None
+            if template is None
+            else context.compile_text(template, element.location, isolates=template.sole is None)
+        )
         rich = context.compile_blocks(element.children, owner=element) if text is None else None
 
         def build(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
@@ -442,8 +446,9 @@ def _count(counts: list[Evaluation] | None, scope: Scope, *, uses_totals: bool) 
 
 
 def is_one_line(computed: ComputedStyle) -> bool:
-    """Return whether white space collapses, so that a text cell is a single text."""
-    return computed.style.paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
+    """Return whether a text cell is a single text: white space collapses, and the direction is known."""
+    is_collapsed = computed.style.paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
+    return is_collapsed and not computed.inherited.is_auto
 
 
 def _report_in_section(row: Element, context: CompileContext) -> None:

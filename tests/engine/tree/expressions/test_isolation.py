@@ -1,0 +1,49 @@
+"""Whatever an inserted value contains, the text around it stays where it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.engine.layout.lines.bidi import CONTROLS, reorder, resolve_levels
+from workers.engine.tree.expressions.isolation import continue_in_lines, isolate
+
+LETTERS = "aZ5-(). \u05d0\u05e9\u0627\u0664\u200f\u202a\u202b\u202c\u202e\u2066\u2067\u2068\u2069"
+AROUND = [("Item ", " - 5 pcs (9)", False), ("\u05d0 ", " - 5 \u05d1 (9)", True)]
+
+
+def order_around(before: str, value: str, after: str, *, is_rtl: bool) -> list[int | str]:
+    """Return the order in which the characters around a value are seen, and the place of the value."""
+    text = before + value + after
+    levels = [n for start, end, n in resolve_levels(text, is_rtl=is_rtl) for _ in range(start, end)]
+    seen: list[int | str] = []
+    for at in reorder(levels):
+        if len(before) <= at < len(before) + len(value):
+            if "value" not in seen and not CONTROLS.match(text[at]):
+                seen.append("value")
+        else:
+            seen.append(at if at < len(before) else at - len(value))
+    return seen
+
+
+@pytest.mark.parametrize(("before", "after", "is_rtl"), AROUND)
+@given(value=st.text(LETTERS, min_size=1, max_size=12))
+def test_text_around_a_value_is_seen_in_one_order(before, after, is_rtl, value):
+    isolated = isolate(f"a{value}\u05d0", is_mixed=True)
+    expected = order_around(before, isolate("x", is_mixed=True), after, is_rtl=is_rtl)
+    assert order_around(before, isolated, after, is_rtl=is_rtl) == expected
+
+
+def test_values_without_right_to_left_letters_stay_as_they_are():
+    assert isolate("Müller (5)", is_mixed=False) == "Müller (5)"
+    assert isolate("12.50-13", is_mixed=True) == "12.50-13"
+
+
+def test_spaces_around_a_value_stay_outside():
+    assert isolate(" \u05d0 ", is_mixed=False) == " \u2068\u05d0\u2069 "
+
+
+def test_isolates_end_with_a_line_and_go_on_in_the_next():
+    lines = ["a \u2068\u05d0", "\u05d1\u2069 b", "c"]
+    assert continue_in_lines(lines) == ["a \u2068\u05d0\u2069", "\u2068\u05d1\u2069 b", "c"]
