@@ -48,7 +48,7 @@ class _Use(NamedTuple):
     place: SourceLocation | None
     what: str = ""
     is_certain: bool = True
-    is_optional: bool = False
+    consequence: str = ""  # of an optional one that cannot be drawn
     advice: str = ""
 
 
@@ -81,8 +81,8 @@ def _check(use: _Use, resources: Resources, findings: Findings) -> ContentProble
 
 def _report(use: _Use, problem: ContentProblem, findings: Findings) -> None:
     places = () if use.place is None else (use.place,)
-    if use.is_optional:
-        findings.warn(problem.code, f"{problem.text}; it is left out", *places)
+    if use.consequence:
+        findings.warn(problem.code, f"{problem.text}; {use.consequence}", *places)
     elif use.is_certain:
         advice = f". {problem.advice}{use.advice}" if problem.advice else ""
         findings.error(problem.code, f"{problem.text}{use.what}{advice}", *places)
@@ -214,6 +214,6 @@ def _image_use(image: Image) -> _Use:
     return _Use(
         image.picture,
         image.source.location,
-        is_optional=image.is_optional,
+        consequence=image.consequence if image.is_optional else "",
         advice=' With optional="true" it is left out.',
     )

@@ -10,7 +10,7 @@ from workers.engine.layout.prepared_images import PreparedImage
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
-from workers.engine.tree.nodes import Source
+from workers.engine.tree.nodes import Container, Image, Source
 
 
 def find_picture(
@@ -32,6 +32,23 @@ def find_picture(
         if isinstance(known, VectorImage) and known.missing:
             context.report_missing_glyphs(known.missing, source)
     return known
+
+
+def find_fallback(context: LayoutContext, node: Image) -> Container | None:
+    """Return what is laid out in place of an image that cannot be drawn, None for other images."""
+    if node.fallback is None:
+        return None
+    prepared = find_picture(context, node.picture, node.source)
+    if not isinstance(prepared, ContentProblem):
+        return None
+    warn_of_missing(context, node, prepared)
+    return node.fallback
+
+
+def warn_of_missing(context: LayoutContext, node: Image, problem: ContentProblem) -> None:
+    """Warn about an optional image that cannot be drawn."""
+    message = f"{problem.text}; {node.consequence}"
+    context.findings.warn(problem.code, message, node.source.location)
 
 
 def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: Findings) -> None:

@@ -372,7 +372,8 @@ class Rule:
 class Image:
     """An image; an empty `alt` marks decoration. `fit` is CSS object-fit.
 
-    `position` is CSS object-position, across and down; per cent are of the free space.
+    `position` is CSS object-position, across and down; per cent are of the free space. `fallback` has the
+    alternative text as a paragraph, in place of an optional image that cannot be drawn.
     """
 
     role: ClassVar[Role] = Role.FIGURE
@@ -385,6 +386,12 @@ class Image:
     is_optional: bool
     id: str | None = None
     position: tuple[Length, Length] = (CENTER, CENTER)
+    fallback: Container | None = None
+
+    @property
+    def consequence(self) -> str:
+        """What happens if an optional image cannot be drawn, for messages."""
+        return "it is left out" if self.fallback is None else "its alternative text is drawn"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -67,6 +67,11 @@ FLOW_PROPERTIES: Final = (
     _inherited("line-grid", LINE_GRID_KIND, "none", "Distance of the lines of a grid for all baselines of an area, the same in all its columns; tables, rows and grids, floats, notes, headers and footers are not on it."),
 )  # fmt: skip
 
+# Of elements whose content comes from elsewhere, such as a Markdown payload.
+IMAGE_PROPERTIES: Final = (
+    _inherited("optional-images", v.BOOLEAN, "false", "Whether an image inside that is missing or damaged is a warning, with its alternative text in its place."),
+)  # fmt: skip
+
 # Of paragraphs alone, and not inherited.
 PARAGRAPH_PROPERTIES: Final = (
     _property(AttributeGroup.TEXT, "initial-letter", INITIAL_LETTER_KIND, "normal", "First letter several lines high: its height in lines, and the line that it stands on (3 2), which is that of its height unless given; drop is the last line, raise the first."),
@@ -135,6 +140,7 @@ PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
         for spec in (
             *TEXT_PROPERTIES,
             *FLOW_PROPERTIES,
+            *IMAGE_PROPERTIES,
             *PARAGRAPH_PROPERTIES,
             *BOX_PROPERTIES,
             *BREAK_PROPERTIES,

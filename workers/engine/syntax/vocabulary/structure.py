@@ -25,6 +25,7 @@ from workers.engine.syntax.vocabulary.attribute_sets import (
 from workers.engine.syntax.vocabulary.properties import (
     COMMON,
     FLOW_PROPERTIES,
+    IMAGE_PROPERTIES,
     POSITIONS,
     PROPERTIES,
 )
@@ -239,6 +240,7 @@ STRUCTURE: Final = (
         FINAL,
         TEXT,
         FLOW_PROPERTIES,
+        IMAGE_PROPERTIES,
         children=("qr-bill",),
     ),
     element(
