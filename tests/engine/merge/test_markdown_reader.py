@@ -112,7 +112,6 @@ def test_unsupported_markup_leaves_its_text_and_a_warning(markdown: str, element
         ("x" * (1024 * 1024 + 1), "larger than the limit of 1048576 bytes"),
         ("*a **a " * 2000 + "b" + " a** a*" * 2000, "accepted are at most 2000"),
         ("&]*_***" * 4000, "accepted are at most 2000"),
-        ("a\0b", "U+0000"),
         ("|a" * 201 + "|\n" + "|-" * 201 + "|", "201 columns, accepted are at most 200"),
         ("|a" * 200 + "|\n" + "|-" * 200 + "|\n" + "a\n" * 600, "more than 100,000 cells"),
     ],
@@ -273,7 +272,7 @@ def test_a_flow_may_refuse(attribute: str):
 
 
 def test_a_refusal_points_at_the_flow():
-    outcome = send("a\x07b")
+    outcome = send("*" * 2001 + "a *" * 2001)
     assert outcome.only.code == "markdown"
     assert outcome.only.location is not None
     assert outcome.only.location.tag_name == "flow"

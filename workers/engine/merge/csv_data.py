@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from shared.csv_delimiters import detect_delimiter, find_named_delimiter
-from workers.engine.characters import NOT_XML
 from workers.engine.merge.conversion import (
     DataReport,
     check_row_count,
@@ -19,7 +18,13 @@ from workers.engine.merge.conversion import (
 )
 from workers.engine.merge.declarations import Dataset, Field
 from workers.engine.merge.types import Convert
-from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
+from workers.engine.syntax.encodings import (
+    FORBIDDEN_CODE,
+    EncodingError,
+    decode_text,
+    drop_forbidden,
+    position_after,
+)
 from workers.engine.syntax.suggestions import suggest_name
 
 MAX_COLUMNS: Final = 500
@@ -38,16 +43,9 @@ def read_csv(
     except EncodingError as error:
         report.error("encoding", f"CSV: {error}", dataset.location)
         return []
-    forbidden = NOT_XML.search(text)
-    if forbidden:
-        line, column = position_after(text[: forbidden.start()])
-        report.error(
-            "csv",
-            f"CSV line {line}, position {column} contains the character U+{ord(forbidden[0]):04X}, which "
-            "is not accepted",
-            dataset.location,
-        )
-        return []
+    text = drop_forbidden(
+        text, lambda what, _: report.warn(FORBIDDEN_CODE, f"CSV {what}", dataset.location)
+    )
     rows = _read_records(text, dataset, report)
     check_row_count(dataset, len(rows), "CSV", report)
     return rows

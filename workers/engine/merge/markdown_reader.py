@@ -20,7 +20,7 @@ from workers.engine.merge.markdown_slugs import Slugs
 from workers.engine.merge.markdown_tables import TableTooLargeError, tables_plugin
 from workers.engine.syntax import values as v
 from workers.engine.syntax.checks import shorten_text
-from workers.engine.syntax.encodings import position_after
+from workers.engine.syntax.encodings import FORBIDDEN_CODE, drop_forbidden
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 
 MAX_BYTES: Final = 1024 * 1024
@@ -47,7 +47,7 @@ _Token = Mapping[str, Any]
 
 
 class MarkdownError(Exception):
-    """The text is too large, nested too deeply, or has forbidden characters."""
+    """The text is too large or nested too deeply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +80,17 @@ def read_markdown(
     Each node has the location of its line in `lines`, or without them `location`. Headings have an `id`.
 
     Raw HTML `<br>` is a line break; other tags, and links and images that the language does not
-    accept, are dropped with a warning, and their text is kept.
+    accept, are dropped with a warning, and their text is kept. So are control characters.
 
     Raises:
         MarkdownError: the text is larger than 1 MB, nested too deeply, or has more than 2,000 marks
-            in a paragraph, or control characters.
+            in a paragraph.
     """
     if len(text.encode()) > MAX_BYTES:
         raise MarkdownError(f"the text is larger than the limit of {MAX_BYTES} bytes")
-    forbidden = NOT_XML.search(text)
-    if forbidden:
-        line, column = position_after(text[: forbidden.start()])
-        raise MarkdownError(
-            f"line {line}, column {column} contains the character U+{ord(forbidden[0]):04X}, which is "
-            "not accepted"
-        )
+    text = drop_forbidden(
+        text, lambda what, _: findings.warn(FORBIDDEN_CODE, f"Markdown {what}", location)
+    )
     try:
         tokens, state = _PARSER.parse(text)
         reader = _ElementBuilder(location, findings, lines, state.env.get(FOOTNOTES, {}))
