@@ -164,3 +164,15 @@ def test_a_control_character_is_left_out_with_a_warning(kind: PayloadKind, body:
 def test_a_reference_in_a_cdata_section_or_comment_is_text():
     body = "<document><!--&#1;--><flow><p><![CDATA[&#1;]]></p></flow></document>"
     assert merge(None, body, PayloadKind.XML).findings == ()
+
+
+@pytest.mark.parametrize("declared", ["", '<?xml version="1.0" encoding="UTF-8"?>'])
+@pytest.mark.parametrize("source", [None, template("<document><flow/></document>")])
+def test_the_charset_of_the_content_type_overrides_the_xml_declaration(source, declared: str):
+    body = f"{declared}<document><flow><p>Größe</p></flow></document>"
+    outcome = merge(source, body.encode("latin-1"), PayloadKind.XML, charset="iso8859-1")
+    assert outcome.findings == ()
+    assert outcome.merged is not None
+    assert "Größe" in str(outcome.merged.root)
+    marked = body.encode("utf-8-sig")  # a byte order mark overrides both
+    assert merge(source, marked, PayloadKind.XML, charset="iso8859-1").findings == ()

@@ -144,8 +144,8 @@ def _overlay(
     template: PreparedSource | None, payload: Payload, findings: Findings
 ) -> PreparedSource:
     if template is None:
-        return prepare_source(parse_document(payload.body, origin=None))
-    tree = parse_document(payload.body, origin=Origin.PAYLOAD)
+        return prepare_source(parse_document(payload.body, origin=None, charset=payload.charset))
+    tree = parse_document(payload.body, origin=Origin.PAYLOAD, charset=payload.charset)
     if template.root is None or tree.root is None or tree.root.tag != "document":
         findings.extend(template.findings)
         return replace(prepare_source(tree), root=None, expanded=None)

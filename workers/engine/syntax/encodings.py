@@ -35,14 +35,16 @@ def decode_text(source: bytes, encoding: str | None) -> str:
         raise EncodingError(str(error)) from None
 
 
-def decode_xml(source: bytes) -> str:
-    """Decode XML by its byte order mark or its declaration (XML 1.0, appendix F) and strip the mark.
+def decode_xml(source: bytes, charset: str | None) -> str:
+    """Decode XML and strip its byte order mark, which overrides `charset`; that overrides the XML declaration.
+
+    `charset` is that of a Content-Type (RFC 7303, 3).
 
     Raises:
         EncodingError: the encoding is not accepted, or the bytes are not valid in it.
     """
     try:
-        return _decode(source, detect_xml_codec(source))
+        return _decode(source, detect_xml_codec(source, charset))
     except UnacceptedEncodingError as error:
         raise EncodingError(str(error)) from None
 

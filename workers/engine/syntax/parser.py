@@ -42,7 +42,11 @@ _START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"
 
 
 def parse_document(
-    source: bytes, *, origin: Origin | None, linkage: Linkage | None = None
+    source: bytes,
+    *,
+    origin: Origin | None,
+    linkage: Linkage | None = None,
+    charset: str | None = None,
 ) -> SyntaxTree:
     """Parse a document. If it is not well-formed, the tree has no root and one finding.
 
@@ -58,7 +62,7 @@ def parse_document(
         findings.warn(FORBIDDEN_CODE, message[:1].upper() + message[1:], location)
 
     try:
-        reader.read(_drop_references(drop_forbidden(_decode(source), warn), warn).encode())
+        reader.read(_drop_references(drop_forbidden(_decode(source, charset), warn), warn).encode())
     except _RefusedError as refusal:
         location = reader.locate(refusal.line, refusal.column)
         findings.error(refusal.code, str(refusal), location)
@@ -79,10 +83,10 @@ class _RefusedError(Exception):
 # --- bytes ----------------------------------------------------------------------------------------------
 
 
-def _decode(source: bytes) -> str:
+def _decode(source: bytes, charset: str | None) -> str:
     """Return the text without a byte order mark."""
     try:
-        return decode_xml(source)
+        return decode_xml(source, charset)
     except EncodingError as error:
         raise _RefusedError("encoding", str(error), line=error.line, column=error.column) from None
 
