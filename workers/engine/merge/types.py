@@ -10,7 +10,13 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from workers.engine.merge.dates import compile_pattern, read_date, read_instant, read_time
+from workers.engine.merge.dates import (
+    YearOutOfRangeError,
+    compile_pattern,
+    read_date,
+    read_instant,
+    read_time,
+)
 from workers.engine.syntax import values as v
 
 # A data value after merging and conversion. Numbers are always Decimal, never int or float.
@@ -39,6 +45,7 @@ TemporalT = TypeVar("TemporalT", date, datetime, time)
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,60}", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,20})?", re.ASCII)
+_YEARS: Final = "a date in the years 0001 to 9999"
 _MAX_CELL: Final = 100
 _DIGIT: Final = re.compile(r"\d")
 # The signs and separators of numbers in CLDR as their ASCII forms, and those of Arabic as . and , there.
@@ -152,6 +159,8 @@ def _read_temporal(value: Any, read: Callable[[str], TemporalT], accepts: str) -
     if type(value) is str:
         try:
             return read(value.strip())
+        except YearOutOfRangeError:
+            raise ValueError(_YEARS) from None
         except ValueError:
             pass
     raise ValueError(accepts)
@@ -215,6 +224,8 @@ def _formatted_date(kind: FieldType, pattern: str) -> Convert:
     def convert(text: str) -> Value:
         try:
             moment: datetime = read(text.strip())
+        except YearOutOfRangeError:
+            raise ValueError(_YEARS) from None
         except ValueError:
             raise ValueError(f"a {kind.value} in the form {pattern}") from None
         match kind:
