@@ -337,3 +337,20 @@ def test_the_alternative_text_of_a_dead_image_breaks_over_pages_with_its_tags() 
     with pikepdf.open(io.BytesIO(rendered.pdf)) as pdf:
         part = pdf.Root.StructTreeRoot.K.K
         assert part.K.S == "/P"
+
+
+@pytest.mark.parametrize(
+    ("lang", "word"), [("en", "Warning"), ("de-AT", "Warnung"), ("eu", "Warning")]
+)
+def test_an_alert_of_markdown_is_a_box_with_a_translated_title(lang: str, word: str) -> None:
+    template = prepare_template(
+        f'<document lang="{lang}"><style name="alert" border="1pt solid red"/>'
+        '<style name="alert-warning" background="#123456"/><flow/></document>'.encode()
+    )
+    body = b"plain\n\n> [!WARNING]\n> Careful *here*.\n\n> [!TIP]\n> More.\n"
+    rendered = make(template, Payload(PayloadKind.MARKDOWN, body))
+    assert rendered.warnings == ()
+    assert word in text_of(rendered.pdf)
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as pdf:
+        content = pdf.pages[0].Contents.read_bytes()
+    assert content.count(b"0.071 0.204 0.337 rg") == 1

@@ -29,6 +29,7 @@ def github_inlines_plugin(markdown: mistune.Markdown) -> None:
     inline.register("bare_address", _ADDRESS, _parse_address)
     inline.register("bare_email", _EMAIL, _parse_email)
     inline.register("single_strike", _STRIKE, _parse_strike)
+    inline.register("tilde_run", "~{3,}", _parse_tildes)
 
 
 def _parse_address(inline: InlineParser, match: Match[str], state: InlineState) -> int | None:
@@ -93,6 +94,12 @@ def _has_domain(text: str) -> bool:
 
 def _is_bare(address: str) -> bool:
     return address[:4].lower() == "www."
+
+
+def _parse_tildes(inline: InlineParser, match: Match[str], state: InlineState) -> int:
+    """Append three or more tildes as text: one or two strike through (GFM 0.29, 6.5)."""
+    inline.process_text(match[0], state)
+    return match.end()
 
 
 def _parse_strike(inline: InlineParser, match: Match[str], state: InlineState) -> int | None:
