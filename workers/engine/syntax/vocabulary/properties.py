@@ -32,7 +32,7 @@ COMMON: Final = (
     AttributeSpec("class", v.NAMES, "Named styles to apply, in order; later ones override earlier ones.", group=AttributeGroup.COMMON),
     AttributeSpec("if", v.EXPRESSION, "Omits the element unless this is true.", group=AttributeGroup.COMMON, is_expression=True),
     AttributeSpec("for", v.LOOP, "Repeats the element for each item of a list.", group=AttributeGroup.COMMON, is_expression=True),
-    AttributeSpec("lang", v.LANG, "Language of the text and of formats; languages without formats use those of English.", group=AttributeGroup.COMMON, is_inherited=True),
+    AttributeSpec("lang", v.LANG, "Language of the text and of formats; languages without formats use those of English. Dates and numbers have its calendar and digits: `th-u-ca-gregory` and `fa-u-nu-latn` choose others.", group=AttributeGroup.COMMON, is_inherited=True),
 )  # fmt: skip
 
 TEXT_PROPERTIES: Final = (
