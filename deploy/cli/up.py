@@ -58,7 +58,7 @@ def run_up(arguments: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: farm.request_stop())
     try:
         record = farm.start()
-        # Whoever reads that the farm is ready may use the key at once.
+        # A script may use the key as soon as it reads that the farm is ready.
         hints = describe_developer_account(folder, record) if arguments.seed else []
         _print(f"Pressroom is ready at {record.url}")
         _print(f"the Studio, for templates and the account, is at {record.url}/studio/")

@@ -390,7 +390,7 @@ class Image:
 
     @property
     def consequence(self) -> str:
-        """What happens if an optional image cannot be drawn, for messages."""
+        """The consequence for an optional image that cannot be drawn, for messages."""
         return "it is left out" if self.fallback is None else "its alternative text is drawn"
 
 
