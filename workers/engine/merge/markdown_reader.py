@@ -460,7 +460,8 @@ def _pair_tags(tokens: Sequence[_Token]) -> dict[int, int]:
             opened.append((name, position))
             counts[name] += 1
         elif name and counts[name]:
-            inner = ""
+            inner, start = opened.pop()
+            counts[inner] -= 1
             while inner != name:
                 inner, start = opened.pop()
                 counts[inner] -= 1

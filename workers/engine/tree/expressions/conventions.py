@@ -142,10 +142,11 @@ def find_numbering(tag: str, locale: Locale) -> str:
     """
     asked = _read_extension(tag, "nu")
     if asked == "native":
-        asked = locale.other_numbering_systems.get("native", LATIN)
+        others: Mapping[str, str] = locale.other_numbering_systems  # type: ignore[attr-defined] # stubs of an older Babel
+        asked = others.get("native", LATIN)
     if asked and asked not in _ZEROS:
         raise ValueError(f'the digits "{asked}" are not known; accepted are {", ".join(_ZEROS)}')
-    default = locale.default_numbering_system
+    default: str = locale.default_numbering_system  # type: ignore[attr-defined] # the same
     return asked or (default if default in _ZEROS else LATIN)
 
 

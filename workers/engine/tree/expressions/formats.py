@@ -159,7 +159,7 @@ def _find_symbol(find: Callable[..., str], locale: Locale, numbering: str) -> st
     """Return a symbol of numbers; Babel's of Latin digits where it has none of others."""
     try:
         return find(locale, numbering_system=numbering)
-    except babel_numbers.UnsupportedNumberingSystemError:
+    except babel_numbers.UnsupportedNumberingSystemError:  # type: ignore[attr-defined] # stubs of an older Babel
         return find(locale)
 
 
@@ -252,7 +252,7 @@ def make_compact(formats: Formats) -> Formatter:
         if value is None:
             return ""
         number = _require_number(value, "compact")
-        text = babel_numbers.format_compact_decimal(
+        text = babel_numbers.format_compact_decimal(  # type: ignore[call-arg] # stubs of an older Babel
             number,  # type: ignore[arg-type]
             locale=formats.locale,
             numbering_system=formats.numbering,
@@ -272,7 +272,7 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatt
             return ""
         number = _require_number(value, "unit")
         try:
-            text = babel_units.format_unit(
+            text = babel_units.format_unit(  # type: ignore[call-arg] # stubs of an older Babel
                 number, unit, length, locale=formats.locale, numbering_system=formats.numbering
             )
         except babel_units.UnknownUnitError:
