@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.images.prepare import load_image
-from workers.engine.layout.pictures import warn_of_omissions
+from workers.engine.layout.pictures import describe_consequence, warn_of_omissions
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.ports import NoResources, Resources
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
@@ -214,6 +214,6 @@ def _image_use(image: Image) -> _Use:
     return _Use(
         image.picture,
         image.source.location,
-        consequence=image.consequence if image.is_optional else "",
+        consequence=describe_consequence(image) if image.is_optional else "",
         advice=' With optional="true" it is left out.',
     )

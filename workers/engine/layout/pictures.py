@@ -47,8 +47,13 @@ def find_fallback(context: LayoutContext, node: Image) -> Container | None:
 
 def warn_of_missing(context: LayoutContext, node: Image, problem: ContentProblem) -> None:
     """Warn about an optional image that cannot be drawn."""
-    message = f"{problem.text}; {node.consequence}"
+    message = f"{problem.text}; {describe_consequence(node)}"
     context.findings.warn(problem.code, message, node.source.location)
+
+
+def describe_consequence(node: Image) -> str:
+    """Return the end of a message about an optional image that cannot be drawn."""
+    return "it is left out" if node.fallback is None else "its alternative text is drawn"
 
 
 def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: Findings) -> None:

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from workers.engine.syntax.addresses import find_web_address, read_link
 from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
 from workers.engine.syntax.font_families import GENERIC_FAMILIES
 from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
@@ -124,22 +125,10 @@ _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _LOOP: Final = re.compile(r"(?:(\w+)\s*,\s*)?(\w+)\s+in\s+(\S.*)", re.ASCII | re.DOTALL)
 _FAMILY: Final = re.compile(r"[^\W_][\w .-]{0,99}")
-# Spaces are accepted after the host of an address, as browsers do.
-_HOST: Final = r"(?![^/?#]* )"
-_ADDRESS: Final = r"(?! )(?:[^\s<>\"\x00-\x1f\x7f]| ){1,2000}"
-# Schemes and media types are case-insensitive (RFC 3986, 3.1; RFC 2045, 5.1).
-_LINK: Final = re.compile(
-    rf"((?i:https?://|mailto:)){_HOST}{_ADDRESS}|((?i:tel:)){_ADDRESS}|#[A-Za-z_][\w.:-]{{0,99}}"
-)
 _STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
-_REMOTE_IMAGE: Final = re.compile(rf"(https?://){_HOST}{_ADDRESS}", re.IGNORECASE)
-_DATA_IMAGE: Final = re.compile(
-    r"data:(?:image/[a-z0-9.+-]{1,40}|application/pdf);base64,", re.IGNORECASE
-)
+_DATA_IMAGE: Final = re.compile(r"(?i)data:(?:image/[a-z0-9.+-]{1,40}|application/pdf);base64,")
 # SVG is text, and often percent-encoded.
-_DATA_SVG: Final = re.compile(
-    r"data:image/svg\+xml(?:;charset=[A-Za-z0-9-]{1,20}|;utf8)?,", re.IGNORECASE
-)
+_DATA_SVG: Final = re.compile(r"(?i)data:image/svg\+xml(?:;charset=[a-z0-9-]{1,20}|;utf8)?,")
 
 # Keywords of the expression grammar and predefined names (language.md 1.4).
 RESERVED_NAMES: Final = frozenset(
@@ -229,26 +218,11 @@ def _read_pattern(text: str) -> re.Pattern[str]:
         raise ValueError(text) from None
 
 
-def _read_link(text: str) -> str:
-    match = _LINK.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    return text if match.lastindex is None else _normalize_address(match)
-
-
-def _normalize_address(match: re.Match[str]) -> str:
-    """Return an address with its scheme in lowercase, and spaces written as browsers do."""
-    assert match.lastindex is not None
-    scheme = match[match.lastindex].lower()
-    # RFC 3966, 5.1.1: the numbers of a telephone may be separated by hyphens.
-    return scheme + match[0][len(scheme) :].replace(" ", "-" if scheme == "tel:" else "%20")
-
-
 def _read_image(text: str) -> str | bytes:
     if _STORED_IMAGE.fullmatch(text):
         return text
-    if remote := _REMOTE_IMAGE.fullmatch(text):
-        return _normalize_address(remote)
+    if (address := find_web_address(text)) is not None:
+        return address
     if drawing := _DATA_SVG.match(text):
         return unquote_to_bytes(text[drawing.end() :])
     head = _DATA_IMAGE.match(text)
@@ -310,7 +284,7 @@ STORED_FONT: Final = ValueType(
     "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
     matching(_STORED_IMAGE),
 )
-LINK: Final = ValueType("an http, https, mailto or tel address, or #id", _read_link)
+LINK: Final = ValueType("an http, https, mailto or tel address, or #id", read_link)
 
 
 # --- numbers --------------------------------------------------------------------------------------------

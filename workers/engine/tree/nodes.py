@@ -372,8 +372,7 @@ class Rule:
 class Image:
     """An image; an empty `alt` marks decoration. `fit` is CSS object-fit.
 
-    `position` is CSS object-position, across and down; per cent are of the free space. `fallback` has the
-    alternative text as a paragraph, in place of an optional image that cannot be drawn.
+    `position` is CSS object-position, across and down. `fallback` replaces one that cannot be drawn.
     """
 
     role: ClassVar[Role] = Role.FIGURE
@@ -387,11 +386,6 @@ class Image:
     id: str | None = None
     position: tuple[Length, Length] = (CENTER, CENTER)
     fallback: Container | None = None
-
-    @property
-    def consequence(self) -> str:
-        """The consequence for an optional image that cannot be drawn, for messages."""
-        return "it is left out" if self.fallback is None else "its alternative text is drawn"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,13 +20,17 @@ from babel import units as babel_units
 
 from workers.engine.syntax.languages import ACCEPTED, read_language
 from workers.engine.tree.expressions.conventions import (
-    Calendar,
     find_calendar,
-    find_era,
     find_locale_calendar,
-    find_months,
     find_numbering,
     list_digits,
+)
+from workers.engine.tree.expressions.date_fields import (
+    CALENDAR_FIELDS,
+    MONTHS,
+    PLAIN_FIELDS,
+    WEEKDAYS,
+    make_calendar_field,
 )
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -588,78 +592,23 @@ def _fixed(text: str) -> Callable[[Any], str]:
 
 def _field(formats: Formats, field: str) -> Callable[[Any], str]:
     locale = formats.locale
-    if formats.calendar is not None and field[0] in _CALENDAR_FIELDS:
-        return _calendar_field(formats.calendar, locale, field)
-    plain = _PLAIN_FIELDS.get(field)
+    if formats.calendar is not None and field[0] in CALENDAR_FIELDS:
+        return make_calendar_field(formats.calendar, locale, field)
+    plain = PLAIN_FIELDS.get(field)
     if plain is not None:
         return plain
-    if field in _MONTHS:
-        width, context = _MONTHS[field]
+    if field in MONTHS:
+        width, context = MONTHS[field]
         names = babel_dates.get_month_names(width, context, locale)
         return lambda value: str(names[value.month])
-    if field in _WEEKDAYS:
-        days = babel_dates.get_day_names(_WEEKDAYS[field], "format", locale)
+    if field in WEEKDAYS:
+        days = babel_dates.get_day_names(WEEKDAYS[field], "format", locale)
         return lambda value: str(days[value.weekday()])
 
     def write(value: Any) -> str:
         return babel_dates.DateTimeFormat(value, locale)[field]
 
     return write
-
-
-def _calendar_field(calendar: Calendar, locale: Locale, field: str) -> Callable[[Any], str]:
-    """Return a formatter of a year, month, day or era of a calendar."""
-    convert = calendar.convert
-    if field[0] == "G":
-        era = find_era(calendar, locale)
-        return lambda _: era
-    months = find_months(calendar, locale)
-    if field in _MONTHS and months is not None:
-        return lambda value: months[convert(_to_day(value)).month - 1]
-    # Gregorian names of months have the numbers of the calendar.
-    plain = _PLAIN_FIELDS.get(field)
-    if plain is None and field in _MONTHS:
-        names = babel_dates.get_month_names(*_MONTHS[field], locale)
-        return lambda value: str(names[convert(_to_day(value)).month])
-    if plain is None:
-        raise ExpressionError(f'"{field}" is not a field of dates of this calendar')
-    return lambda value: plain(convert(_to_day(value)))
-
-
-def _to_day(value: Any) -> date:
-    day: date = value.date() if isinstance(value, datetime) else value
-    if not isinstance(day, date):
-        raise AttributeError("a time has no date")
-    return day
-
-
-# Those that differ between calendars; Babel writes the others.
-_CALENDAR_FIELDS: Final = "GyMLd"
-_PLAIN_FIELDS: Final[dict[str, Callable[[Any], str]]] = {
-    "d": lambda value: str(value.day),
-    "dd": lambda value: f"{value.day:02}",
-    "M": lambda value: str(value.month),
-    "MM": lambda value: f"{value.month:02}",
-    "y": lambda value: str(value.year),
-    "yy": lambda value: f"{value.year % 100:02}",
-    "yyyy": lambda value: f"{value.year:04}",
-    "H": lambda value: str(value.hour),
-    "HH": lambda value: f"{value.hour:02}",
-    "mm": lambda value: f"{value.minute:02}",
-    "ss": lambda value: f"{value.second:02}",
-}
-_MONTHS: Final[dict[str, tuple[Any, Any]]] = {
-    "MMM": ("abbreviated", "format"),
-    "MMMM": ("wide", "format"),
-    "LLL": ("abbreviated", "stand-alone"),
-    "LLLL": ("wide", "stand-alone"),
-}
-_WEEKDAYS: Final[dict[str, Any]] = {
-    "E": "abbreviated",
-    "EE": "abbreviated",
-    "EEE": "abbreviated",
-    "EEEE": "wide",
-}
 
 
 def _memoised(write: Callable[[Any], str]) -> Callable[[Any], str]:
