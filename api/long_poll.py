@@ -13,6 +13,8 @@ _T = TypeVar("_T")
 # Set once this process shuts down. Synchronous renders are still completed; a long poll returns the
 # current record, and the client repeats it with another process.
 stopping: Final = Event()
+# Set once this process must exit within seconds: renders that a client waits for are abandoned, unmetered.
+quitting: Final = Event()
 
 
 def long_poll(

@@ -1,12 +1,14 @@
-"""Graceful shutdown of a front process: requests in progress are completed, idle connections closed.
+"""Shutdown of a front process: requests in progress are completed, or abandoned, before it exits.
 
 On SIGTERM, gunicorn stops accepting connections and waits for the open ones, including idle keep-alive
 connections. On SIGQUIT it exits at once. After SIGTERM, this module sends SIGQUIT to its own process
-once no request is in progress.
+once no request is in progress. SIGQUIT, its own or an operator's, is delayed until clients are answered:
+a worker could otherwise commit, and so meter, a render whose client is gone.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from collections.abc import Iterable
@@ -16,13 +18,16 @@ from typing import TYPE_CHECKING, Final
 import gevent
 from werkzeug.wsgi import ClosingIterator
 
-from api.long_poll import stopping
+from api.long_poll import quitting, stopping
+from shared.clock import ticks
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 # A request may already be in transit on a keep-alive connection.
 LINGER_SECONDS: Final = 2.0
+# A render notices within a second that it is abandoned. gunicorn waits two seconds if SIGTERM came before.
+QUIT_SECONDS: Final = 2.0
 _CHECK_SECONDS: Final = 0.1
 
 
@@ -48,11 +53,11 @@ class InFlightRequests:
 
 
 def install_shutdown_handler(requests: InFlightRequests) -> None:
-    """On SIGTERM, end long polls, and exit once all requests are completed.
+    """On SIGTERM, end long polls, and exit once all requests are completed; on SIGQUIT, abandon renders first.
 
-    The existing handler runs too, so call this after the server has installed its own.
+    The existing handlers run too, so call this after the server has installed its own.
     """
-    stop = signal.getsignal(signal.SIGTERM)
+    stop, leave = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGQUIT)
 
     def begin(signum: int, frame: FrameType | None) -> None:
         if not stopping.is_set():
@@ -61,11 +66,28 @@ def install_shutdown_handler(requests: InFlightRequests) -> None:
         if callable(stop):
             stop(signum, frame)
 
+    def abandon(signum: int, frame: FrameType | None) -> None:
+        if not quitting.is_set():
+            stopping.set()
+            quitting.set()
+            gevent.spawn(leave_when_answered, signum, frame)
+
+    def leave_when_answered(signum: int, frame: FrameType | None) -> None:
+        _wait_until_idle(requests, QUIT_SECONDS)
+        if callable(leave):
+            leave(signum, frame)
+
     signal.signal(signal.SIGTERM, begin)
+    signal.signal(signal.SIGQUIT, abandon)
 
 
 def _quit_when_idle(requests: InFlightRequests) -> None:
     gevent.sleep(LINGER_SECONDS)
-    while requests.count:
-        gevent.sleep(_CHECK_SECONDS)
+    _wait_until_idle(requests, math.inf)
     os.kill(os.getpid(), signal.SIGQUIT)
+
+
+def _wait_until_idle(requests: InFlightRequests, seconds: float) -> None:
+    give_up_at = ticks() + seconds
+    while requests.count and ticks() < give_up_at:
+        gevent.sleep(_CHECK_SECONDS)

@@ -19,6 +19,8 @@ IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 ID_SHAPE: Final = re.compile(r"[a-z0-9]{20}\Z")
 PUBLIC_PREFIX: Final = "service-"
 
+ID_LENGTH: Final = 24  # of what follows the prefix in identifiers of `new_id`
+
 _BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 # In byte order, so that identifiers sort by time. A random byte maps to the digit of its last five bits.
 _SORTED32: Final = "234567" + string.ascii_lowercase

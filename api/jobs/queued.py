@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from api.jobs.remote_images import fetch_images
+from api.long_poll import quitting
 from api.ports import Cell, Ports
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable, retry_while_unavailable
@@ -31,6 +32,7 @@ _WITHDRAWN: Final = {
 # An operator drains a queue for minutes, longer than the seconds of a restart.
 _DRAINED_RETRY_SECONDS: Final = 30
 _UNTAKEN_RETRY_SECONDS: Final = 10
+_RESTART_RETRY_SECONDS: Final = 5
 _RECONNECT_SECONDS: Final = 0.1
 
 
@@ -106,8 +108,7 @@ def await_place(asked: PlaceRequest, purpose: Purpose, cell: Cell, *, deadline: 
         left = deadline - epoch()
         if left <= 0:
             return False
-        if cell.drains.is_drained(asked.queue):
-            raise drained(purpose)
+        _refuse_if_not_taken(purpose, asked.queue, cell)
         state = retry_while_unavailable(
             lambda: cell.places.wait(asked.job_id, seconds=deadline - epoch()),
             seconds=min(left, AWAITED_SECONDS),
@@ -220,9 +221,15 @@ def refuse_if_drained(purpose: Purpose, cell: Cell) -> None:
     """Check that the queue of a purpose is not drained.
 
     Raises:
-        ServiceError: 503, an operator has drained the queue.
+        ServiceError: 503, an operator has drained the queue, or this process is about to exit.
     """
-    if cell.drains.is_drained(queue_for(purpose)):
+    _refuse_if_not_taken(purpose, queue_for(purpose), cell)
+
+
+def _refuse_if_not_taken(purpose: Purpose, queue: str, cell: Cell) -> None:
+    if quitting.is_set():
+        raise _cut_off(purpose)
+    if cell.drains.is_drained(queue):
         raise drained(purpose)
 
 
@@ -238,13 +245,27 @@ def drained(purpose: Purpose) -> ServiceError:
 
 
 def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
-    """Withdraw a job whose queue is drained; requeue one that the queue has lost."""
+    """Withdraw a job whose queue is drained, requeue one that the queue has lost, and abandon any on shutdown."""
+    job_id, purpose = published.job_id, published.job.purpose
+    # If the job has ended just before, the next look finds its outcome.
+    if quitting.is_set() and cell.replies.abandon(job_id) is None:
+        raise _cut_off(purpose)
     # Without Redis nothing can be done here: the wait itself fails.
     with suppress(Unavailable):
-        cell.places.renew(published.job_id)
+        cell.places.renew(job_id)
         if cell.drains.is_drained(published.queue) and cell.broker.withdraw(published):
-            raise drained(published.job.purpose)
+            raise drained(purpose)
     cell.broker.requeue_lost(published)
+
+
+def _cut_off(purpose: Purpose) -> ServiceError:
+    return ServiceError(
+        503,
+        f"The {_DOING[purpose]} was not completed, because the service is shutting down; try again in "
+        f"{_RESTART_RETRY_SECONDS} s.",
+        kind=ErrorKind.UNAVAILABLE,
+        headers={"Retry-After": str(_RESTART_RETRY_SECONDS)},
+    )
 
 
 def _untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:

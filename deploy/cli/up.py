@@ -58,12 +58,13 @@ def run_up(arguments: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: farm.request_stop())
     try:
         record = farm.start()
+        # A script may use the key as soon as it reads that the farm is ready.
+        hints = describe_developer_account(folder, record) if arguments.seed else []
         _print(f"Pressroom is ready at {record.url}")
         _print(f"the Studio, for templates and the account, is at {record.url}/studio/")
         _print(f"data in {folder.path}, logs in {folder.logs}")
-        if arguments.seed:
-            for line in describe_developer_account(folder, record):
-                _print(line)
+        for line in hints:
+            _print(line)
         farm.run()
         _print("stopping after running jobs have ended")
     except StopRequested:

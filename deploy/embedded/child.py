@@ -22,8 +22,8 @@ KEPT_LOG_BYTES: Final = 10 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """The command of a process and how it stops. `stop_seconds` is its time to finish after SIGTERM, `longest_delay_seconds` the
-    longest time between its end and its restart.
+    """The command of a process and how it stops. `stop_seconds` is its time to finish after SIGTERM, `quit_seconds` that after
+    SIGQUIT, sent before it is killed. `longest_delay_seconds` is the longest time between its end and its restart.
 
     Processes stop by `stop_stage`, lowest first; those of one stage stop together.
     """
@@ -34,6 +34,7 @@ class ChildSpec:
     log: Path
     stop_seconds: float
     stop_stage: int = 0
+    quit_seconds: float = 0.0
     descriptors: tuple[int, ...] = ()
     longest_delay_seconds: float = LONGEST_DELAY_SECONDS
 
@@ -124,6 +125,10 @@ class Child:
             return
         while self._process.poll() is None and clock.ticks() < self._stop_by and wait():
             pass
+        if self.spec.quit_seconds and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(self.spec.quit_seconds)
         kill_group(self._process.pid)
         self._process.wait()
         self._process = None

@@ -26,6 +26,8 @@ MARGIN_SECONDS: Final = 5.0
 # Every render is refused while Redis is down: shorter than the 2 s within which service must recover.
 REDIS_DELAY_SECONDS: Final = 0.5
 _LAST_STOP_STAGE: Final = 4
+# gunicorn kills its processes after two, within which they abandon renders and answer their clients.
+FRONT_QUIT_SECONDS: Final = 3.0
 # Separate pools, so that batches never occupy the slots of interactive renders.
 INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,preview,validate"}
 BATCH_POOL: Final = {
@@ -176,8 +178,10 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         "api.wsgi:app",
     ]
     return [
-        _python(
-            plan, folder, "front", front, stop=budget + MARGIN_SECONDS, descriptors=(listener,)
+        replace(
+            _python(plan, folder, "front", front, stop=budget + MARGIN_SECONDS),
+            descriptors=(listener,),
+            quit_seconds=FRONT_QUIT_SECONDS,
         ),
         *_in_stage(1, *_pools(plan, folder)),
         # Stopped after the workers, which use the fetcher and the signer and write usage events until their end.
@@ -235,7 +239,6 @@ def _python(
     module: list[str],
     *,
     stop: float,
-    descriptors: tuple[int, ...] = (),
     beside: Mapping[str, str] | None = None,
 ) -> ChildSpec:
     return ChildSpec(
@@ -245,5 +248,4 @@ def _python(
         environment=_read_environment(plan, name) | dict(beside or {}),
         log=folder.logs / f"{name}.log",
         stop_seconds=stop,
-        descriptors=descriptors,
     )

@@ -124,6 +124,8 @@ _DATES: Final = {
         Formula("today | date('long')", "2. März 2026", "de"),
         Formula("today | date('short')", "02/03/2026", "en-GB"),
         Formula("today | date('EEEE, d MMMM y')", "lundi, 2 mars 2026", "fr"),
+        Formula("today | date('long')", "2 มีนาคม 2569", "th"),
+        Formula("today | date('long', calendar='gregorian')", "2 มีนาคม ค.ศ. 2026", "th"),
     ),
     "time": (Formula("now | time('short')", "09:30", "de"),),
     "datetime": (

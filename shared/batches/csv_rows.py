@@ -8,20 +8,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final
 
 from shared.batches.ndjson import check_document_count, document_too_large
 from shared.batches.records import CsvHeader
+from shared.csv_delimiters import detect_delimiter, find_named_delimiter
 from shared.encodings import UnacceptedEncodingError, detect_text_codec, measure_bom
 from shared.errors import ServiceError
 from shared.limits import MAX_BATCH_ROW, MAX_CSV_COLUMNS, MAX_JSON_DEPTH
 
 _BUFFER_BYTES: Final = 256 * 1024
-_DELIMITERS: Final = (",", ";", "\t", "|")
-_QUOTED: Final = re.compile(r'"[^"]*+"')
 
 
 class CsvBody(io.RawIOBase):
@@ -76,8 +74,11 @@ class CsvBody(io.RawIOBase):
         return cells is not None
 
     def _read_header(self) -> Iterator[list[str]]:
-        first = next((line for line in self._lines if line.strip()), "")
-        delimiter = _detect_delimiter(first)
+        first = self._read_line()
+        named = find_named_delimiter(first)
+        if named is not None:
+            first = self._read_line()
+        delimiter = detect_delimiter(first) if named is None else named[0]
         # The header may span several lines if a quoted name contains a line break.
         rows = csv.reader(_chained(first, self._lines), delimiter=delimiter, strict=True)
         names = next(rows, [])
@@ -86,6 +87,10 @@ class CsvBody(io.RawIOBase):
         self._ready += head
         self.size += len(head)
         return rows
+
+    def _read_line(self) -> str:
+        """Return the next line that is not blank, or an empty text."""
+        return next((line for line in self._lines if line.strip()), "")
 
 
 class InvalidRow(Exception):
@@ -205,12 +210,6 @@ def _chained(first: str, rest: Iterable[str]) -> Iterator[str]:
     if first:
         yield first
     yield from rest
-
-
-def _detect_delimiter(first: str) -> str:
-    """Return the delimiter that is most frequent in the first line, outside of quotes."""
-    bare = _QUOTED.sub("", first)
-    return max(_DELIMITERS, key=bare.count)
 
 
 def _check_names(names: list[str]) -> list[str]:

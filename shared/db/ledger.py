@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import delete, literal, select, tuple_
+from sqlalchemy import delete, exists, func, literal, select, tuple_
 
 from shared.db.session import Database, Session
-from shared.db.tables import Instant, usage_ledger
+from shared.db.tables import Instant, batches, jobs, usage_ledger
+from shared.identifiers import ID_LENGTH
 
 
 class LedgerRow(NamedTuple):
@@ -53,12 +54,21 @@ def read_ledger(
 def prune_ledger(session: Session, *, before: datetime, limit: int) -> int:
     """Delete up to `limit` rows of events before an instant and return how many.
 
-    The totals of billing periods are kept.
+    A row is kept while its job or its batch is on record, whatever their age: without it the usage would
+    be recorded again. So is one recorded since then, whose event may still be delivered again. The totals
+    of billing periods are kept.
     """
     columns = usage_ledger.c
+    # As `item_job_id` makes it; the id of no batch if the row is that of a job.
+    batch_id = literal("batch_") + func.substr(columns.job_id, len("job_") + 1, ID_LENGTH)
     old = (
         select(columns.job_id)
-        .where(columns.occurred_at < before)
+        .where(
+            columns.occurred_at < before,
+            columns.recorded_at < before,
+            ~exists().where(jobs.c.id == columns.job_id),
+            ~exists().where(batches.c.id == batch_id),
+        )
         .order_by(columns.occurred_at, columns.job_id)
         .limit(limit)
     )

@@ -53,6 +53,17 @@ def test_a_good_document_is_valid_and_has_no_errors(caller, judge):
     assert answer.json == {"valid": True, "errors": [], "warnings": []}
 
 
+@pytest.mark.parametrize("media", ["text/xml", "application/xml", "text/plain"])
+def test_a_document_is_read_in_the_charset_of_its_content_type(caller, judge, media):
+    body = "<document><flow><p>Größe</p></flow></document>".encode("latin-1")
+    assert ask(caller, body, media=f"{media}; charset=iso-8859-1").json["valid"] is True
+    assert "is not valid UTF-8" in ask(caller, body, media=media).json["errors"][0]["message"]
+    made = caller.post(
+        "/v2/templates?name=T", data=body, content_type=f"{media}; charset=iso-8859-1"
+    )
+    assert caller.get(f"/v2/templates/{made.json['id']}").json["content"] == body.decode("latin-1")
+
+
 def test_the_number_of_omitted_findings_is_reported(caller, judge):
     skipped = "<h1>a</h1><h3>b</h3>" * 210
     wrong = "<p colour='red'>a</p>"

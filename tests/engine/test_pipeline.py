@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -296,3 +297,60 @@ def test_links_that_move_are_warned_of_until_a_version_is_published(selector):
     moving = [] if selector == "1" else ["moving-link"]
     assert [each.code for each in found] == moving
     assert list(validate(template, None, options=replace(OPTIONS, template_version=3))) == []
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        '<document><flow optional-images="true"/></document>',
+        '<document><style element="flow" optional-images="true"/><flow/></document>',
+        '<document><flow><markdown value="data.m" optional-images="true"/></flow></document>',
+    ],
+)
+def test_a_dead_image_in_markdown_may_be_its_alternative_text(template: str) -> None:
+    text = (
+        "Build [![passing](https://dead.example/b.svg)](https://ci.example) today.\n\n"
+        "![](https://dead.example/x.png)![damaged](data:image/png;base64,aGk=)\n"
+    )
+    payload = Payload(PayloadKind.MARKDOWN, text.encode())
+    if "data.m" in template:
+        payload = Payload(PayloadKind.JSON, json.dumps({"m": text}).encode())
+    rendered = make(prepare_template(template.encode()), payload)
+    assert text_of(rendered.pdf).split() == ["Build", "passing", "today.", "damaged"]
+    told = {(warning.code, warning.message.split("; ")[-1]) for warning in rendered.warnings}
+    assert told == {
+        ("image-missing", "its alternative text is drawn"),
+        ("image-missing", "it is left out"),
+        ("image-data", "its alternative text is drawn"),
+    }
+
+
+def test_the_alternative_text_of_a_dead_image_breaks_over_pages_with_its_tags() -> None:
+    words = " ".join(["word"] * 400)
+    source = (
+        f'<document lang="en" title="T" profile="pdf/ua-1"><page size="100mm 60mm"/>'
+        f'<flow optional-images="true"><img src="gone" alt="{words}"/></flow></document>'
+    )
+    rendered = make(None, Payload(PayloadKind.XML, source.encode()))
+    assert text_of(rendered.pdf).split() == words.split()
+    assert rendered.pages > 1
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as pdf:
+        part = pdf.Root.StructTreeRoot.K.K
+        assert part.K.S == "/P"
+
+
+@pytest.mark.parametrize(
+    ("lang", "word"), [("en", "Warning"), ("de-AT", "Warnung"), ("eu", "Warning")]
+)
+def test_an_alert_of_markdown_is_a_box_with_a_translated_title(lang: str, word: str) -> None:
+    template = prepare_template(
+        f'<document lang="{lang}"><style name="alert" border="1pt solid red"/>'
+        '<style name="alert-warning" background="#123456"/><flow/></document>'.encode()
+    )
+    body = b"plain\n\n> [!WARNING]\n> Careful *here*.\n\n> [!TIP]\n> More.\n"
+    rendered = make(template, Payload(PayloadKind.MARKDOWN, body))
+    assert rendered.warnings == ()
+    assert word in text_of(rendered.pdf)
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as pdf:
+        content = pdf.pages[0].Contents.read_bytes()
+    assert content.count(b"0.071 0.204 0.337 rg") == 1

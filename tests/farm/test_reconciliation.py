@@ -1,23 +1,29 @@
-"""Usage of recorded jobs that Redis lost reaches the ledger from their records."""
+"""Usage of recorded jobs that Redis lost reaches the ledger from their records, each page once."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, insert, select
 
 from shared.blobs.factory import open_store
-from shared.clock import now
+from shared.clock import follow_clock, follow_machine_clock, now, ticks
 from shared.db.jobs import find_job
-from shared.db.tables import jobs, usage_ledger
-from shared.db.unmetered import list_unmetered_jobs
-from shared.db.usage import find_totals
+from shared.db.tables import batches, jobs, usage_ledger, usage_totals
+from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
+from shared.db.usage import find_totals, record_events
 from shared.job_lifecycle import JobLifecycle
-from shared.metering import Usage
+from shared.jobs import Allowance
+from shared.metering import Usage, UsageEvent
 from shared.queue.completions import CompletionNotices
 from shared.queue.states import JobStates
 from shared.redis_state.admission import AdmissionCache
+from tests.batches import accept, numbers
 from tests.farm.conftest import PERIOD
 from workers.maintenance import reconciliation
+from workers.maintenance.batches import ExpireBatches
+from workers.maintenance.jobs import ExpireJobs
+from workers.maintenance.ledger import PruneLedger
 from workers.maintenance.reconciliation import ReconcileUsage
 
 ENDED_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -35,7 +41,7 @@ def add_jobs(database, front):
                         "id": job.id, "account_id": "acc_1", "user_id": "usr_1", "status": status,
                         "lane": "batch", "message": job.encode(), "is_draft": False, "pages": pages,
                         "created_at": finished_at, "queued_at": finished_at,
-                        "finished_at": finished_at,
+                        "finished_at": finished_at, "sweep_at": finished_at,
                     }
                     for job in made
                 ],
@@ -76,10 +82,7 @@ def test_all_is_recorded_in_one_round_where_there_is_time(database, task, add_jo
         assert find_totals(session, "acc_1", PERIOD).production == Usage(22, 11)
 
 
-def test_a_job_that_is_removed_is_in_the_ledger_first(database, front, blob_url, add_jobs):
-    flow = JobLifecycle(
-        database, JobStates(front.redis), CompletionNotices(front.redis), open_store(blob_url)
-    )
+def test_a_job_that_is_removed_is_in_the_ledger_first(database, flow, add_jobs):
     [done] = add_jobs(1, finished_at=now(), pages=3)
     [failed] = add_jobs(1, finished_at=now(), status="failed", pages=None)
     for job_id in (done, failed):
@@ -90,3 +93,79 @@ def test_a_job_that_is_removed_is_in_the_ledger_first(database, front, blob_url,
     with database.snapshot() as session:
         rows = session.execute(select(usage_ledger.c.job_id, usage_ledger.c.pages)).all()
     assert rows == [(done, 3)]
+
+
+@pytest.fixture
+def pass_days():
+    """Return a function that moves the clock of the product on by a number of days."""
+    yield lambda days: follow_clock(time.time() + days * 86_400, at=ticks())
+    follow_machine_clock()
+
+
+@pytest.fixture
+def flow(database, front, blob_url):
+    states, completions = JobStates(front.redis), CompletionNotices(front.redis)
+    return JobLifecycle(database, states, completions, open_store(blob_url))
+
+
+@pytest.mark.parametrize("tasks_before_pruning", [0, 1, 2, 4])
+def test_a_farm_aged_by_seventy_days_counts_each_page_once(
+    caller, numbered, slices, database, front, flow, add_jobs, pass_days, tasks_before_pruning
+):
+    accept(caller, numbered, numbers(12))
+    slices.work_off()
+    add_jobs(5, finished_at=now())
+    with database.session() as session:
+        record_events(session, [UsageEvent.decode(e) for e in usage_events(front)], at=now())
+        unmetered = list_unmetered_jobs(session, after=ENDED_AT, until=now(), limit=9)
+        record_events(session, unmetered, at=now())
+    before = read_totals(database)
+    assert sum(pages for *_, pages in before) == 12 + 5 * 2
+    # The maintenance was off meanwhile, or the database is restored from an old backup.
+    pass_days(70)
+    retention = timedelta(days=2)
+    prune = PruneLedger(database, 1, retention)
+    others = [
+        *(
+            ReconcileUsage("", find, database, AdmissionCache(front.redis), _looked_until=ENDED_AT)
+            for find in (list_unmetered_jobs, list_unmetered_items)
+        ),
+        ExpireBatches(slices.batch_context.flow, record_retention=retention),
+        ExpireJobs(flow, retention),
+    ]
+    for task in [*others[:tasks_before_pruning], prune, *others[tasks_before_pruning:], *others]:
+        task.run_once()
+    assert count_records(database) == 0
+    assert read_totals(database) == before
+    prune.run_once()
+    assert (count_rows(database), read_totals(database)) == (0, before)
+
+
+def test_a_row_recorded_late_stays_while_its_event_may_come_again(database):
+    at = now()
+    event = UsageEvent("job_1", "acc_1", PERIOD, Allowance.PRODUCTION, 2, at - timedelta(days=90))
+    prune = PruneLedger(database, 1, timedelta(days=2))
+    with database.session() as session:
+        record_events(session, [event], at=at)
+    assert prune.run_once() == 0
+    with database.session() as session:
+        assert record_events(session, [event], at=at) == 0
+
+
+def usage_events(front):
+    return [fields[b"event"] for _, fields in front.redis.xrange("usage")]
+
+
+def read_totals(database):
+    columns = usage_totals.c
+    with database.snapshot() as session:
+        return sorted(
+            map(tuple, session.execute(select(columns.account_id, columns.period, columns.pages)))
+        )
+
+
+def count_records(database):
+    with database.snapshot() as session:
+        return sum(
+            session.scalar(select(func.count()).select_from(table)) for table in (jobs, batches)
+        )

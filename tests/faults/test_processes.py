@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from deploy.embedded.launch import launched_farm
 from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import render_answers
@@ -109,3 +111,25 @@ def test_the_counter_is_killed_over_and_over(start, scaled) -> None:
             time.sleep(chance.random() * 4)
     assert farm.history.count(200) == len(farm.history) >= scaled(3000)
     assert_sound(farm)
+
+
+def test_renders_that_a_second_signal_cuts_off_are_metered_only_if_sent(start, scaled) -> None:
+    def act(client: Client, number: int) -> None:
+        if client.render(number).status is None:
+            time.sleep(0.1)
+
+    farm = start()
+    with ExitStack() as restarted:
+        for _ in range(max(scaled(20), 2)):
+            with Crowd(farm.client, clients=8, total=0, act=act):
+                wait_until(lambda: render_answers(farm))
+                for _ in range(2):
+                    farm.farm.supervisor.send_signal(signal.SIGTERM)
+                    time.sleep(0.2)  # some renders are in progress
+                    farm.faults += 1
+                assert farm.farm.supervisor.wait(30) == 0
+            farm.farm = restarted.enter_context(launched_farm(farm.farm.folder.path))
+            assert_sound(farm)
+            answered = {entry.job_id for entry in farm.history if entry.status == 200}
+            assert {job_id for job_id, _ in farm.read_state().ledger} == answered
+    assert farm.history.count(503) > 0

@@ -146,6 +146,11 @@ def test_the_separator_is_found_in_the_first_row(sign):
     ]
 
 
+@pytest.mark.parametrize("data", [b"sep=;\r\na,b;c\r\n1;2", b'\xef\xbb\xbf\n"sep=^"\na,b^c\n1^2\n'])
+def test_the_first_line_may_name_the_separator(data):
+    assert rows(data, (3,)) == [{"a,b": "1", "c": "2"}]
+
+
 @pytest.mark.parametrize(
     ("charset", "encoding"),
     [("iso8859-1", "latin-1"), ("utf-16", "utf-16"), (None, "utf-16"), ("cp1252", "cp1252")],

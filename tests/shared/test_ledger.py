@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, text
 
-from shared.clock import now
 from shared.db.ledger import prune_ledger, read_ledger
 from shared.db.tables import usage_ledger
 from shared.db.usage import find_totals, record_events
@@ -29,7 +28,8 @@ def record(database):
             for number, at in enumerate(instants)
         ]
         with database.session() as session:
-            record_events(session, events, at=now())
+            for event in events:
+                record_events(session, [event], at=event.occurred_at)
 
     return record
 
@@ -78,8 +78,8 @@ def test_maintenance_removes_nothing_by_default(database, record):
         (date(2026, 11, 23), 12, 7, date(2025, 11, 1)),
         (date(2026, 1, 1), 1, 7, date(2025, 12, 1)),
         (date(2026, 3, 31), 1200, 7, date(1926, 3, 1)),
-        # Longer than the records of the jobs, which would be recorded in the ledger again.
-        (date(2026, 11, 23), 1, 60, date(2026, 9, 17)),
+        # As long as the records of the jobs, which would be recorded in the ledger again.
+        (date(2026, 11, 23), 1, 60, date(2026, 9, 24)),
     ],
 )
 def test_whole_months_and_recorded_entries_are_retained(database, today, months, kept_days, before):

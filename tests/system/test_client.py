@@ -75,10 +75,16 @@ def test_a_document_is_rendered(client, template) -> None:
     assert client.render(alone, draft=True, filename="Über.pdf").filename == "Über.pdf"
 
 
-def test_an_authoring_error_has_its_elements(client, template) -> None:
+def test_an_authoring_error_has_its_elements(client, farm, template) -> None:
     with pytest.raises(ApiError) as refused:
         client.render(data={"n": "x"}, template=template)
-    assert refused.value.status == 400
+    assert (refused.value.status, refused.value.kind) == (400, "authoring")
+    with pytest.raises(ApiError) as broken:
+        client.render("<document>")
+    assert broken.value.kind == "authoring"
+    with pytest.raises(ApiError) as unknown:
+        Pressroom(farm.record.url, "pr_1").check()
+    assert unknown.value.kind == "authentication"
     assert refused.value.stack_trace[0]["tagName"] == "field"
 
 

@@ -54,6 +54,10 @@ def run_seeded(folder):
     )
     with process:
         lines = []
+        while "is ready" not in "".join(lines[-1:]):
+            lines.append(process.stdout.readline())
+            assert lines[-1], lines
+        assert (folder / "developer-key").read_text().startswith("pr_")
         while "/v2/pdf" not in "".join(lines[-1:]):
             line = process.stdout.readline()
             assert line, lines

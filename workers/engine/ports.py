@@ -24,7 +24,7 @@ class PayloadKind(StrEnum):
 class Payload:
     """The body of a request.
 
-    `charset` is that of the Content-Type, for CSV and Markdown; `flow` is the flow that a Markdown
+    `charset` is that of the Content-Type; `flow` is the flow that a Markdown
     body replaces, by default `body`.
     """
 

@@ -11,8 +11,6 @@ from shared.db.ledger import prune_ledger
 from shared.db.session import Database
 from shared.telemetry.log import get_logger
 
-# A recorded job that is missing from the ledger would be recorded there again.
-_AFTER_RECORDS: Final = timedelta(days=7)
 ROWS_PER_TRANSACTION: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second
 ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
 _MONTHS_A_YEAR: Final = 12
@@ -54,6 +52,5 @@ class PruneLedger:
         today = at.astimezone(UTC)
         month = today.year * _MONTHS_A_YEAR + today.month - 1 - self.months
         year, index = divmod(month, _MONTHS_A_YEAR)
-        return min(
-            datetime(year, index + 1, 1, tzinfo=UTC), at - self.record_retention - _AFTER_RECORDS
-        )
+        # Rows of records that are kept are skipped one by one; not all of them shall be read each time.
+        return min(datetime(year, index + 1, 1, tzinfo=UTC), at - self.record_retention)

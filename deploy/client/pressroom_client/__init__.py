@@ -23,7 +23,7 @@ request has an Idempotency-Key, so that a retry is rendered and metered once.
 """
 
 from pressroom_client.client import Pressroom
-from pressroom_client.errors import ApiError, FarmUnreachable, PressroomError
+from pressroom_client.errors import ApiError, ErrorKind, FarmUnreachable, PressroomError
 from pressroom_client.records import (
     Batch,
     BatchItem,
@@ -65,6 +65,7 @@ __all__ = [
     "Delivery",
     "Dependent",
     "Document",
+    "ErrorKind",
     "Event",
     "FarmUnreachable",
     "FieldOption",

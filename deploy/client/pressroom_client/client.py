@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tempfile
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar, Unpack, cast
+from typing import Any, BinaryIO, Final, Self, TypeVar, Unpack, cast
 from urllib.parse import unquote
 
 from pressroom_client.fonts import Fonts
@@ -76,6 +77,18 @@ class Pressroom:
         self.webhooks: Final = Webhooks(self._transport)
         self.keys: Final = Keys(self._transport)
 
+    def __enter__(self) -> Self:
+        """Return the client; the block's end closes its connections."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close idle connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close idle connections; a later call opens new ones."""
+        self._transport.close()
+
     def check(self) -> str:
         """Return the farm's confirmation of the key."""
         return str(self._transport.request_json("GET", "/v2/authcheck")["status"])
@@ -132,7 +145,7 @@ class Pressroom:
     # --- one document
 
     def render(
-        self, document: Document | None = None, **options: Unpack[RenderOptions]
+        self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
     ) -> Rendered:
         """Render a document, or `data` into a template, and return the PDF."""
         return _read_rendered(
@@ -140,7 +153,7 @@ class Pressroom:
         )
 
     def render_invoice(
-        self, document: Document | None = None, **options: Unpack[RenderOptions]
+        self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
     ) -> bytes:
         """Render a document and return the XML of its electronic invoice; UBL contains the PDF.
 
@@ -154,7 +167,7 @@ class Pressroom:
         return self._transport.request("POST", "/v2/pdf", **request)[0]
 
     def validate(
-        self, document: Document | None = None, **options: Unpack[RenderOptions]
+        self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
     ) -> Findings:
         """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
@@ -164,13 +177,13 @@ class Pressroom:
         }
         return _read_findings(self._transport.request_json("POST", "/v2/validate", **request))
 
-    def check_invoice(self, invoice: bytes) -> InvoiceReport:
+    def check_invoice(self, invoice: bytes | str) -> InvoiceReport:
         """Check a received electronic invoice, as PDF or XML, by the rules of its profile.
 
         Raises:
             ApiError: 400, it is not an invoice that can be checked.
         """
-        is_pdf = invoice[:1024].lstrip().startswith(b"%PDF-")
+        is_pdf = isinstance(invoice, bytes) and invoice[:1024].lstrip().startswith(b"%PDF-")
         headers = {"Content-Type": "application/pdf" if is_pdf else "application/xml"}
         path = "/v2/einvoices/check"
         report = self._transport.request_json("POST", path, headers=headers, body=invoice)
@@ -196,11 +209,14 @@ class Pressroom:
         Raises:
             ApiError: 409, a newer preview of the same session replaced it.
         """
+        _check_options(options, PreviewOptions)
         fields = {name: value for name, value in options.items() if value is not None}
         asked = {"template": template, **fields}
         return _read_preview(self._transport.send_json("POST", "/v2/preview", asked))
 
-    def submit(self, document: Document | None = None, **options: Unpack[RenderOptions]) -> Job:
+    def submit(
+        self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
+    ) -> Job:
         """Render a document asynchronously and return its job."""
         request = _request(document, options, prefer="respond-async")
         return read_record(Job, self._transport.request_json("POST", "/v2/pdf", **request))
@@ -347,28 +363,42 @@ class Pressroom:
 
 
 def _request(
-    document: Document | None, options: RenderOptions, *, prefer: str | None = None
+    document: Document | str | bytes | None, options: RenderOptions, *, prefer: str | None = None
 ) -> RequestOptions:
+    _check_options(options, RenderOptions)
     data = options.get("data")
-    if (document is None) is (data is None):
-        raise ValueError("pass either a document or data, not both")
-    if document is None:
-        document = Document(json.dumps(data).encode(), "application/json")
+    if document is not None and data is not None:
+        raise ValueError("both a document and data were passed; accepted is one of them")
+    if document is not None:
+        sent = Document.of(document)
+    elif data is not None:
+        sent = Document(json.dumps(data), "application/json")
+    else:
+        raise ValueError("neither a document nor data was passed; one of them is needed")
     query = {
         "template": options.get("template"),
         "flow": options.get("flow"),
         "filename": options.get("filename"),
     }
     headers = {
-        "Content-Type": document.content_type,
+        "Content-Type": sent.content_type,
         "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),
         "Prefer": prefer,
     }
     return {
         "query": {**omit_none(query), **_draft(options.get("draft", False))},
         "headers": omit_none(headers),
-        "body": document.body,
+        "body": sent.body,
     }
+
+
+def _check_options(options: Mapping[str, Any], accepted: type) -> None:
+    """Check names that a type checker would: a misspelled `draft` is metered as production."""
+    names = list(accepted.__annotations__)
+    for unknown in options.keys() - set(names):
+        near = difflib.get_close_matches(unknown, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"accepted are {', '.join(names)}"
+        raise TypeError(f"unknown option {unknown!r}; {hint}")
 
 
 def _draft(is_draft: bool) -> dict[str, str]:

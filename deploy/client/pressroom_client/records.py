@@ -17,8 +17,27 @@ Output = Literal["files", "zip", "merged"]
 class Document:
     """A request body to render, with its content type (interface.md, Content types)."""
 
-    body: bytes
+    body: bytes | str
     content_type: str
+
+    @classmethod
+    def of(cls, document: Document | str | bytes) -> Document:
+        """Return a document, or make one of the text of an XML document.
+
+        Raises:
+            TypeError: it is neither.
+        """
+        if isinstance(document, cls):
+            return document
+        if isinstance(document, str) and document.lstrip("\ufeff \t\r\n").startswith("<"):
+            # As a string it is sent as UTF-8, whatever its XML declaration says.
+            return cls(document, "application/xml; charset=utf-8")
+        if isinstance(document, bytes) and document.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+            return cls(document, "application/xml")
+        raise TypeError(
+            f"document: got {type(document).__name__} {document!r:.60}; accepted are the text of an XML document, "
+            "Document.read(path), and Document(body, content_type)"
+        )
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Document:

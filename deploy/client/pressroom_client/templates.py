@@ -30,7 +30,7 @@ class Templates:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, name: str, content: bytes = b"") -> Template:
+    def create(self, name: str, content: bytes | str = b"") -> Template:
         """Create a template, optionally without content."""
         return self._ask("POST", "/v2/templates", query={"name": name}, headers=_XML, body=content)
 
@@ -44,7 +44,9 @@ class Templates:
         """Return a template with the `content` of a reference, such as `id@3` or `slug@latest`."""
         return self._ask("GET", resource_path("templates", reference))
 
-    def replace(self, template_id: str, content: bytes, *, if_match: str | None = None) -> Template:
+    def replace(
+        self, template_id: str, content: bytes | str, *, if_match: str | None = None
+    ) -> Template:
         """Replace the live content."""
         headers = {**_XML, **omit_none({"If-Match": if_match})}
         return self._ask(

@@ -30,7 +30,7 @@ class RequestOptions(TypedDict, total=False):
 
     query: Mapping[str, str]
     headers: Mapping[str, str]
-    body: bytes | BinaryIO
+    body: bytes | str | BinaryIO
 
 
 class Transport:
@@ -42,6 +42,10 @@ class Transport:
         self._attempts = attempts
         self._timeout_seconds = timeout_seconds
         self._pool = urllib3.PoolManager(maxsize=16, retries=False)
+
+    def close(self) -> None:
+        """Close idle connections; a later request opens new ones."""
+        self._pool.clear()
 
     def request(
         self, method: str, path: str, **options: Unpack[RequestOptions]
@@ -99,11 +103,16 @@ class Transport:
     def stream(
         self, method: str, path: str, **options: Unpack[RequestOptions]
     ) -> Iterator[BaseHTTPResponse]:
-        """Open a successful response for reading in chunks; see `request`. A file is sent from its start."""
+        """Open a successful response for reading in chunks; see `request`. A file is sent from its start.
+
+        A string is sent as UTF-8.
+        """
         query = options.get("query")
         url = self._url + path + (f"?{urlencode(query)}" if query else "")
         sent = {"Authorization": f"Bearer {self._key}", **options.get("headers", {})}
-        response = self._repeat(lambda: self._send(method, url, sent, options.get("body")))
+        body = options.get("body")
+        encoded = body.encode() if isinstance(body, str) else body
+        response = self._repeat(lambda: self._send(method, url, sent, encoded))
         try:
             yield response
         except (HTTPError, OSError) as error:

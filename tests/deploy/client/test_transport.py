@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import time
+import typing
 
 import pytest
 
-from pressroom_client import ApiError, Document, FarmUnreachable, Pressroom
+from pressroom_client import ApiError, Document, ErrorKind, FarmUnreachable, Pressroom
 from pressroom_client.client import find_batch_type
 from pressroom_client.transport import Transport
 
@@ -119,3 +120,74 @@ def test_a_document_is_typed_by_its_suffix(tmp_path) -> None:
         Document.read(tmp_path / "c.yaml")
     with pytest.raises(ValueError, match=r"\.ndjson"):
         find_batch_type(tmp_path / "c.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"drat": True}, "unknown option 'drat'; did you mean 'draft'?"),
+        ({"dta": {}}, "unknown option 'dta'; did you mean 'data'?"),
+        ({"colour": 1}, "unknown option 'colour'; accepted are data, template, flow, "),
+    ],
+)
+@pytest.mark.parametrize("call", ["render", "render_invoice", "validate", "submit"])
+def test_an_option_that_does_not_exist_is_never_sent(call, options, message) -> None:
+    with Pressroom("http://127.0.0.1:9", "pr_1") as farm, pytest.raises(TypeError) as refused:
+        getattr(farm, call)("<document/>", template="t", **options)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_preview_option_that_does_not_exist_is_never_sent() -> None:
+    with pytest.raises(TypeError, match="did you mean 'payload'"):
+        Pressroom("http://127.0.0.1:9", "pr_1").preview("t", paylod={})
+
+
+def test_a_document_and_data_exclude_each_other() -> None:
+    farm = Pressroom("http://127.0.0.1:9", "pr_1")
+    with pytest.raises(ValueError, match="neither a document nor data"):
+        farm.render(template="t")
+    with pytest.raises(ValueError, match="both a document and data"):
+        farm.render("<document/>", data={})
+
+
+@pytest.mark.parametrize(
+    ("document", "content_type", "body"),
+    [
+        (" <document>é</document>", b"application/xml; charset=utf-8", "é".encode()),
+        (b"<document>\xe9</document>", b"application/xml\r\n", b"\xe9"),
+        (Document("a;b\né;1", "text/csv"), b"text/csv\r\n", "é".encode()),
+    ],
+)
+def test_a_document_may_be_text_or_bytes(serve, document, content_type, body) -> None:
+    server = script(serve, PDF)
+    Pressroom(server.url(""), "pr_1").render(document)
+    assert b"Content-Type: " + content_type in server.requests[0]
+    assert body in server.requests[0]
+
+
+@pytest.mark.parametrize("document", ["invoice.xml", "# Title", b"PK", 7])
+def test_what_is_no_document_is_a_type_error_that_says_what_is(document) -> None:
+    with pytest.raises(
+        TypeError, match=r"accepted are the text of an XML document, Document\.read"
+    ):
+        Pressroom("http://127.0.0.1:9", "pr_1").render(document)
+
+
+def test_every_error_has_a_kind() -> None:
+    kinds = {status: ApiError(status, {}).kind for status in range(400, 600)}
+    assert {kind for status, kind in kinds.items() if status in (400, 415, 422, 428)} == {
+        "invalid_request"
+    }
+    assert [kinds[status] for status in (401, 402, 403, 404, 409, 413, 429)] == [
+        "authentication", "quota", "forbidden", "not_found", "conflict", "too_large", "rate_limited"
+    ]  # fmt: skip
+    assert [kinds[status] for status in (500, 503, 504)] == ["internal", "unavailable", "timeout"]
+    assert ApiError(400, {"stackTrace": [{"tagName": "p"}]}).kind == "authoring"
+    assert set(kinds.values()) | {"authoring"} == set(typing.get_args(ErrorKind))
+
+
+def test_a_client_closes_its_connections_and_opens_new_ones(serve) -> None:
+    server = script(serve, PDF, PDF)
+    with Pressroom(server.url(""), "pr_1") as farm:
+        farm.render("<document/>")
+    assert farm.render("<document/>").pages == 3

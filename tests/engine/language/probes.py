@@ -251,6 +251,7 @@ _TALL: Final = _table(f"<tr @><td><p height='112mm'/><p>{'word ' * 300}</p></td>
 _CSV_FIELD: Final = _data('<dataset name="rows"><field @/></dataset>').replace(
     "<p>{{ a }}</p>", ROWS
 )
+_NO_IMAGE: Final = '<p>a <img src="none-such" alt="gone"/></p>'
 _TALL_ROW: Final = '<tr><td height="60mm">row</td></tr>'
 _LOW: Final = Probe("visible", base='height="8mm"', reported=OVERFLOWS)
 
@@ -414,6 +415,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "lang": Probe("de", base='test="false" message="{{ 1.5 | number }}"', reported="assert"),
     },
     "style": {
+        "optional-images": Probe("true", reported="image-missing", host=f'<document><style @/><flow><div class="s">{_NO_IMAGE}</div></flow></document>'),
         "name": Probe("s", other="x", base='color="red"', reported="unknown-style"),
         "element": Probe("p", other="h1", base='color="red"', is_bare=True, host="<document><style @/><flow><p>one</p></flow></document>"),
         "extends": Probe("b", host='<document><style name="b" color="red"/><style @/><flow><p class="s">one</p></flow></document>'),
@@ -472,6 +474,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "bottom": Probe("110mm"),
     },
     "flow": {
+        "optional-images": Probe("true", reported="image-missing", host=f"<document><flow @>{_NO_IMAGE}</flow></document>"),
         "name": Probe("notes", other="body", host='<document><flow @><p>one</p></flow><flow name="other"><p>x</p></flow></document>'),
         "replace": Probe("deny", reported="final", payload=_markdown("new")),
         "max-pages": Probe("1", reported="max-pages", host="<document><flow @><p>one</p><break/><p>two</p></flow></document>"),
@@ -528,6 +531,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     **{tag: {"outline": Probe("false")} for tag in ("h1", "h2", "h3", "h4", "h5", "h6")},
     "div": {
+        "optional-images": Probe("true", reported="image-missing", host=f"<div @>{_NO_IMAGE}</div>"),
         "columns": Probe("2"),
         "column-gap": Probe("9mm", base='columns="2"'),
         "column-fill": Probe("auto", base='columns="2"', is_near_foot=True),
@@ -639,7 +643,10 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "grid": Probe("false"),
         "labels": Probe("false"),
     },
-    "markdown": {"value": Probe("'other'", host="<markdown @/>")},
+    "markdown": {
+        "value": Probe("'other'", host="<markdown @/>"),
+        "optional-images": Probe("true", reported="image-missing", host="<markdown @>![gone](none-such)</markdown>"),
+    },
     "insert": {"flow": Probe("other", other="notes")},
     "messages": {
         "lang": Probe("de", other="en"),

@@ -30,7 +30,15 @@ def field(attributes: str, value: str) -> Any:
         ("decimal", '"-1234.56"', Decimal("-1234.56")),
         ("decimal", "0.1", Decimal("0.1")),
         ("boolean", "true", True),
-        ("date", '"2026-02-28"', date(2026, 2, 28)),
+        *(
+            ("date", f'"{text}"', date(2026, 11, 26))
+            for text in (
+                *("2026-11-26", "20261126", "2026-W48-4", "2026W484", "2026-330", "2026330"),
+                *("2026-11-26T00:00:00Z", "20261126T2330+0200", "2026-11-26 10:00", "2026-330t10"),
+            )
+        ),
+        ("datetime", '"20260228T1000Z"', datetime(2026, 2, 28, 10, tzinfo=UTC)),
+        ("datetime", '"2026-W09-6T12:00:00,5+02"', datetime(2026, 2, 28, 10, 0, 0, 500_000, tzinfo=UTC)),
         ("datetime", '"2026-02-28T10:00:00Z"', datetime(2026, 2, 28, 10, tzinfo=UTC)),
         ("datetime", '"2026-02-28T10:00:00.1234567+02:00"', datetime(2026, 2, 28, 8, 0, 0, 123456, tzinfo=UTC)),
         ("time", '"09:30"', time(9, 30)),
@@ -60,8 +68,11 @@ def test_each_type_reads_its_json_forms(kind: str, sent: str, value: object):
         ("boolean", '"true"'),
         ("boolean", "1"),
         ("date", '"2026-02-30"'),
-        ("date", '"20260228"'),
-        ("date", '"2026-02-28T00:00:00Z"'),
+        ("date", '"2026-366"'),
+        ("date", '"2026-W54-1"'),
+        ("date", '"2026-W10"'),
+        ("date", '"2026-02-28T25:00:00Z"'),
+        ("date", '"2026-0228"'),
         ("datetime", '"2026-02-28T10:00:00"'),
         ("datetime", '"0001-01-01T00:00:00+14:00"'),
         ("time", '"9:30"'),
@@ -198,3 +209,19 @@ def test_a_payload_that_is_no_json_object_is_one_finding(body: str | bytes):
 def test_a_pattern_is_not_tried_on_texts_without_bound():
     source = with_data('<field name="a" pattern="x*"/>')
     assert merge(source, f'{{"a": "{"x" * 10_001}"}}').codes == ["wrong-data"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        *(("date", text) for text in ("0000-01-01", "10000-01-01", "-0044-03-15", "+012026-01-01")),
+        ("datetime", "0000-01-01T00:00:00Z"),
+        ("datetime", "0001-01-01T00:00:00+14:00"),
+    ],
+)
+def test_a_year_out_of_range_is_named(kind, text):
+    source = with_data(f'<field name="v" type="{kind}"/>')
+    assert (
+        "accepted is a date in the years 0001 to 9999"
+        in merge(source, f'{{"v": "{text}"}}').only.message
+    )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 
 import pytest
+from babel.localedata import locale_identifiers
+from babel.numbers import UnsupportedNumberingSystemError, format_decimal, get_decimal_symbol
 
 from tests.engine.merge.documents import Outcome, merge, with_data
+from workers.engine.merge.types import FieldType, make_csv_reader
 from workers.engine.ports import PayloadKind
 
 STATEMENT = """
@@ -33,6 +37,9 @@ ROW = {"date": date(2026, 1, 2), "details": "Card", "amount": Decimal("12.40")}
         "amount;DETAILS; Booked on \r\n12.40;Card;2026-01-02",
         "date\tdetails\tamount\r\n2026-01-02\tCard\t12.40\r\n",
         "date|details|amount\n\n2026-01-02|Card|12.40\n\n",
+        "sep=;\ndate;details;amount\n2026-01-02;Card;12.40\n",
+        '"SEP=|"\r\ndate|details|amount\r\n2026-01-02|Card|12.40\r\n',
+        "sep=^\r\rdate^details^amount\r2026-01-02^Card^12.40\r",
         '"date","details","amount"\n"2026-01-02","Card","12.40"',
     ],
 )
@@ -77,6 +84,13 @@ def test_quoted_cells_hold_signs_quotes_and_line_ends():
         ('decimal=","', "1.234.567,5", "1234567.5"),
         ('decimal=","', "1\u00a0234,5", "1234.5"),
         ('decimal=","', "-12", "-12"),
+        ("", "12,34,567.5", "1234567.5"),
+        ("", "(1,234.50)", "-1234.50"),
+        ('decimal=","', "1.234,50-", "-1234.50"),
+        ('decimal=","', "\u22121\u202f234,5", "-1234.5"),
+        ('decimal=","', "- 1\u2009234,5", "-1234.5"),
+        ("", "\u061c-١٬٢٣٤٫٥", "-1234.5"),
+        ("", "+५", "5"),
     ],
 )
 def test_numbers_follow_the_decimal_sign(attributes: str, sent: str, value: str):
@@ -93,6 +107,12 @@ def test_numbers_follow_the_decimal_sign(attributes: str, sent: str, value: str)
         ("", "1,234 567"),
         ("", "1e5"),
         ("", "NaN"),
+        ("", "--5"),
+        ("", "(-5)"),
+        ("", "-5-"),
+        ("", "1,23"),
+        ("", "5 €"),
+        ("", "12 %"),
     ],
 )
 def test_invalid_numbers_are_reported(attributes: str, sent: str):
@@ -116,10 +136,9 @@ def test_a_ragged_row_names_its_line():
     [
         ("", "CSV line 1 is empty"),
         ("details\nx", 'no column "date", which is required'),
-        ("date,details,date\n", "twice"),
+        ("date,details,date\n", 'CSV line 1 names the column "date" twice'),
         ('date,details\n2026-01-02,"x', "line 2: the quote that opens here is not closed"),
         ('date,details\n2026-01-02,"x"y\n', "text follows a closing quote"),
-        ("date,details\n2026-01-02,a\0b\n", "line 2, position 13 contains the character U+0000"),
         ("date,details\n2026-01-02," + "x" * 140_000, "more than 131,072"),
     ],
 )
@@ -174,3 +193,34 @@ def test_twenty_findings_are_listed_then_counted():
 def test_a_dataset_without_fields_takes_any_columns():
     outcome = merge(with_data('<dataset name="r" csv="true"/>'), "a,b\n1,2\n", PayloadKind.CSV)
     assert outcome.data["r"] == [{"a": "1", "b": "2"}]
+
+
+def test_the_line_that_names_the_delimiter_is_the_first_line():
+    outcome = read("sep=;\ndate;details;amount\n2026-01-02;Card;12,40;\n", 'delimiter=","')
+    assert outcome.only.message.startswith(
+        'CSV line 3 has 4 cells separated by ";", accepted are 3'
+    )
+
+
+@pytest.mark.parametrize("number", [Decimal("-1234567.25"), Decimal("0.5"), Decimal(1234)])
+def test_numbers_are_read_as_every_locale_prints_them(number: Decimal):
+    for identifier in set(locale_identifiers()):
+        if identifier.startswith("tok"):  # it groups by twos only
+            continue
+        for system in ("default", "native", "latn"):
+            with suppress(UnsupportedNumberingSystemError):
+                written = format_decimal(number, locale=identifier, numbering_system=system)
+                sign = get_decimal_symbol(identifier, numbering_system=system)
+                read_cell = make_csv_reader(
+                    FieldType.DECIMAL, decimal="," if sign == "," else ".", pattern=None
+                )
+                assert read_cell(written) == number, (identifier, system, written)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("WAHR", True), ("ФАЛЬШ", None), ("VRAI", True), ("DOĞRU", True), ("ЛОЖЬ", False)],
+)
+def test_spreadsheets_write_booleans_in_their_language(word: str, value: bool | None):
+    source = with_data('<dataset name="r"><field name="b" type="boolean"/></dataset>')
+    assert merge(source, f"b\n{word}\n", PayloadKind.CSV).data["r"] == [{"b": value}]

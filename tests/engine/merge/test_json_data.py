@@ -34,10 +34,6 @@ def test_numbers_are_exact():
         ("[" * 101 + "]" * 101, "deeper than 100"),
         ("[" * 100_000, "deeper than 100"),
         ('{"a":' * 100_000, "deeper than 100"),
-        ('"\\ud800"', "U+D800"),
-        ('"\\u0000"', "U+0000"),
-        ('{"\\u0007": 1}', "U+0007"),
-        ('"\uffff"', "U+FFFF"),
         ("'a'", "a value is missing"),
         ("", "a value is missing"),
         ("1 2", "nothing may follow"),
@@ -133,3 +129,30 @@ def test_no_text_makes_reading_fail_in_any_other_way(text: str):
         read_json(text)
     except JsonError as error:
         assert error.args[0]  # noqa: PT017 — every refusal says why
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "dropped"),
+    [
+        ('"a\\ud800b"', "ab", "/ contains the character U+D800, which is left out"),
+        (
+            '{"a": ["x", "y\\u0000"]}',
+            {"a": ["x", "y"]},
+            "/a/1 contains the character U+0000, which",
+        ),
+        ('{"a": {"b\\u0007": 1}}', {"a": {"b": 1}}, "/a/b contains the character U+0007, which"),
+        ('"\uffff"', "", "/ contains the character U+FFFF, which is left out"),
+    ],
+)
+def test_characters_that_xml_forbids_are_left_out(text, value, dropped):
+    messages: list[str] = []
+    assert read_json(text, messages) == value
+    [message] = messages
+    assert message.startswith(dropped)
+
+
+def test_of_many_forbidden_characters_the_first_twenty_are_told():
+    messages: list[str] = []
+    assert read_json('"' + "\\u0007" * 30 + '"', messages) == ""
+    assert len(messages) == 21
+    assert messages[-1] == "The JSON text contains more such characters, which are left out"

@@ -26,6 +26,7 @@ LEAST_SHARE = 0.98
 
 _NUMBER = "lists begin at 999,999 at most"
 _TARGET = "a target with < and > in it is read as a link; the text is the same but for the target"
+_SCHEME = "schemes are written in lowercase (RFC 3986, 6.2.2.1)"
 _BARE = "a bare address is a link, as in GitHub's extension of autolinks (contract.md 5)"
 
 # Example number by specification: why the result is another one.
@@ -33,11 +34,13 @@ EXCEPTIONS = {
     "commonmark-0.31.2": {
         265: _NUMBER,
         494: _TARGET,
+        597: _SCHEME,
         **dict.fromkeys((608, 611, 612), _BARE),
     },
     "gfm-0.29": {
         243: _NUMBER,
         503: _TARGET,
+        605: _SCHEME,
         **dict.fromkeys((616, 619, 620), _BARE),
         652: "GitHub shows some tags of raw HTML as text; here all tags go, with a warning",
     },

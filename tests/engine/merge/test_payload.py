@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.merge.documents import merge, template
+from workers.engine.diagnostics import Severity
 from workers.engine.ports import PayloadKind
 
 INVOICE = """<document version="1" title="Invoice {{ number }}" lang="en-GB" currency="EUR">
@@ -133,3 +134,45 @@ _CSV_TEMPLATE = template(
     '<document><data><dataset name="r" csv="true"><field name="a" type="decimal"/></dataset></data>'
     "<flow/></document>"
 )
+
+
+ONE_TEXT = """<document><data><json>{"t": ""}</json><dataset name="r" csv="true"><field name="t"/></dataset></data>
+<flow/></document>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "where"),
+    [
+        (PayloadKind.JSON, '{"t": "a\\u000bb"}', "/t contains"),
+        (PayloadKind.CSV, "t\na\x0bb\n", "CSV line 2, column 2 contains"),
+        (PayloadKind.MARKDOWN, "x\n\na\x0bb", "Markdown line 3, column 2 contains"),
+        (PayloadKind.XML, "<document>\n<flow><p>a\x0bb</p></flow></document>", "Line 2, column 11 contains"),
+        (PayloadKind.XML, "<document>\n<flow><p>a&#xB;b</p></flow></document>", "Line 2, column 11 contains"),
+        (PayloadKind.XML, '<document><data><json>{"t": "a\\u000bb"}</json></data></document>', "/t contains"),
+    ],
+)  # fmt: skip
+def test_a_control_character_is_left_out_with_a_warning(kind: PayloadKind, body: str, where: str):
+    outcome = merge(template(ONE_TEXT), body, kind)
+    assert outcome.only.severity is Severity.WARNING
+    assert outcome.only.code == "control-character"
+    assert outcome.only.message == f"{where} the character U+000B, which is left out"
+    assert outcome.merged is not None
+    shown = outcome.data["t"], *outcome.data["r"], outcome.merged.root.find("flow")
+    assert "ab" in str(shown)
+
+
+def test_a_reference_in_a_cdata_section_or_comment_is_text():
+    body = "<document><!--&#1;--><flow><p><![CDATA[&#1;]]></p></flow></document>"
+    assert merge(None, body, PayloadKind.XML).findings == ()
+
+
+@pytest.mark.parametrize("declared", ["", '<?xml version="1.0" encoding="UTF-8"?>'])
+@pytest.mark.parametrize("source", [None, template("<document><flow/></document>")])
+def test_the_charset_of_the_content_type_overrides_the_xml_declaration(source, declared: str):
+    body = f"{declared}<document><flow><p>Größe</p></flow></document>"
+    outcome = merge(source, body.encode("latin-1"), PayloadKind.XML, charset="iso8859-1")
+    assert outcome.findings == ()
+    assert outcome.merged is not None
+    assert "Größe" in str(outcome.merged.root)
+    marked = body.encode("utf-8-sig")  # a byte order mark overrides both
+    assert merge(source, marked, PayloadKind.XML, charset="iso8859-1").findings == ()

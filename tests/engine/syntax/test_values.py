@@ -152,7 +152,10 @@ def test_wrong_loops_are_refused(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["javascript:alert(1)", "file:///etc/passwd", "https://a b", "//x", "data:text/html,x", "x"],
+    [
+        *("javascript:alert(1)", "file:///etc/passwd", "//x", "data:text/html,x", "x"),
+        *("https://a b", "https://a b/c", "https:// a/b", "mailto:a b@c.d", "https://a/b\nc"),
+    ],
 )
 def test_links_outside_the_list_are_refused(text: str):
     with pytest.raises(ValueError, match="mailto"):
@@ -164,9 +167,25 @@ def test_links_are_stored_as_written(text: str):
     assert v.LINK.parse(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("HTTPS://example.com/A", "https://example.com/A"),
+        ("MailTo:a@b.c?subject=Two words", "mailto:a@b.c?subject=Two%20words"),
+        ("https://example.com/a b.pdf", "https://example.com/a%20b.pdf"),
+        ("tel:+41 44 123", "tel:+41-44-123"),
+    ],
+)
+def test_addresses_are_read_as_browsers_do(text: str, address: str):
+    assert v.LINK.parse(text) == address
+    if address.startswith("https"):
+        assert v.IMAGE.parse(text) == address
+
+
 def test_images_are_names_or_data():
     assert v.IMAGE.parse("company-logo") == "company-logo"
     assert v.IMAGE.parse("data:image/png;base64,aGk=") == b"hi"
+    assert v.IMAGE.parse("DATA:IMAGE/PNG;BASE64,aGk=") == b"hi"
     assert v.IMAGE.parse("data:image/svg+xml;base64,PHN2Zy8+") == b"<svg/>"
 
 

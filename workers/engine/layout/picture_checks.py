@@ -8,7 +8,11 @@ from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.images.prepare import load_image
-from workers.engine.layout.pictures import warn_of_omissions, warn_of_stretching
+from workers.engine.layout.pictures import (
+    describe_consequence,
+    warn_of_omissions,
+    warn_of_stretching,
+)
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.ports import NoResources, Resources
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
@@ -48,7 +52,7 @@ class _Use(NamedTuple):
     place: SourceLocation | None
     what: str = ""
     is_certain: bool = True
-    is_optional: bool = False
+    consequence: str = ""  # of an optional one that cannot be drawn
     advice: str = ""
     paper: tuple[float, float] | None = None  # that the picture fills
 
@@ -84,8 +88,8 @@ def _check(use: _Use, resources: Resources, findings: Findings) -> ContentProble
 
 def _report(use: _Use, problem: ContentProblem, findings: Findings) -> None:
     places = () if use.place is None else (use.place,)
-    if use.is_optional:
-        findings.warn(problem.code, f"{problem.text}; it is left out", *places)
+    if use.consequence:
+        findings.warn(problem.code, f"{problem.text}; {use.consequence}", *places)
     elif use.is_certain:
         advice = f". {problem.advice}{use.advice}" if problem.advice else ""
         findings.error(problem.code, f"{problem.text}{use.what}{advice}", *places)
@@ -223,6 +227,6 @@ def _image_use(image: Image) -> _Use:
     return _Use(
         image.picture,
         image.source.location,
-        is_optional=image.is_optional,
+        consequence=describe_consequence(image) if image.is_optional else "",
         advice=' With optional="true" it is left out.',
     )

@@ -13,7 +13,7 @@ from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
-from workers.engine.tree.nodes import Source
+from workers.engine.tree.nodes import Container, Image, Source
 from workers.engine.units import mm
 
 _MAX_STRETCHED: Final = 1.03  # a bleed of 3 mm beside an A5 page without one
@@ -55,6 +55,28 @@ def warn_of_stretching(
             f"{width / mm(1):.0f} × {height / mm(1):.0f} mm of the paper; use one of its proportions",
             *(() if place is None else (place,)),
         )
+
+
+def find_fallback(context: LayoutContext, node: Image) -> Container | None:
+    """Return what is laid out in place of an image that cannot be drawn, None for other images."""
+    if node.fallback is None:
+        return None
+    prepared = find_picture(context, node.picture, node.source)
+    if not isinstance(prepared, ContentProblem):
+        return None
+    warn_of_missing(context, node, prepared)
+    return node.fallback
+
+
+def warn_of_missing(context: LayoutContext, node: Image, problem: ContentProblem) -> None:
+    """Warn about an optional image that cannot be drawn."""
+    message = f"{problem.text}; {describe_consequence(node)}"
+    context.findings.warn(problem.code, message, node.source.location)
+
+
+def describe_consequence(node: Image) -> str:
+    """Return the end of a message about an optional image that cannot be drawn."""
+    return "it is left out" if node.fallback is None else "its alternative text is drawn"
 
 
 def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: Findings) -> None:

@@ -74,6 +74,10 @@ class DataReport:
         else:
             self._findings.warn(code, text, *([] if location is None else [location]))
 
+    def warn(self, code: str, message: str, location: SourceLocation | None) -> None:
+        """Report a warning."""
+        self._findings.warn(code, message, *(() if location is None else (location,)))
+
     def report_remaining(self) -> None:
         """Report the number of errors beyond those listed."""
         more = self._bounded - MAX_DATA_FINDINGS

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from workers.engine.characters import NOT_XML
+from shared.csv_delimiters import detect_delimiter, find_named_delimiter
 from workers.engine.merge.conversion import (
     DataReport,
     check_row_count,
@@ -19,12 +18,16 @@ from workers.engine.merge.conversion import (
 )
 from workers.engine.merge.declarations import Dataset, Field
 from workers.engine.merge.types import Convert
-from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
+from workers.engine.syntax.encodings import (
+    FORBIDDEN_CODE,
+    EncodingError,
+    decode_text,
+    drop_forbidden,
+    position_after,
+)
 from workers.engine.syntax.suggestions import suggest_name
 
 MAX_COLUMNS: Final = 500
-_DELIMITERS: Final = (",", ";", "\t", "|")
-_QUOTED: Final = re.compile(r'"[^"]*+"')
 
 
 def read_csv(
@@ -40,16 +43,9 @@ def read_csv(
     except EncodingError as error:
         report.error("encoding", f"CSV: {error}", dataset.location)
         return []
-    forbidden = NOT_XML.search(text)
-    if forbidden:
-        line, column = position_after(text[: forbidden.start()])
-        report.error(
-            "csv",
-            f"CSV line {line}, position {column} contains the character U+{ord(forbidden[0]):04X}, which "
-            "is not accepted",
-            dataset.location,
-        )
-        return []
+    text = drop_forbidden(
+        text, lambda what, _: report.warn(FORBIDDEN_CODE, f"CSV {what}", dataset.location)
+    )
     rows = _read_records(text, dataset, report)
     check_row_count(dataset, len(rows), "CSV", report)
     return rows
@@ -64,8 +60,13 @@ class _CsvFormatError(Exception):
 
 
 def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[str, Any]]:
-    delimiter = dataset.delimiter or _detect_delimiter(text)
-    rows = _numbered_rows(text, delimiter)
+    named = find_named_delimiter(text)
+    begin = 0
+    if named is not None:
+        delimiter, begin = named
+    else:
+        delimiter = dataset.delimiter or detect_delimiter(text)
+    rows = _numbered_rows(text, begin, delimiter)
     records: list[dict[str, Any]] = []
     try:
         columns = _read_columns(rows, dataset, report)
@@ -85,23 +86,19 @@ def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[
     return records
 
 
-def _numbered_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows, each with the number of its first line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
+def _numbered_rows(text: str, begin: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows from an offset, each with the number of its first line."""
+    lines = io.StringIO(text, newline="")
+    lines.seek(begin)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    line = before = position_after(text[:begin])[0]
     try:
         for cells in reader:
             if cells:
                 yield line, cells
-            line = reader.line_num + 1
+            line = before + reader.line_num
     except csv.Error as error:
         raise _CsvFormatError(f"CSV line {line}: {_explain(str(error))}") from None
-
-
-def _detect_delimiter(text: str) -> str:
-    """Return the delimiter that is most frequent in the first line, outside of quotes."""
-    first = _QUOTED.sub("", text.lstrip()[:100_000]).split("\n", 1)[0]
-    return max(_DELIMITERS, key=first.count)
 
 
 def _read_record(
@@ -148,7 +145,7 @@ def _read_columns(
     columns = [_named_column(name.strip(), dataset, report) for name in names]
     members = [column[0] for column in columns]
     for member in {name for name in members if members.count(name) > 1}:
-        raise _CsvFormatError(f'CSV line {line} names the column "{describe_value(member)}" twice')
+        raise _CsvFormatError(f"CSV line {line} names the column {describe_value(member)} twice")
     for field in dataset.fields:
         if field.is_required and _title(field) not in members:
             found = ", ".join(describe_value(name) for name in names[:20])
@@ -186,7 +183,7 @@ def _title(field: Field) -> str:
 
 
 def _locate_cell(line: int, name: str) -> str:
-    return f'CSV line {line}, column "{name}"'
+    return f"CSV line {line}, column {describe_value(name)}"
 
 
 def _describe_ragged(line: int, cells: int, columns: int, delimiter: str) -> str:

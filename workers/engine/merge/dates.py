@@ -1,19 +1,23 @@
-"""Parsers of dates and times: the fixed formats of JSON, and the `format` patterns of CSV fields."""
+"""Parsers of dates and times: the forms of ISO 8601 in JSON, and the `format` patterns of CSV fields."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final
 
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME: Final = re.compile(r"\d\d:\d\d(?::\d\d)?", re.ASCII)
-_INSTANT: Final = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
+# ISO 8601-1, 5.2 to 5.4: calendar, week and ordinal dates, extended and basic, also with a time.
+_MOMENT: Final = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}|(?P<year>\d{4})-?(?P<ordinal>\d{3}))"
+    r"(?:[T ](?P<time>\d\d(?::\d\d(?::\d\d(?:[.,]\d{1,9})?)?|\d\d(?:\d\d(?:[.,]\d{1,9})?)?)?)"
+    r"(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
 )
-_FRACTION: Final = re.compile(r"\.(\d{1,6})\d*")
+_FAR_YEAR: Final = re.compile(r"(?:[+-]\d{4,9}|\d{5,9}|0000)-\d\d-\d\d(?:T.*)?", re.ASCII)
+_FRACTION: Final = re.compile(r"[.,](\d{1,6})\d*")
 
 # The numeric fields of CLDR date patterns (UTS #35, part 4).
 _FIELD_PATTERNS: Final = {
@@ -34,24 +38,62 @@ _FIELD_PATTERNS: Final = {
 _TOKEN: Final = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
+class YearOutOfRangeError(ValueError):
+    """A date or instant has a year before 1 or after 9999."""
+
+
 @lru_cache(4096)  # records of a dataset repeat few dates
 def read_date(text: str) -> date:
-    """Parse `YYYY-MM-DD`; raise ValueError for any other text."""
-    if _DATE.fullmatch(text) is None:
-        raise ValueError(text)
-    return date.fromisoformat(text)
+    """Parse a date of ISO 8601; of one with a time, return the date as written.
+
+    Raises:
+        ValueError: the text is not a date.
+    """
+    moment = _match_moment(text)
+    if moment["time"] is not None:
+        _read_clock(moment)
+    return _read_day(moment)
 
 
 def read_instant(text: str) -> datetime:
-    """Parse an RFC 3339 timestamp with its offset; raise ValueError for any other text."""
-    if _INSTANT.fullmatch(text) is None:
+    """Parse a date and time of ISO 8601 with an offset.
+
+    Raises:
+        ValueError: the text is not an instant.
+    """
+    moment = _match_moment(text)
+    if moment["zone"] is None:
         raise ValueError(text)
-    instant = datetime.fromisoformat(_FRACTION.sub(lambda m: f".{m[1]:0<6}", text.upper()))
+    instant = datetime.combine(_read_day(moment), _read_clock(moment))
     try:
-        instant.astimezone(UTC)  # fails for instants whose UTC date is out of range
+        instant.astimezone(UTC)
     except OverflowError:
-        raise ValueError(text) from None
+        raise YearOutOfRangeError(text) from None
     return instant
+
+
+def _match_moment(text: str) -> re.Match[str]:
+    moment = _MOMENT.fullmatch(text.upper())
+    if _FAR_YEAR.fullmatch(text.upper()) is not None:
+        raise YearOutOfRangeError(text)
+    if moment is None:
+        raise ValueError(text)
+    return moment
+
+
+def _read_day(moment: re.Match[str]) -> date:
+    if moment["ordinal"] is None:
+        return date.fromisoformat(moment["day"])
+    first = date(int(moment["year"]), 1, 1)
+    day = first + timedelta(days=int(moment["ordinal"]) - 1)
+    if day.year != first.year:
+        raise ValueError(moment["day"])
+    return day
+
+
+def _read_clock(moment: re.Match[str]) -> time:
+    digits = _FRACTION.sub(lambda m: f".{m[1]:0<6}", moment["time"])
+    return time.fromisoformat(digits + (moment["zone"] or ""))
 
 
 def read_time(text: str) -> time:
@@ -81,6 +123,8 @@ def compile_pattern(pattern: str) -> Callable[[str], datetime]:
         if "short_year" in found:
             short = found.pop("short_year")
             found["year"] = short + (1900 if short >= 70 else 2000)
+        if found.get("year") == 0:
+            raise YearOutOfRangeError(text)
         return datetime(**{"year": 1970, "month": 1, "day": 1, **found}, tzinfo=UTC)
 
     return read

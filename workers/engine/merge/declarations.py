@@ -14,6 +14,7 @@ from workers.engine.merge.dates import compile_pattern
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
 from workers.engine.merge.types import FieldType, parse_typed
 from workers.engine.syntax.checks import shorten_text
+from workers.engine.syntax.encodings import FORBIDDEN_CODE
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 
@@ -293,8 +294,9 @@ def _merge_objects(elements: Iterable[Element], findings: Findings) -> dict[str,
 def _read_objects(elements: Iterable[Element], findings: Findings) -> Iterator[dict[str, Any]]:
     for element in elements:
         values = "sample" if element.tag == "sample" else "default"
+        dropped: list[str] = []
         try:
-            value = read_json(element.text)
+            value = read_json(element.text, dropped)
         except JsonError as error:
             where = ""
             if error.offset is not None:
@@ -304,6 +306,8 @@ def _read_objects(elements: Iterable[Element], findings: Findings) -> Iterator[d
                 "json", f"The {values} values are not JSON{where}: {error}", element.location
             )
             continue
+        for message in dropped:
+            findings.warn(FORBIDDEN_CODE, message, element.location)
         if isinstance(value, dict):
             yield value
             continue

@@ -13,12 +13,12 @@ from mistune.util import escape_url
 
 # An autolink follows the start of a line, white space, or one of four marks (GFM 0.29, 6.9).
 _BEFORE: Final = r"(?:^|(?<=[\s*_~(]))"
-_ADDRESS: Final = _BEFORE + r"(?:https?://|www\.)[^\s<]+"
+_ADDRESS: Final = _BEFORE + r"(?:[Hh][Tt][Tt][Pp][Ss]?://|[Ww]{3}\.)[^\s<]+"
 # Matches only at the first character of a name, which avoids quadratic time.
 _EMAIL: Final = r"(?<![A-Za-z0-9._+\-/:@])[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
 _STRIKE: Final = r"(?<![~\\])~(?![~\s])"
 _STRIKE_END: Final = re.compile(r"(?<![~\\\s])~(?!~)")
-_DOMAIN: Final = re.compile(r"(?:https?://)?([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
+_DOMAIN: Final = re.compile(r"(?i:https?://)?([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
 _ENTITY: Final = re.compile(r"&[A-Za-z0-9]+;\Z")
 _LONGEST_ENTITY: Final = 40
 
@@ -29,6 +29,7 @@ def github_inlines_plugin(markdown: mistune.Markdown) -> None:
     inline.register("bare_address", _ADDRESS, _parse_address)
     inline.register("bare_email", _EMAIL, _parse_email)
     inline.register("single_strike", _STRIKE, _parse_strike)
+    inline.register("tilde_run", "~{3,}", _parse_tildes)
 
 
 def _parse_address(inline: InlineParser, match: Match[str], state: InlineState) -> int | None:
@@ -36,7 +37,7 @@ def _parse_address(inline: InlineParser, match: Match[str], state: InlineState) 
     text = _without_trailing(text)
     if not _has_domain(text):
         return None
-    target = f"http://{text}" if text.startswith("www.") else text
+    target = f"http://{text}" if _is_bare(text) else text
     return _add_link(inline, text, target, match.start(), state)
 
 
@@ -88,7 +89,17 @@ def _has_domain(text: str) -> bool:
         return False
     parts = domain[1].split(".")
     is_short = len(parts) == 1
-    return not (is_short and text.startswith("www.")) and "_" not in "".join(parts[-2:])
+    return not (is_short and _is_bare(text)) and "_" not in "".join(parts[-2:])
+
+
+def _is_bare(address: str) -> bool:
+    return address[:4].lower() == "www."
+
+
+def _parse_tildes(inline: InlineParser, match: Match[str], state: InlineState) -> int:
+    """Append three or more tildes as text: one or two strike through (GFM 0.29, 6.5)."""
+    inline.process_text(match[0], state)
+    return match.end()
 
 
 def _parse_strike(inline: InlineParser, match: Match[str], state: InlineState) -> int | None:

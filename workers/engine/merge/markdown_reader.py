@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -20,8 +21,8 @@ from workers.engine.merge.markdown_slugs import Slugs
 from workers.engine.merge.markdown_tables import TableTooLargeError, tables_plugin
 from workers.engine.syntax import values as v
 from workers.engine.syntax.checks import shorten_text
-from workers.engine.syntax.encodings import position_after
-from workers.engine.syntax.nodes import Element, MarkdownElement, Text
+from workers.engine.syntax.encodings import FORBIDDEN_CODE, drop_forbidden
+from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 60
@@ -32,6 +33,22 @@ MAX_MARKS: Final = 2000
 _NEWLINE: Final = re.compile(r"\r\n?|\n")
 _MARKS: Final = re.compile(r"[*_~`]+|[\[\]]")
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# HTML's inline elements without attributes that the language has, by tag.
+_PAIRED: Final[Mapping[str, str]] = {
+    **{tag: tag for tag in ("sup", "sub", "u", "b", "i", "s", "code")},
+    "ins": "u",
+    "strong": "b",
+    "em": "i",
+    "del": "s",
+    "strike": "s",
+    "kbd": "code",
+}
+_PAIRED_TAG: Final = re.compile(rf"<(/?)({'|'.join(_PAIRED)})(?:\s[^<>]*)?>", re.IGNORECASE)
+_ACCEPTED_TAGS: Final = (
+    "<br>, and <sup>, <sub>, <u>, <b>, <i>, <s> and <code> in pairs; its text stays"
+)
+_ALERT: Final = re.compile(rf"\s*\[!({'|'.join(ALERTS)})\]\s*", re.IGNORECASE)
+_LINE_ENDS: Final = ("softbreak", "linebreak")
 _BREAK_TAG: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
 # CommonMark 6.6, with unclosed constructs up to the end of the text. Quoted values are bounded, as
 # many unclosed quotes would take quadratic time.
@@ -47,7 +64,7 @@ _Token = Mapping[str, Any]
 
 
 class MarkdownError(Exception):
-    """The text is too large, nested too deeply, or has forbidden characters."""
+    """The text is too large or nested too deeply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +100,17 @@ def read_markdown(
     Each node has the location of its line, or where none is found `location`. Headings have an `id`.
 
     Raw HTML `<br>` is a line break; other tags, and links and images that the language does not
-    accept, are dropped with a warning, and their text is kept.
+    accept, are dropped with a warning, and their text is kept. So are control characters.
 
     Raises:
         MarkdownError: the text is larger than 1 MB, nested too deeply, or has more than 2,000 marks
-            in a paragraph, or control characters.
+            in a paragraph.
     """
     if len(text.encode()) > MAX_BYTES:
         raise MarkdownError(f"the text is larger than the limit of {MAX_BYTES} bytes")
-    forbidden = NOT_XML.search(text)
-    if forbidden:
-        line, column = position_after(text[: forbidden.start()])
-        raise MarkdownError(
-            f"line {line}, column {column} contains the character U+{ord(forbidden[0]):04X}, which is "
-            "not accepted"
-        )
+    text = drop_forbidden(
+        text, lambda what, _: findings.warn(FORBIDDEN_CODE, f"Markdown {what}", location)
+    )
     try:
         tokens, state = _PARSER.parse(text)
         reader = _ElementBuilder(location, findings, find_lines(), state.env.get(FOOTNOTES, {}))
@@ -211,8 +224,17 @@ class _ElementBuilder:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _too_deep()
-        for token in tokens:
-            yield from self._inlines[token["type"]](token)
+        ends = _pair_tags(tokens)
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            if (end := ends.get(position)) is not None:
+                inner = self.inlines(tokens[position + 1 : end])
+                yield self._element(_find_tag(token)[1], inner)
+                position = end
+            else:
+                yield from self._inlines[token["type"]](token)
+            position += 1
         self._depth -= 1
 
     def _element(
@@ -264,7 +286,21 @@ class _ElementBuilder:
         return self._element("li", content, checked=str(token["attrs"]["checked"]).lower())
 
     def _quote(self, token: _Token) -> Iterator[_Node]:
-        yield self._element("blockquote", self.blocks(token["children"]))
+        kind, content = _split_alert(token["children"])
+        if not kind:
+            yield self._element("blockquote", self.blocks(content))
+            return
+        box = self._element("div", self._alert(kind, content))
+        box.styles = ("alert", f"alert-{kind}")
+        yield box
+
+    def _alert(self, kind: str, content: list[_Token]) -> Iterator[_Node]:
+        word = self._element("span")
+        word.alert = kind
+        title = self._element("p", iter((word,)))
+        title.styles = ("alert-title",)
+        yield title
+        yield from self.blocks(content)
 
     def _code_block(self, token: _Token) -> Iterator[_Node]:
         yield self._element("pre", iter((self._literal(token["raw"].removesuffix("\n")),)))
@@ -396,7 +432,7 @@ class _ElementBuilder:
             if _BREAK_TAG.fullmatch(tag[0]):
                 yield self._element("br")
             else:
-                self._warn("html", f'The HTML tag "{shorten_text(tag[0])}"', "<br>; its text stays")
+                self._warn("html", f'The HTML tag "{shorten_text(tag[0])}"', _ACCEPTED_TAGS)
             if self._line is not None:
                 self._line += tag[0].count("\n")
         if position < len(raw):
@@ -408,6 +444,48 @@ class _ElementBuilder:
             f"{what} in the Markdown is left out, accepted is {accepts}",
             self._locate(self._location.tag_name),
         )
+
+
+def _find_tag(token: _Token) -> tuple[bool, str]:
+    """Return whether a token is an end tag, and its element; an empty name if it is no such tag."""
+    match = _PAIRED_TAG.fullmatch(token["raw"]) if token["type"] == "inline_html" else None
+    return (False, "") if match is None else (bool(match[1]), _PAIRED[match[2].lower()])
+
+
+def _pair_tags(tokens: Sequence[_Token]) -> dict[int, int]:
+    """Return the positions of the start tags that have an end tag, each with that of its end tag."""
+    pairs: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    counts: Counter[str] = Counter()
+    for position, token in enumerate(tokens):
+        is_end, name = _find_tag(token)
+        if name and not is_end:
+            opened.append((name, position))
+            counts[name] += 1
+        elif name and counts[name]:
+            inner, start = opened.pop()
+            counts[inner] -= 1
+            while inner != name:
+                inner, start = opened.pop()
+                counts[inner] -= 1
+            pairs[start] = position
+    return pairs
+
+
+def _split_alert(tokens: list[_Token]) -> tuple[str, list[_Token]]:
+    """Return the kind of a quote that is an alert, and its blocks without the first line."""
+    first = next((token for token in tokens if token["type"] != "blank_line"), None)
+    if first is None or first["type"] != "paragraph":
+        return "", tokens
+    inlines = first["children"]
+    breaks = (at for at, token in enumerate(inlines) if token["type"] in _LINE_ENDS)
+    end = next(breaks, len(inlines))
+    mark = _ALERT.fullmatch("".join(token.get("raw", " ") for token in inlines[:end]))
+    if mark is None:
+        return "", tokens
+    rest = {**first, "children": inlines[end + 1 :], LINE: first[LINE] + 1}
+    others = [token for token in tokens if token is not first]
+    return mark[1].lower(), [rest, *others] if rest["children"] else others
 
 
 def _tighten(tokens: list[_Token]) -> list[_Token]:

@@ -16,7 +16,12 @@ from workers.engine.merge.markdown_reader import MarkdownError, locate_lines, re
 from workers.engine.merge.overlay import overlay_document
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax.checks import check_document
-from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
+from workers.engine.syntax.encodings import (
+    FORBIDDEN_CODE,
+    EncodingError,
+    decode_text,
+    position_after,
+)
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.part_expansion import expand_parts
@@ -139,8 +144,8 @@ def _overlay(
     template: PreparedSource | None, payload: Payload, findings: Findings
 ) -> PreparedSource:
     if template is None:
-        return prepare_source(parse_document(payload.body, origin=None))
-    tree = parse_document(payload.body, origin=Origin.PAYLOAD)
+        return prepare_source(parse_document(payload.body, origin=None, charset=payload.charset))
+    tree = parse_document(payload.body, origin=Origin.PAYLOAD, charset=payload.charset)
     if template.root is None or tree.root is None or tree.root.tag != "document":
         findings.extend(template.findings)
         return replace(prepare_source(tree), root=None, expanded=None)
@@ -216,8 +221,9 @@ def _read_json_payload(payload: Payload, report: DataReport) -> dict[str, Any] |
     except EncodingError as error:
         report.error("encoding", f"JSON: {error}", None)
         return None
+    dropped: list[str] = []
     try:
-        patch = read_json(text)
+        patch = read_json(text, dropped)
     except JsonError as error:
         where = ""
         if error.offset is not None:
@@ -225,6 +231,8 @@ def _read_json_payload(payload: Payload, report: DataReport) -> dict[str, Any] |
             where = f" at line {line}, column {column}"
         report.error("json", f"The payload is not JSON{where}: {error}", None)
         return None
+    for message in dropped:
+        report.warn(FORBIDDEN_CODE, message, None)
     if not isinstance(patch, dict):
         report.error("json", 'The payload is not a JSON object; accepted is { "name": … }', None)
         return None

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from workers.engine.merge.dates import compile_pattern, read_date, read_instant, read_time
+from workers.engine.merge.dates import (
+    YearOutOfRangeError,
+    compile_pattern,
+    read_date,
+    read_instant,
+    read_time,
+)
 from workers.engine.syntax import values as v
 
 # A data value after merging and conversion. Numbers are always Decimal, never int or float.
@@ -38,16 +45,38 @@ TemporalT = TypeVar("TemporalT", date, datetime, time)
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,60}", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,20})?", re.ASCII)
-# Digits in groups of three, separated by the other of . and , or by a space or an apostrophe.
-_GROUPED: Final = {
+_YEARS: Final = "a date in the years 0001 to 9999"
+_MAX_CELL: Final = 100
+_DIGIT: Final = re.compile(r"\d")
+# The signs and separators of numbers in CLDR as their ASCII forms, and those of Arabic as . and , there.
+_NUMBER_SIGNS: Final = str.maketrans(
+    {
+        **dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u00a0\u2007\u2009\u202f", " "),
+        "\u2019": "'",
+        **dict.fromkeys("\u200e\u200f\u061c"),  # direction marks, which are dropped
+    }
+)
+_FOREIGN_SEPARATORS: Final = {
+    decimal: str.maketrans({"\u066b": decimal, **dict.fromkeys("\u066c\u060c\u2e41", other)})
+    for decimal, other in (".,", ",.")
+}
+# Digits, also in groups of three, or of two but for the last (as in India), separated by the other of
+# . and , or by a space or an apostrophe.
+_NUMBERS: Final = {
     decimal: re.compile(
-        rf"[+-]?\d{{1,3}}([{other}'’ \u00a0\u202f])\d{{3}}(?:\1\d{{3}}){{0,9}}"
-        rf"(?:[{decimal}]\d{{1,20}})?",
+        rf"(?P<whole>\d{{1,40}}|\d{{1,3}}(?P<separator>[{other}' ])(?:\d{{2,3}}(?P=separator)){{0,12}}\d{{3}})"
+        rf"(?:[{decimal}](?P<fraction>\d{{1,20}}))?",
         re.ASCII,
     )
     for decimal, other in (".,", ",.")
 }
-_BOOLEANS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+# Before the number, after it, or around it as in accounting.
+_SIGNED: Final = re.compile(r"([+-]?) ?([^()+-]+)|([^()+-]+?) ?(-)|(\() ?([^()+-]+?) ?\)")
+# Those of the interface, and of spreadsheets in the languages that translate theirs.
+_TRUE: Final = "true yes 1 wahr vrai verdadero verdadeiro vero waar prawda истина doğru sant sand sann tosi pravda igaz"
+_FALSE: Final = "false no 0 falsch faux falso onwaar fałsz ложь yanliş falskt falsk usann epätosi nepravda hamis"
+_BOOLEANS: Final = dict.fromkeys(_TRUE.split(), True) | dict.fromkeys(_FALSE.split(), False)
 
 
 def find_json_converter(kind: FieldType) -> Convert:
@@ -130,6 +159,8 @@ def _read_temporal(value: Any, read: Callable[[str], TemporalT], accepts: str) -
     if type(value) is str:
         try:
             return read(value.strip())
+        except YearOutOfRangeError:
+            raise ValueError(_YEARS) from None
         except ValueError:
             pass
     raise ValueError(accepts)
@@ -148,7 +179,7 @@ def _to_anything(value: Any) -> Value:
 
 
 def _csv_boolean(value: str) -> bool:
-    found = _BOOLEANS.get(value.strip().lower())
+    found = _BOOLEANS.get(value.strip().casefold())
     if found is None:
         raise ValueError("true, false, yes, no, 1 or 0")
     return found
@@ -157,18 +188,34 @@ def _csv_boolean(value: str) -> bool:
 def _csv_number(kind: FieldType, decimal: str) -> Convert:
     finish = _CONVERTERS[kind]
     plain = re.compile(rf"[+-]?\d{{1,40}}(?:[{decimal}]\d{{1,20}})?", re.ASCII)
-    grouped = _GROUPED[decimal]
 
     def read(text: str) -> Value:
         cell = text.strip()
         if plain.fullmatch(cell):
             return finish(cell.replace(decimal, "."))
-        groups = grouped.fullmatch(cell)
-        if groups is None:
+        number = _read_formatted(cell, decimal) if len(cell) <= _MAX_CELL else None
+        if number is None:
             raise ValueError(f'a number with the decimal sign "{decimal}"')
-        return finish(cell.replace(groups[1], "").replace(decimal, "."))
+        return finish(number)
 
     return read
+
+
+def _read_formatted(cell: str, decimal: str) -> str | None:
+    """Return a number as a locale formats it in JSON's form, or None if it is none."""
+    text = cell.translate(_NUMBER_SIGNS).translate(_FOREIGN_SEPARATORS[decimal]).strip()
+    text = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    signed = _SIGNED.fullmatch(text)
+    if signed is None:
+        return None
+    before, first, second, after, opened, third = signed.groups()
+    number = _NUMBERS[decimal].fullmatch(first or second or third)
+    if number is None:
+        return None
+    sign = "-" if after or opened else before
+    whole = number["whole"].replace(number["separator"] or " ", "")
+    fraction = "" if number["fraction"] is None else f".{number['fraction']}"
+    return sign + whole + fraction
 
 
 def _formatted_date(kind: FieldType, pattern: str) -> Convert:
@@ -177,6 +224,8 @@ def _formatted_date(kind: FieldType, pattern: str) -> Convert:
     def convert(text: str) -> Value:
         try:
             moment: datetime = read(text.strip())
+        except YearOutOfRangeError:
+            raise ValueError(_YEARS) from None
         except ValueError:
             raise ValueError(f"a {kind.value} in the form {pattern}") from None
         match kind:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
 from shared.encodings import UnacceptedEncodingError, detect_text_codec, detect_xml_codec
+from workers.engine.characters import NOT_XML
+
+FORBIDDEN_CODE: Final = "control-character"
+MAX_REPORTED: Final = 20  # forbidden characters of a text
+MORE_FORBIDDEN: Final = "contains more such characters, which are left out"
 
 
 class EncodingError(Exception):
@@ -26,14 +35,16 @@ def decode_text(source: bytes, encoding: str | None) -> str:
         raise EncodingError(str(error)) from None
 
 
-def decode_xml(source: bytes) -> str:
-    """Decode XML by its byte order mark or its declaration (XML 1.0, appendix F) and strip the mark.
+def decode_xml(source: bytes, charset: str | None) -> str:
+    """Decode XML and strip its byte order mark, which overrides `charset`; that overrides the XML declaration.
+
+    `charset` is that of a Content-Type (RFC 7303, 3).
 
     Raises:
         EncodingError: the encoding is not accepted, or the bytes are not valid in it.
     """
     try:
-        return _decode(source, detect_xml_codec(source))
+        return _decode(source, detect_xml_codec(source, charset))
     except UnacceptedEncodingError as error:
         raise EncodingError(str(error)) from None
 
@@ -42,6 +53,29 @@ def position_after(text: str) -> tuple[int, int]:
     """Return the line and column, from 1, directly after a text."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return lines.count("\n") + 1, len(lines) - lines.rfind("\n")
+
+
+def drop_forbidden(text: str, report: Callable[[str, tuple[int, int]], object]) -> str:
+    """Return a text without the characters that XML forbids.
+
+    `report` is called for each of the first twenty, with a message, and the line and column from 1.
+    """
+    found = list(islice(NOT_XML.finditer(text), MAX_REPORTED + 1))
+    position = (1, 1)
+    for match in found[:MAX_REPORTED]:
+        position = position_after(text[: match.start()])
+        report(
+            "line {}, column {} contains {}".format(*position, describe_forbidden(match[0])),
+            position,
+        )
+    if len(found) > MAX_REPORTED:
+        report(f"text {MORE_FORBIDDEN}", position)
+    return NOT_XML.sub("", text) if found else text
+
+
+def describe_forbidden(character: str) -> str:
+    """Return the end of a message about a forbidden character."""
+    return f"the character U+{ord(character):04X}, which is left out"
 
 
 def _decode(source: bytes, codec: str) -> str:

@@ -76,16 +76,22 @@ class Element:
         return "".join(child.text for child in self.children if isinstance(child, Text))
 
 
+ALERTS: Final = ("note", "tip", "important", "warning", "caution")  # of GitHub's Markdown
+
+
 @dataclass(slots=True, eq=False)
 class MarkdownElement(Element):
     """An element made from Markdown.
 
     The `slug` of a heading is its id; a link within the document has a `fragment`. Both follow
-    GitHub's rules, which allow more characters than an `id` of the language.
+    GitHub's rules, which allow more characters than an `id` of the language. `styles` are names of built-in
+    styles, which those of the document extend. `alert` is the kind of an alert, of which this is the title.
     """
 
     slug: str = ""
     fragment: str = ""
+    styles: tuple[str, ...] = ()
+    alert: str = ""
 
 
 @dataclass(slots=True, eq=False)

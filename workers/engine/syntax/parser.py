@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable
 from typing import Final
 from xml.parsers import expat
 
+from workers.engine.characters import NOT_XML
 from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation, SourceSpan
 from workers.engine.memory import check_memory
-from workers.engine.syntax.encodings import EncodingError, decode_xml, position_after
+from workers.engine.syntax.encodings import (
+    FORBIDDEN_CODE,
+    MAX_REPORTED,
+    EncodingError,
+    decode_xml,
+    describe_forbidden,
+    drop_forbidden,
+    position_after,
+)
 from workers.engine.syntax.nodes import JSON_TAGS, CDataText, Element, SyntaxTree, Text
 
 MAX_DEPTH: Final = 200
@@ -22,26 +33,41 @@ _NO_ATTRIBUTES: Final[
 # White space, comments and processing instructions before the root. Possessive, to run in linear
 # time; decision 0302 explains `|(?!)`.
 _PROLOG: Final = re.compile(rb"(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|(?!))*+", re.DOTALL)
+_REFERENCE: Final = re.compile(
+    r"<!\[CDATA\[(?>.*?(?:\]\]>|\Z))|<!--(?>.*?(?:-->|\Z))"
+    r"|&#(?:x0*(?P<hex>[0-9A-Fa-f]{1,6})|0*(?P<decimal>[0-9]{1,7}));",
+    re.DOTALL,
+)
 _START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+|(?!))*+>")
 
 
 def parse_document(
-    source: bytes, *, origin: Origin | None, linkage: Linkage | None = None
+    source: bytes,
+    *,
+    origin: Origin | None,
+    linkage: Linkage | None = None,
+    charset: str | None = None,
 ) -> SyntaxTree:
     """Parse a document. If it is not well-formed, the tree has no root and one finding.
 
     Document type and entity declarations, more than 200 levels and more than 400,000 elements are
-    rejected. Every location carries `origin` and `linkage`; lines and columns are those of the text as
-    sent.
+    rejected. Characters that XML forbids, and references to them, are left out with a warning. Every
+    location carries `origin` and `linkage`; lines and columns are those of the text as sent.
     """
     reader = _TreeBuilder(origin, linkage)
+    findings = Findings()
+
+    def warn(message: str, position: tuple[int, int]) -> None:
+        location = reader.locate(*position)
+        findings.warn(FORBIDDEN_CODE, message[:1].upper() + message[1:], location)
+
     try:
-        reader.read(_to_utf8(source))
+        reader.read(_drop_references(drop_forbidden(_decode(source, charset), warn), warn).encode())
     except _RefusedError as refusal:
-        findings = Findings()
-        findings.error(refusal.code, str(refusal), reader.locate_failure(refusal))
+        location = reader.locate(refusal.line, refusal.column)
+        findings.error(refusal.code, str(refusal), location)
         return SyntaxTree(None, findings)
-    return SyntaxTree(reader.root, Findings())
+    return SyntaxTree(reader.root, findings)
 
 
 class _RefusedError(Exception):
@@ -57,12 +83,35 @@ class _RefusedError(Exception):
 # --- bytes ----------------------------------------------------------------------------------------------
 
 
-def _to_utf8(source: bytes) -> bytes:
-    """Return the text as valid UTF-8 without a byte order mark."""
+def _decode(source: bytes, charset: str | None) -> str:
+    """Return the text without a byte order mark."""
     try:
-        return decode_xml(source).encode()
+        return decode_xml(source, charset)
     except EncodingError as error:
         raise _RefusedError("encoding", str(error), line=error.line, column=error.column) from None
+
+
+def _drop_references(text: str, warn: Callable[[str, tuple[int, int]], object]) -> str:
+    """Return a text without the references to characters that XML forbids."""
+    if "&#" not in text:
+        return text
+    count = 0
+
+    def drop(match: re.Match[str]) -> str:
+        nonlocal count
+        digits = match["hex"] or match["decimal"]
+        if digits is None:  # a CDATA section or a comment
+            return match[0]
+        code = int(digits, 16 if match["hex"] else 10)
+        if code > sys.maxunicode or NOT_XML.match(chr(code)) is None:
+            return match[0]
+        count += 1
+        if count <= MAX_REPORTED:
+            line, column = position = position_after(text[: match.start()])
+            warn(f"line {line}, column {column} contains {describe_forbidden(chr(code))}", position)
+        return ""
+
+    return _REFERENCE.sub(drop, text)
 
 
 # --- the reader -----------------------------------------------------------------------------------------
@@ -113,10 +162,10 @@ class _TreeBuilder:
             # Breaks the reference cycle through the handlers, which would keep the text in memory.
             del self._parser, self._source
 
-    def locate_failure(self, refusal: _RefusedError) -> SourceLocation:
-        """Return the location of a rejection: the innermost open element, at the offending character."""
+    def locate(self, line: int, column: int) -> SourceLocation:
+        """Return the location of a character in the innermost open element."""
         tag = self._open[-1].tag if self._open else "document"
-        span = SourceSpan(refusal.line, refusal.column, refusal.line, refusal.column + 1)
+        span = SourceSpan(line, column, line, column + 1)
         return SourceLocation(tag, span, self._origin, self._linkage)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.nodes import Element, PartExpansion
+from workers.engine.syntax.nodes import ALERTS, Element, PartExpansion
 from workers.engine.syntax.page_checks import BODY
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES
 from workers.engine.syntax.wording import join_words
@@ -24,6 +24,8 @@ _ENTRY_STYLES: Final = {
     "index": ("index-1", "index-2", "index-3", "index-letter"),
     **dict.fromkeys(("footnote", "markdown"), ("footnote-call", "footnote-rule")),
     "figure": ("figure-caption",),
+    # A Markdown payload may replace any of them.
+    "flow": ("alert", "alert-title", *(f"alert-{kind}" for kind in ALERTS)),
 }
 _KEYS: Final = frozenset({"name", "element", "extends", "final"})
 

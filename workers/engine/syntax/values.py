@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from workers.engine.syntax.addresses import find_web_address, read_link
 from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
 from workers.engine.syntax.font_families import GENERIC_FAMILIES
 from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
@@ -124,14 +125,10 @@ _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _LOOP: Final = re.compile(r"(?:(\w+)\s*,\s*)?(\w+)\s+in\s+(\S.*)", re.ASCII | re.DOTALL)
 _FAMILY: Final = re.compile(r"[^\W_][\w .-]{0,99}")
-_LINK: Final = re.compile(
-    r"(?:https?://|mailto:|tel:)[^\s<>\"\x00-\x1f\x7f]{1,2000}|#[A-Za-z_][\w.:-]{0,99}"
-)
 _STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
-_REMOTE_IMAGE: Final = re.compile(r"https?://[^\s<>\"\x00-\x1f\x7f]{1,2000}")
-_DATA_IMAGE: Final = re.compile(r"data:(?:image/[a-z0-9.+-]{1,40}|application/pdf);base64,")
+_DATA_IMAGE: Final = re.compile(r"(?i)data:(?:image/[a-z0-9.+-]{1,40}|application/pdf);base64,")
 # SVG is text, and often percent-encoded.
-_DATA_SVG: Final = re.compile(r"data:image/svg\+xml(?:;charset=[A-Za-z0-9-]{1,20}|;utf8)?,")
+_DATA_SVG: Final = re.compile(r"(?i)data:image/svg\+xml(?:;charset=[a-z0-9-]{1,20}|;utf8)?,")
 
 # Keywords of the expression grammar and predefined names (language.md 1.4).
 RESERVED_NAMES: Final = frozenset(
@@ -222,8 +219,10 @@ def _read_pattern(text: str) -> re.Pattern[str]:
 
 
 def _read_image(text: str) -> str | bytes:
-    if _STORED_IMAGE.fullmatch(text) or _REMOTE_IMAGE.fullmatch(text):
+    if _STORED_IMAGE.fullmatch(text):
         return text
+    if (address := find_web_address(text)) is not None:
+        return address
     if drawing := _DATA_SVG.match(text):
         return unquote_to_bytes(text[drawing.end() :])
     head = _DATA_IMAGE.match(text)
@@ -285,7 +284,7 @@ STORED_FONT: Final = ValueType(
     "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
     matching(_STORED_IMAGE),
 )
-LINK: Final = ValueType("an http, https, mailto or tel address, or #id", matching(_LINK))
+LINK: Final = ValueType("an http, https, mailto or tel address, or #id", read_link)
 
 
 # --- numbers --------------------------------------------------------------------------------------------

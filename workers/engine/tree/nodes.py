@@ -372,7 +372,7 @@ class Rule:
 class Image:
     """An image; an empty `alt` marks decoration. `fit` is CSS object-fit.
 
-    `position` is CSS object-position, across and down; per cent are of the free space.
+    `position` is CSS object-position, across and down. `fallback` replaces one that cannot be drawn.
     """
 
     role: ClassVar[Role] = Role.FIGURE
@@ -385,6 +385,7 @@ class Image:
     is_optional: bool
     id: str | None = None
     position: tuple[Length, Length] = (CENTER, CENTER)
+    fallback: Container | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ from workers.engine.tree.expressions.formats import Formats, get_formats
 from workers.engine.tree.expressions.runtime import ARITHMETIC, ExpressionError
 
 LOCALES = ["en", "en-GB", "en-IN", "de", "de-AT", "de-CH", "fr", "fr-CH", "es", "it", "nl", "pt-BR", "pt-PT",
-           "sv", "da", "nb", "fi", "pl", "cs", "hu", "ru", "uk", "tr", "el", "hi", "bn", "ja", "zh", "ko", "ar",
-           "fa", "he", "lt", "et", "sl"]  # fmt: skip
+           "sv", "da", "nb", "fi", "pl", "cs", "hu", "ru", "uk", "tr", "el", "hi", "bn-u-nu-latn", "ja", "zh", "ko", "ar",
+           "fa-u-ca-gregory-nu-latn", "he", "lt", "et", "sl"]  # fmt: skip
 VALUES = [
     Decimal(v)
     for v in (
@@ -248,3 +248,79 @@ def test_time_format_of_a_date_is_refused() -> None:
 def _with_places(pattern: str, places: int) -> str:
     whole = pattern.split(".", maxsplit=1)[0]
     return f"{whole}.{'0' * places}" if places else whole
+
+
+LEAP_DAY = date(2024, 2, 29)
+
+
+@pytest.mark.parametrize(
+    ("lang", "short", "long"),
+    [
+        # As ICU 78 writes them, with the data of CLDR 48.
+        ("th", "29/2/67", "29 กุมภาพันธ์ 2567"),
+        ("th-u-ca-gregory", "29/2/24", "29 กุมภาพันธ์ ค.ศ. 2024"),
+        ("th-u-nu-thai", "๒๙/๒/๖๗", "๒๙ กุมภาพันธ์ ๒๕๖๗"),
+        ("fa", "۱۴۰۲/۱۲/۱۰", "۱۰ اسفند ۱۴۰۲"),
+        ("fa-AF", "۱۴۰۲/۱۲/۱۰", "۱۰ حوت ۱۴۰۲"),
+        ("fa-u-nu-latn", "1402/12/10", "10 اسفند 1402"),
+        ("en-u-ca-persian", "12/10/02", "Esfand 10, 1402"),
+        ("en-u-ca-buddhist", "2/29/67", "February 29, 2567"),
+        ("ar-EG", "٢٩\u200f/٢\u200f/٢٠٢٤", "٢٩ فبراير ٢٠٢٤"),
+    ],
+)
+def test_dates_have_the_calendar_and_digits_of_their_language(lang, short, long) -> None:
+    formats = get_formats(lang, None, "UTC")
+    assert written(formats, LEAP_DAY, "date", "short") == short
+    assert written(formats, LEAP_DAY, "date", "long") == long
+
+
+def test_a_date_may_name_its_calendar() -> None:
+    formats = get_formats("th", None, "UTC")
+    noon = datetime(2024, 2, 29, 12, tzinfo=UTC)
+    assert written(formats, LEAP_DAY, "date", "d.M.yyyy") == "29.2.2567"
+    assert written(formats, LEAP_DAY, "date", "yyyy-MM-dd", "gregorian") == "2024-02-29"
+    assert written(formats, LEAP_DAY, "date", "G y", "persian") == "AP 1402"
+    assert written(formats, noon, "datetime", "y HH", None, "gregorian") == "2024 12"
+    assert written(formats, noon, "datetime", "short") == "29/2/67 12:00"
+    with pytest.raises(
+        ExpressionError, match='"lunar" is not known; accepted are gregorian, buddhist'
+    ):
+        written(formats, LEAP_DAY, "date", "short", "lunar")
+
+
+@pytest.mark.parametrize("tag", ["th-u-ca-lunar", "th-u-nu-roman"])
+def test_an_unknown_calendar_or_digits_of_a_tag_are_named(tag: str) -> None:
+    with pytest.raises(ValueError, match=r"(is|are) not known"):
+        get_formats(tag, None, "UTC")
+
+
+@pytest.mark.parametrize(
+    ("day", "persian"),
+    [
+        # The first and last day of years of the Solar Hijri calendar, by ICU 78.
+        ("1900-01-01", "1278/10/11"), ("1979-02-11", "1357/11/22"), ("2017-03-20", "1395/12/30"),
+        ("2017-03-21", "1396/1/1"), ("2024-03-19", "1402/12/29"), ("2024-03-20", "1403/1/1"),
+        ("2025-03-20", "1403/12/30"), ("2025-03-21", "1404/1/1"), ("2026-09-22", "1405/6/31"),
+        ("2026-09-23", "1405/7/1"), ("2119-12-31", "1498/10/10"),
+    ],
+)  # fmt: skip
+def test_days_are_converted_to_the_solar_hijri_calendar(day: str, persian: str) -> None:
+    formats = get_formats("fa-u-nu-latn", None, "UTC")
+    assert written(formats, date.fromisoformat(day), "date", "short") == persian
+
+
+@pytest.mark.parametrize(
+    ("lang", "number", "percent", "amount"),
+    [
+        ("fa", "\u200e\u2212۱٬۲۳۴٫۵", "۱۹٪", "\u200e€ ۵٫۰۰"),
+        ("ar-EG", "\u061c\u2212١٬٢٣٤٫٥", "١٩٪\u061c", "\u200f٥٫٠٠ €"),
+        ("ne", "\u2212१,२३४.५", "१९%", "€ ५.००"),
+        ("bn-u-nu-latn", "\u22121,234.5", "19%", "5.00€"),
+    ],
+)
+def test_numbers_have_the_digits_of_their_language(lang, number, percent, amount) -> None:
+    formats = get_formats(lang, "EUR", "UTC")
+    assert written(formats, Decimal("-1234.5"), "number") == number
+    assert written(formats, Decimal("0.19"), "percent") == percent
+    shown = written(formats, Decimal(5), "currency")
+    assert shown.replace("\u00a0", " ") == amount

@@ -40,7 +40,7 @@ from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
-from workers.engine.layout.pictures import find_picture
+from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
@@ -155,9 +155,11 @@ class HumanReadableText(NamedTuple):
 
 
 def lay_out_image(
-    context: LayoutContext, node: Image, region: Region, _resume: Resume
+    context: LayoutContext, node: Image, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out an image; one that cannot be loaded is a problem unless it is optional."""
+    if (fallback := find_fallback(context, node)) is not None:
+        return context.lay_out(fallback, region, resume)
     prepared = find_picture(context, node.picture, node.source)
     if isinstance(prepared, ContentProblem):
         return EmptyFragment(_describe_missing(context, node, prepared))
@@ -289,6 +291,8 @@ def _check_side(
 
 def measure_image(context: LayoutContext, node: Image) -> tuple[float, float]:
     """Return the width of an image, box included, in points."""
+    if (fallback := find_fallback(context, node)) is not None:
+        return context.measure(fallback)
     prepared = find_picture(context, node.picture, node.source)
     if isinstance(prepared, ContentProblem):
         return 0.0, 0.0
@@ -465,7 +469,7 @@ def _describe_missing(
     context: LayoutContext, node: Image, problem: ContentProblem
 ) -> LayoutProblem | None:
     if node.is_optional:
-        context.findings.warn(problem.code, f"{problem.text}; it is left out", node.source.location)
+        warn_of_missing(context, node, problem)
         return None
     advice = f'{problem.advice} With optional="true" it is left out.'
     return LayoutProblem(problem.code, problem.text, advice, context.chain(node.source))

@@ -44,9 +44,12 @@ from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter
 from workers.engine.layout.lines.kept_lines import break_kept_lines
 from workers.engine.layout.lines.line_grid import find_shift, fit_line_height, place_on_grid
+from workers.engine.layout.pictures import find_fallback
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.nodes import (
+    Image,
     Inline,
+    InlineBlock,
     Paragraph,
     Role,
     Rule,
@@ -240,13 +243,13 @@ def measure_paragraph(context: LayoutContext, node: Paragraph) -> tuple[float, f
     """Return the widths of the widest word and of the text on one line, box included, in points."""
     if node.extra is None:
         min_content, max_content = measure_inlines(
-            context, node.inlines, node.style.text, node.style.paragraph
+            context, _resolved(context, node), node.style.text, node.style.paragraph
         )
         return outer_widths(node.style.box, min_content, max_content)
     label_layout = find_label_layout(context, node, inf)
     edges = label_layout.hanging_indent + label_layout.page_number_width
     inlines = _resolved(context, node)
-    if inlines is not node.inlines and context.references is not None:
+    if node.extra.has_references and context.references is not None:
         context.references.affects_widths = True
     min_content, max_content = measure_inlines(
         context, inlines, node.style.text, node.style.paragraph
@@ -424,10 +427,25 @@ def _find_lines(
 
 
 def _resolved(context: LayoutContext, node: Paragraph) -> Sequence[Inline]:
-    """Return the inline content of a paragraph with its references resolved."""
-    if node.extra is None or not node.extra.has_references or context.references is None:
-        return node.inlines
-    return context.references.resolve(node.inlines)
+    """Return the inline content of a paragraph with its references resolved.
+
+    Optional images that cannot be drawn are their alternative text.
+    """
+    inlines: Sequence[Inline] = node.inlines
+    if node.extra is not None and node.extra.has_references and context.references is not None:
+        inlines = context.references.resolve(inlines)
+    if any(isinstance(each, InlineBlock) for each in inlines):
+        return [_with_fallback(context, each) for each in inlines]
+    return inlines
+
+
+def _with_fallback(context: LayoutContext, inline: Inline) -> Inline:
+    if not (isinstance(inline, InlineBlock) and isinstance(inline.block, Image)):
+        return inline
+    image = inline.block
+    if find_fallback(context, image) is None:
+        return inline
+    return TextRun(image.alt, image.style.text, inline.link)
 
 
 def _report_missing_glyphs(context: LayoutContext, node: Paragraph) -> None:

@@ -262,7 +262,7 @@ class ElementRenderer:
         canvas.restore()
 
     def _find_image(self, address: str) -> PreparedImage | None:
-        if not address.startswith("data:"):
+        if address[:5].lower() != "data:":
             self._conversion.omit("images outside of the file")
             return None
         if address not in self._images:
@@ -276,7 +276,7 @@ class ElementRenderer:
         if self._damaged >= MAX_DAMAGED:
             return None
         try:
-            if not head.endswith(";base64"):
+            if not head.lower().endswith(";base64"):
                 raise ValueError(head)
             image = self._conversion.prepare(base64.b64decode("".join(body.split())))
         except (UndrawableError, binascii.Error, *DECODER_ERRORS):

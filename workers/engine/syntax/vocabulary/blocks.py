@@ -27,6 +27,7 @@ from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
     COMMON,
+    IMAGE_PROPERTIES,
     NUMBER_PROPERTIES,
     PARAGRAPH_PROPERTIES,
     POSITIONS,
@@ -60,6 +61,7 @@ BLOCK_ELEMENTS: Final = (
         COLUMNS,
     ENTRIES,
         attribute("column-fill", v.choice("balance", "auto"), "Whether columns are balanced, or filled one after the other.", "balance"),
+        IMAGE_PROPERTIES,
         *BLOCK_ATTRIBUTES,
     ),
     element(
@@ -153,6 +155,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,
         expression("value", "The Markdown text, instead of text inside."),
+        IMAGE_PROPERTIES,
         *BLOCK_ATTRIBUTES,
     ),
     element(

@@ -32,7 +32,7 @@ COMMON: Final = (
     AttributeSpec("class", v.NAMES, "Named styles to apply, in order; later ones override earlier ones.", group=AttributeGroup.COMMON),
     AttributeSpec("if", v.EXPRESSION, "Omits the element unless this is true.", group=AttributeGroup.COMMON, is_expression=True),
     AttributeSpec("for", v.LOOP, "Repeats the element for each item of a list.", group=AttributeGroup.COMMON, is_expression=True),
-    AttributeSpec("lang", v.LANG, "Language of the text and of formats; languages without formats use those of English.", group=AttributeGroup.COMMON, is_inherited=True),
+    AttributeSpec("lang", v.LANG, "Language of the text and of formats; languages without formats use those of English. Dates and numbers have its calendar and digits: `th-u-ca-gregory` and `fa-u-nu-latn` choose others.", group=AttributeGroup.COMMON, is_inherited=True),
 )  # fmt: skip
 
 TEXT_PROPERTIES: Final = (
@@ -65,6 +65,11 @@ TEXT_PROPERTIES: Final = (
 # Of blocks in the flow of an area.
 FLOW_PROPERTIES: Final = (
     _inherited("line-grid", LINE_GRID_KIND, "none", "Distance of the lines of a grid for all baselines of an area, the same in all its columns; tables, rows and grids, floats, notes, headers and footers are not on it."),
+)  # fmt: skip
+
+# Of elements whose content comes from elsewhere, such as a Markdown payload.
+IMAGE_PROPERTIES: Final = (
+    _inherited("optional-images", v.BOOLEAN, "false", "Whether an image inside that is missing or damaged is a warning, with its alternative text in its place."),
 )  # fmt: skip
 
 # Of paragraphs alone, and not inherited.
@@ -135,6 +140,7 @@ PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
         for spec in (
             *TEXT_PROPERTIES,
             *FLOW_PROPERTIES,
+            *IMAGE_PROPERTIES,
             *PARAGRAPH_PROPERTIES,
             *BOX_PROPERTIES,
             *BREAK_PROPERTIES,

@@ -25,6 +25,7 @@ from workers.engine.syntax.vocabulary.attribute_sets import (
 from workers.engine.syntax.vocabulary.properties import (
     COMMON,
     FLOW_PROPERTIES,
+    IMAGE_PROPERTIES,
     POSITIONS,
     PROPERTIES,
 )
@@ -105,7 +106,7 @@ STRUCTURE: Final = (
             attribute("label", v.TEXT, "Display name."),
             attribute("csv", v.BOOLEAN, "Whether a CSV body becomes this list.", "false"),
             attribute("header", v.BOOLEAN, "Whether the first CSV row names the columns.", "true"),
-            attribute("delimiter", v.DELIMITER, "Separator of CSV cells; detected unless given."),
+            attribute("delimiter", v.DELIMITER, "Separator of CSV cells; detected unless given here or by a first line such as `sep=;`."),
             attribute("decimal", v.choice(".", ","), "Decimal sign of numbers in CSV.", "."),
             attribute("required", v.BOOLEAN, "Whether an empty list is an error.", "false"),
             attribute("min-rows", v.count(0, 1_000_000), "Minimum number of records.", "0"),
@@ -239,6 +240,7 @@ STRUCTURE: Final = (
         FINAL,
         TEXT,
         FLOW_PROPERTIES,
+        IMAGE_PROPERTIES,
         children=("qr-bill",),
     ),
     element(

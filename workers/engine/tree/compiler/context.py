@@ -296,7 +296,8 @@ class CompileContext:
         if defaults is not NO_PROPERTIES or any("{{" in text for text in given.values()):
             layers = self._compile_layers(element, given, defaults)
             return ElementStyle(StyleResolver(self.sheet, layers, element.tag, is_inline), element)
-        places = (self.is_in_list, self.is_in_note, self.is_in_figure)
+        markdown = element.styles if isinstance(element, MarkdownElement) else None
+        places = (self.is_in_list, self.is_in_note, self.is_in_figure, markdown)
         key = (element.tag, *places, is_inline, *given.items())
         shared: StyleResolver | None = self.styles.get(key)
         if shared is None:
@@ -329,6 +330,9 @@ class CompileContext:
                 is_markdown=isinstance(element, MarkdownElement),
                 is_in_note=self.is_in_note,
             )
+        if isinstance(element, MarkdownElement):
+            for name in element.styles:
+                below = {**below, **self.sheet.entry_properties(name)}
         return StyleLayers(
             below={**below, **defaults} if defaults else below,
             classes=self.compile_attribute(element, "class") if "class" in given else None,

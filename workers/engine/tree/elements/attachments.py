@@ -37,7 +37,7 @@ MAX_BYTES: Final = 20 * 1024 * 1024  # of all files together
 _NAMES: Final = ("name", "type", "relationship", "description", "modified")
 _XML: Final = ("/xml", "+xml")
 _OF_INVOICES: Final = (("alternative", "source", "data"), ("data",))  # Factur-X 1.0, 6.2.2
-_DATA_ADDRESS: Final = re.compile(r"data:[^,;\s]{0,130}(?:;[^,;\s]{1,100})*;base64,")
+_DATA_ADDRESS: Final = re.compile(r"data:[^,;\s]{0,130}(?:;[^,;\s]{1,100})*;base64,", re.IGNORECASE)
 
 # A line end right after `<![CDATA[` is not part of the file.
 _BEFORE_FIRST_LINE: Final = re.compile(r"\A[ \t]*+(?:\r\n?|\n)?")

@@ -12,7 +12,15 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
-from workers.engine.tree.nodes import Barcode, Image, describe_loops
+from workers.engine.tree.nodes import (
+    Barcode,
+    Container,
+    Image,
+    Paragraph,
+    Role,
+    TextRun,
+    describe_loops,
+)
 from workers.engine.tree.payment_signs import warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -51,16 +59,23 @@ def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
             return
         own = element_style.compute(scope, parent)
         across, down = (sheet.to_length(offset, own) for offset in position.read(scope))
+        text, place = alt.read(scope) or "", source(scope)
+        fallback = None
+        if own.inherited.has_optional_images and text:
+            plain = sheet.compute_anonymous(own).style
+            written = Paragraph(place, Role.P, plain, (TextRun(text, plain.text),))
+            fallback = Container(place, Role.DIV, plain, (written,))
         out.append(
             Image(
-                source(scope),
+                place,
                 own.style,
                 picture,
-                alt.read(scope) or "",
+                text,
                 fit.read(scope),
-                optional.read(scope),
+                optional.read(scope) or own.inherited.has_optional_images,
                 read_id(identity, scope),
                 (across, down),
+                fallback,
             )
         )
 

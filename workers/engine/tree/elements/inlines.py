@@ -14,6 +14,7 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements import charts, figures
+from workers.engine.tree.elements.alert_titles import translate_alert
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
@@ -129,6 +130,8 @@ def _add_text(scope: Scope, computed: ComputedStyle, text: str) -> None:
 
 
 def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
+    if isinstance(element, MarkdownElement) and element.alert:
+        return _compile_alert_title(element.alert)
     match element.tag:
         case "br":
             return NodeBuilder(_build_break, is_static=True)
@@ -144,6 +147,13 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
             return _compile_formatting(element, context)
         case _:  # reported by the checks
             return compile_inlines(element.children, context, owner=element)
+
+
+def _compile_alert_title(kind: str) -> NodeBuilder:
+    def build_title(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        _add_text(scope, parent, translate_alert(kind, parent.style.text.lang))
+
+    return NodeBuilder(build_title, is_static=True)
 
 
 def _build_break(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:

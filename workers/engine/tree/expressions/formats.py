@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import date, datetime, time, tzinfo
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
@@ -19,6 +20,19 @@ from babel import units as babel_units
 
 from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.syntax.languages import ACCEPTED, read_language
+from workers.engine.tree.expressions.conventions import (
+    find_calendar,
+    find_locale_calendar,
+    find_numbering,
+    list_digits,
+)
+from workers.engine.tree.expressions.date_fields import (
+    CALENDAR_FIELDS,
+    MONTHS,
+    PLAIN_FIELDS,
+    WEEKDAYS,
+    make_calendar_field,
+)
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -68,6 +82,9 @@ class Formats(dict[tuple[Any, ...], Formatter]):
         self.currency = currency
         self.zone = zone
         self.minus = minus  # before the digits of negative numbers
+        self.calendar = find_locale_calendar(tag, locale)
+        self.numbering = find_numbering(tag, locale)
+        self.digits = list_digits(self.numbering)
 
     def enter(self, lang: str) -> Formats:
         """Return the formats of another language with the settings of these.
@@ -101,8 +118,8 @@ def get_formats(lang: str, currency: str | None, timezone: str, minus: str = MIN
     A language without formats in CLDR has those of `DEFAULT_LANGUAGE`.
 
     Raises:
-        ValueError: the language is not a tag, or the currency or the time zone is not known; the
-            text says which.
+        ValueError: the language is not a tag, or the currency, the time zone, or the calendar or the
+            digits of the tag are not known; the text says which.
     """
     locale = find_locale(lang)
     return Formats(
@@ -138,9 +155,18 @@ def find_locale(lang: str) -> Locale | None:
 def get_decimal_symbol(lang: str) -> str:
     """Return the decimal symbol of a language; a point for an unknown one."""
     try:
-        return babel_numbers.get_decimal_symbol(find_locale(lang) or DEFAULT_LANGUAGE)
+        locale = find_locale(lang) or Locale.parse(DEFAULT_LANGUAGE)
+        return _find_symbol(babel_numbers.get_decimal_symbol, locale, find_numbering(lang, locale))
     except ValueError:
         return "."
+
+
+def _find_symbol(find: Callable[..., str], locale: Locale, numbering: str) -> str:
+    """Return a symbol of numbers; Babel's of Latin digits where it has none of others."""
+    try:
+        return find(locale, numbering_system=numbering)
+    except babel_numbers.UnsupportedNumberingSystemError:  # type: ignore[attr-defined] # stubs of an older Babel
+        return find(locale)
 
 
 def check_currency(code: str | None) -> str | None:
@@ -232,7 +258,11 @@ def make_compact(formats: Formats) -> Formatter:
         if value is None:
             return ""
         number = _require_number(value, "compact")
-        text = babel_numbers.format_compact_decimal(number, locale=formats.locale)  # type: ignore[arg-type]
+        text = babel_numbers.format_compact_decimal(  # type: ignore[call-arg] # stubs of an older Babel
+            number,  # type: ignore[arg-type]
+            locale=formats.locale,
+            numbering_system=formats.numbering,
+        )
         return _with_minus(text, formats)
 
     return format_compact
@@ -248,7 +278,9 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatt
             return ""
         number = _require_number(value, "unit")
         try:
-            text = babel_units.format_unit(number, unit, length, locale=formats.locale)
+            text = babel_units.format_unit(  # type: ignore[call-arg] # stubs of an older Babel
+                number, unit, length, locale=formats.locale, numbering_system=formats.numbering
+            )
         except babel_units.UnknownUnitError:
             raise ExpressionError(f'the unit "{unit[:40]}" is not known') from None
         return _with_minus(text, formats)
@@ -257,8 +289,8 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatt
 
 
 def _with_minus(text: str, formats: Formats) -> str:
-    """Return a text of Babel's with the minus sign of the document before its digits."""
-    return _ANY_MINUS.sub(formats.minus, text, count=1)
+    """Return a text of Babel's with the minus sign of the document before its digits, in those of the locale."""
+    return _ANY_MINUS.sub(formats.minus, text, count=1).translate(formats.digits)
 
 
 _SIGN: Final = re.compile(f"[{HYPHEN_MINUS}{MINUS_SIGN}]")
@@ -281,15 +313,15 @@ def _compile_number(
     see runtime.ARITHMETIC); what surrounds them is prepared here.
     """
     locale = formats.locale
-    group = babel_numbers.get_group_symbol(locale)
-    point = babel_numbers.get_decimal_symbol(locale)
+    group = _find_symbol(babel_numbers.get_group_symbol, locale, formats.numbering)
+    point = _find_symbol(babel_numbers.get_decimal_symbol, locale, formats.numbering)
     plus, minus = (_affixes(pattern, is_negative, symbol, formats) for is_negative in (False, True))
     primary, secondary = pattern.grouping
     is_grouped = is_grouped and primary < 1000
     is_regular = not is_grouped or (primary, secondary) == (3, 3)
     format_spec = f"{',' if is_grouped and is_regular else ''}.{most}f"
-    signs = str.maketrans({",": group, ".": point})
-    is_translated = (group, point) != (",", ".")
+    signs = {ord(","): group, ord("."): point, **formats.digits}
+    is_translated = (group, point) != (",", ".") or bool(formats.digits)
 
     def format_number(value: Value) -> str:
         if value.__class__ is not Decimal:
@@ -303,13 +335,14 @@ def _compile_number(
             text = _trim_zeros(text, most - fewest)
         if not is_regular:
             text = _group_digits(text, primary, secondary)
-        if is_translated:
-            text = text.translate(signs)
+        before, after = plus
         if text[0] == "-":
             text = text[1:]
-            if text.strip("0.,") and any(c in "123456789" for c in text):
-                return minus[0] + text + minus[1]
-        return plus[0] + text + plus[1]
+            if text.strip("0.,"):
+                before, after = minus
+        if is_translated:
+            text = text.translate(signs)
+        return before + text + after
 
     return format_number
 
@@ -319,8 +352,11 @@ def _affixes(
 ) -> tuple[str, str]:
     """Return the text before and after the digits, from the pattern of Babel."""
     minus = _sign_in_line(formats)
+    percent = "%"
+    if formats.digits:
+        percent = formats.locale.number_symbols.get(formats.numbering, {}).get("percentSign", "%")
     prefix, suffix = (
-        affix.replace("-", minus)
+        affix.replace("-", minus).replace("%", percent)
         for affix in (pattern.prefix[is_negative], pattern.suffix[is_negative])
     )
     if symbol is not None:
@@ -338,7 +374,8 @@ def _affixes(
 
 def _sign_in_line(formats: Formats) -> str:
     """Return the sign with the mark that keeps it before the digits in right-to-left text (CLDR)."""
-    symbol = babel_numbers.get_minus_sign_symbol(formats.locale)
+    find = babel_numbers.get_minus_sign_symbol
+    symbol = _find_symbol(find, formats.locale, formats.numbering)
     return _SIGN.sub(formats.minus, symbol, count=1)
 
 
@@ -419,10 +456,15 @@ def _require_currency(code: Value) -> str:
 # --- dates ------------------------------------------------------------------------------------------
 
 
-def make_date(formats: Formats, format: Value = "medium") -> Formatter:  # noqa: A002
-    """Format a date by a width (short, medium, long, full) or a CLDR pattern."""
-    pattern = _date_pattern(format, formats.locale.date_formats)
-    write = _memoised(_compile_pattern(formats.locale, pattern))
+def make_date(
+    formats: Formats,
+    format: Value = "medium",  # noqa: A002
+    calendar: Value = None,
+) -> Formatter:
+    """Format a date by a width (short, medium, long, full) or a CLDR pattern, in a calendar."""
+    formats = _in_calendar(formats, calendar)
+    pattern = _date_pattern(format, _list_date_patterns(formats))
+    write = _memoised(_compile_pattern(formats, pattern))
 
     def format_date(value: Value) -> str:
         if value.__class__ is date:
@@ -438,8 +480,8 @@ def make_date(formats: Formats, format: Value = "medium") -> Formatter:  # noqa:
 
 def make_time(formats: Formats, format: Value = "medium") -> Formatter:  # noqa: A002
     """Format a time of day, or an instant's in the document's time zone."""
-    pattern = _date_pattern(format, formats.locale.time_formats)
-    write = _compile_pattern(formats.locale, pattern)
+    pattern = _date_pattern(format, _list_patterns(formats.locale.time_formats))
+    write = _compile_pattern(formats, pattern)
 
     def format_time(value: Value) -> str:
         if value is None:
@@ -457,18 +499,20 @@ def make_datetime(
     formats: Formats,
     format: Value = "medium",  # noqa: A002
     tz: Value = None,
+    calendar: Value = None,
 ) -> Formatter:
-    """Format an instant in the document's time zone, or in `tz`."""
+    """Format an instant in the document's time zone, or in `tz`, in a calendar."""
+    formats = _in_calendar(formats, calendar)
     zone = formats.zone if tz is None else _require_zone(tz)
     locale = formats.locale
     if isinstance(format, str) and format in _WIDTHS:
         joined = str(locale.datetime_formats[format])
         pattern = joined.replace("{0}", str(locale.time_formats[format])).replace(
-            "{1}", str(locale.date_formats[format])
+            "{1}", _list_date_patterns(formats)[format]
         )
     else:
         pattern = _date_pattern(format, {})
-    write = _compile_pattern(locale, pattern)
+    write = _compile_pattern(formats, pattern)
 
     def format_datetime(value: Value) -> str:
         if value is None:
@@ -480,13 +524,43 @@ def make_datetime(
     return format_datetime
 
 
-def _date_pattern(written: Value, widths: Mapping[str, Any]) -> str:
+def _in_calendar(formats: Formats, name: Value) -> Formats:
+    """Return formats with a calendar that an author names."""
+    if name is None:
+        return formats
+    if not isinstance(name, str):
+        raise ExpressionError(
+            f"a calendar is a name such as 'gregorian', not {describe_type(name)}"
+        )
+    try:
+        calendar = find_calendar(name)
+    except ValueError as error:
+        raise ExpressionError(str(error)) from None
+    changed = copy(formats)
+    changed.clear()
+    changed.calendar = calendar
+    return changed
+
+
+def _list_date_patterns(formats: Formats) -> Mapping[str, str]:
+    """Return the patterns of dates by width, of the calendar in the language or else Gregorian ones."""
+    gregorian = _list_patterns(formats.locale.date_formats)
+    if formats.calendar is None:
+        return gregorian
+    return formats.calendar.patterns.get(formats.locale.language, gregorian)
+
+
+def _list_patterns(widths: Mapping[str, Any]) -> Mapping[str, str]:
+    return {width: str(pattern.pattern) for width, pattern in widths.items()}
+
+
+def _date_pattern(written: Value, widths: Mapping[str, str]) -> str:
     if not isinstance(written, str) or not written or len(written) > 100:
         raise ExpressionError("a date format is short, medium, long, full or a CLDR pattern")
-    return str(widths[written].pattern) if written in widths else written
+    return widths.get(written, written)
 
 
-def _compile_pattern(locale: Locale, pattern: str) -> Callable[[Any], str]:
+def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Any], str]:
     """Return a formatter of a CLDR date pattern: literal texts, and a function for each field."""
     try:
         babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
@@ -501,11 +575,13 @@ def _compile_pattern(locale: Locale, pattern: str) -> Callable[[Any], str]:
             fields.append(_fixed(token))
         else:
             name, length = token
-            fields.append(_field(locale, name * length))
+            fields.append(_field(formats, name * length))
+    digits = formats.digits
 
     def write(value: Any) -> str:
         try:
-            return "".join([write_field(value) for write_field in fields])
+            text = "".join([write_field(value) for write_field in fields])
+            return text.translate(digits) if digits else text
         except AttributeError:
             raise ExpressionError(
                 f'"{pattern}" asks for a part that {describe_type(value)} does not have'
@@ -518,49 +594,25 @@ def _fixed(text: str) -> Callable[[Any], str]:
     return lambda _: text
 
 
-def _field(locale: Locale, field: str) -> Callable[[Any], str]:
-    plain = _PLAIN_FIELDS.get(field)
+def _field(formats: Formats, field: str) -> Callable[[Any], str]:
+    locale = formats.locale
+    if formats.calendar is not None and field[0] in CALENDAR_FIELDS:
+        return make_calendar_field(formats.calendar, locale, field)
+    plain = PLAIN_FIELDS.get(field)
     if plain is not None:
         return plain
-    if field in _MONTHS:
-        width, context = _MONTHS[field]
+    if field in MONTHS:
+        width, context = MONTHS[field]
         names = babel_dates.get_month_names(width, context, locale)
         return lambda value: str(names[value.month])
-    if field in _WEEKDAYS:
-        days = babel_dates.get_day_names(_WEEKDAYS[field], "format", locale)
+    if field in WEEKDAYS:
+        days = babel_dates.get_day_names(WEEKDAYS[field], "format", locale)
         return lambda value: str(days[value.weekday()])
 
     def write(value: Any) -> str:
         return babel_dates.DateTimeFormat(value, locale)[field]
 
     return write
-
-
-_PLAIN_FIELDS: Final[dict[str, Callable[[Any], str]]] = {
-    "d": lambda value: str(value.day),
-    "dd": lambda value: f"{value.day:02}",
-    "M": lambda value: str(value.month),
-    "MM": lambda value: f"{value.month:02}",
-    "y": lambda value: str(value.year),
-    "yy": lambda value: f"{value.year % 100:02}",
-    "yyyy": lambda value: f"{value.year:04}",
-    "H": lambda value: str(value.hour),
-    "HH": lambda value: f"{value.hour:02}",
-    "mm": lambda value: f"{value.minute:02}",
-    "ss": lambda value: f"{value.second:02}",
-}
-_MONTHS: Final[dict[str, tuple[Any, Any]]] = {
-    "MMM": ("abbreviated", "format"),
-    "MMMM": ("wide", "format"),
-    "LLL": ("abbreviated", "stand-alone"),
-    "LLLL": ("wide", "stand-alone"),
-}
-_WEEKDAYS: Final[dict[str, Any]] = {
-    "E": "abbreviated",
-    "EE": "abbreviated",
-    "EEE": "abbreviated",
-    "EEEE": "wide",
-}
 
 
 def _memoised(write: Callable[[Any], str]) -> Callable[[Any], str]:

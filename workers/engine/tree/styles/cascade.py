@@ -94,6 +94,7 @@ class Inherited(NamedTuple):
     stretch: float = 100.0
     variants: FontVariants = FontVariants()
     line_grid: LineGrid | None = None
+    has_optional_images: bool = False
 
 
 class ComputedStyle:
@@ -325,6 +326,7 @@ class _Computation:
             stretch=get("font-stretch", parent.stretch),
             variants=self._variants(in_table),
             line_grid=parent.line_grid,
+            has_optional_images=get("optional-images", parent.has_optional_images),
         )
         if (step := get("line-grid")) is not None:
             self.inherited = self.inherited._replace(line_grid=self._line_grid(step))

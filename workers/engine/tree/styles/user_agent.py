@@ -84,8 +84,8 @@ NOTE_DECLARATIONS: Final[dict[str, dict[str, str]]] = {
 # Code in Markdown wraps: its author has no say in how wide the column is.
 MARKDOWN_DECLARATIONS: Final[dict[str, dict[str, str]]] = {"pre": {"white-space": "pre-wrap"}}
 
-# The entries of contents and indexes by level, the first entry of a letter of an index, and what
-# belongs to notes.
+# The entries of contents and indexes by level, the first entry of a letter of an index, what
+# belongs to notes, and alerts of Markdown.
 _ENTRY: Final = {"text-align": "start", "text-indent": "0", "white-space": "normal"}
 _INDEX_ENTRY: Final = {**_ENTRY, "text-indent": "-4mm"}
 ENTRY_DECLARATIONS: Final[dict[str, dict[str, str]]] = {
@@ -103,6 +103,23 @@ ENTRY_DECLARATIONS: Final[dict[str, dict[str, str]]] = {
         "number": DEFAULT_FIGURE_NUMBER,
         "counter": "figure",
     },
+    "alert": {
+        "margin-top": "2mm",
+        "margin-bottom": "3mm",
+        "padding": "1.5mm 3mm 0.5mm 3mm",
+    },
+    # GitHub's colours.
+    **{
+        f"alert-{kind}": {"border-left": f"1mm solid {line}", "background": ground}
+        for kind, line, ground in (
+            ("note", "#0969da", "#ddf4ff"),
+            ("tip", "#1a7f37", "#dafbe1"),
+            ("important", "#8250df", "#fbefff"),
+            ("warning", "#9a6700", "#fff8c5"),
+            ("caution", "#cf222e", "#ffebe9"),
+        )
+    },
+    "alert-title": {"font-weight": "bold", "margin-bottom": "1mm", "break-after": "avoid"},
     "footnote-call": {"vertical-align": "super", "font-size": "70%"},
     "footnote-rule": {
         "margin-top": "3mm",

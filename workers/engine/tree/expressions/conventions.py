@@ -1,0 +1,184 @@
+"""The calendar and the digits of a locale: CLDR's defaults, and what an extension of the tag asks for.
+
+Babel has the data of the Gregorian calendar alone. These are of CLDR 48.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from babel import Locale
+from babel.core import get_global
+
+# RFC 6067: -u- with keys of two characters, each with its values.
+_EXTENSION: Final = re.compile(r"-u((?:-[a-z0-9]{2,8})+)", re.IGNORECASE)
+GREGORIAN: Final = "gregorian"
+_BUDDHIST_OFFSET: Final = 543
+_DAYS_BEFORE_PERSIAN_ERA: Final = 226_895
+
+
+class CalendarDay(NamedTuple):
+    """A day of a calendar."""
+
+    year: int
+    month: int
+    day: int
+
+
+class Calendar(NamedTuple):
+    """A calendar. `months` are the names of its months by locale, empty if they are the Gregorian ones.
+
+    `patterns` are its date formats by locale; others have the Gregorian ones.
+    """
+
+    convert: Callable[[date], CalendarDay]
+    eras: Mapping[str, str]  # by language
+    months: Mapping[str, tuple[str, ...]]
+    patterns: Mapping[str, Mapping[str, str]]
+
+
+def _to_buddhist(day: date) -> CalendarDay:
+    return CalendarDay(day.year + _BUDDHIST_OFFSET, day.month, day.day)
+
+
+@lru_cache(4096)
+def _to_persian(day: date) -> CalendarDay:
+    """Convert by the leap years of CLDR, eight in 33: exact from 1900 to 2119 at least."""
+    days = day.toordinal() - _DAYS_BEFORE_PERSIAN_ERA
+    year = 1 + (33 * days + 3) // 12_053
+    since = days - 365 * (year - 1) - (8 * year + 21) // 33
+    # Six months of 31 days, five of 30, and the rest.
+    month, before = divmod(since, 31) if since < 186 else divmod(since - 6, 30)
+    return CalendarDay(year, month + 1, before + 1)
+
+
+_CALENDARS: Final[Mapping[str, Calendar]] = MappingProxyType(
+    {
+        "buddhist": Calendar(
+            _to_buddhist,
+            {"th": "พ.ศ.", "": "BE"},
+            {},
+            {
+                "th": {
+                    "short": "d/M/yy",
+                    "medium": "d MMM y",
+                    "long": "d MMMM y",
+                    "full": "EEEEที่ d MMMM G y",
+                }
+            },
+        ),
+        "persian": Calendar(
+            _to_persian,
+            {"fa": "ه\u200d.ش.", "": "AP"},
+            {
+                "fa": ("فروردین", "اردیبهشت", "خرداد", "تیر", "مرداد", "شهریور", "مهر", "آبان", "آذر", "دی", "بهمن", "اسفند"),
+                "fa_AF": ("حمل", "ثور", "جوزا", "سرطان", "اسد", "سنبلهٔ", "میزان", "عقرب", "قوس", "جدی", "دلو", "حوت"),
+                "ps": ("وری", "غویی", "غبرگولی", "چنگاښ", "زمری", "وږی", "تله", "لړم", "لیندۍ", "مرغومی", "سلواغه", "کب"),
+                "": ("Farvardin", "Ordibehesht", "Khordad", "Tir", "Mordad", "Shahrivar", "Mehr", "Aban", "Azar", "Dey", "Bahman", "Esfand"),
+            },
+            {
+                "fa": {
+                    "short": "y/M/d",
+                    "medium": "d MMMM y",
+                    "long": "d MMMM y",
+                    "full": "EEEE d MMMM y",
+                }
+            },
+        ),
+    }
+)  # fmt: skip
+_BY_TERRITORY: Final = {"TH": "buddhist", "IR": "persian", "AF": "persian"}
+# By their names in tags and in attributes.
+_NAMES: Final = {"gregory": GREGORIAN, GREGORIAN: GREGORIAN, **{name: name for name in _CALENDARS}}
+
+# The zero of each system of digits that a locale of CLDR has, of 0 to 9 in a row.
+_ZEROS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "latn": "0", "arab": "\u0660", "arabext": "\u06f0", "nkoo": "\u07c0", "deva": "\u0966",
+        "beng": "\u09e6", "guru": "\u0a66", "gujr": "\u0ae6", "orya": "\u0b66", "tamldec": "\u0be6",
+        "telu": "\u0c66", "knda": "\u0ce6", "mlym": "\u0d66", "thai": "\u0e50", "laoo": "\u0ed0",
+        "tibt": "\u0f20", "mymr": "\u1040", "khmr": "\u17e0", "olck": "\u1c50", "mtei": "\uabf0",
+        "adlm": "\U0001e950", "cakm": "\U00011136", "hmnp": "\U0001e140",
+    }
+)  # fmt: skip
+LATIN: Final = "latn"
+
+
+def find_calendar(name: str) -> Calendar | None:
+    """Return a calendar by its name, None for the Gregorian one.
+
+    Raises:
+        ValueError: the calendar is not known; the text says which are.
+    """
+    known = _NAMES.get(name.lower())
+    if known is None:
+        accepted = ", ".join((GREGORIAN, *_CALENDARS))
+        raise ValueError(f'the calendar "{name[:40]}" is not known; accepted are {accepted}')
+    return _CALENDARS.get(known)
+
+
+def find_locale_calendar(tag: str, locale: Locale) -> Calendar | None:
+    """Return the calendar of a language tag, by its extension or else by its territory; None for the Gregorian one.
+
+    Raises:
+        ValueError: the extension names a calendar that is not known.
+    """
+    if asked := _read_extension(tag, "ca"):
+        return find_calendar(asked)
+    territory = locale.territory or _find_likely_territory(locale)
+    return find_calendar(_BY_TERRITORY.get(territory, GREGORIAN))
+
+
+def find_numbering(tag: str, locale: Locale) -> str:
+    """Return the system of digits of a language tag, by its extension or else CLDR's default.
+
+    Raises:
+        ValueError: the extension names a system that is not known.
+    """
+    asked = _read_extension(tag, "nu")
+    if asked == "native":
+        others: Mapping[str, str] = locale.other_numbering_systems  # type: ignore[attr-defined] # stubs of an older Babel
+        asked = others.get("native", LATIN)
+    if asked and asked not in _ZEROS:
+        raise ValueError(f'the digits "{asked}" are not known; accepted are {", ".join(_ZEROS)}')
+    default: str = locale.default_numbering_system  # type: ignore[attr-defined] # the same
+    return asked or (default if default in _ZEROS else LATIN)
+
+
+def list_digits(numbering: str) -> Mapping[int, str]:
+    """Return the digits of a system, as a table for `str.translate`; empty for Latin ones."""
+    zero = ord(_ZEROS[numbering])
+    return {} if numbering == LATIN else {ord("0") + n: chr(zero + n) for n in range(10)}
+
+
+def find_months(calendar: Calendar, locale: Locale) -> tuple[str, ...] | None:
+    """Return the names of the months in a language, None if they are the Gregorian ones."""
+    names = calendar.months
+    return names.get(str(locale)) or names.get(locale.language) or names.get("")
+
+
+def find_era(calendar: Calendar, locale: Locale) -> str:
+    """Return the name of the era in a language."""
+    return calendar.eras.get(locale.language) or calendar.eras[""]
+
+
+def _read_extension(tag: str, key: str) -> str:
+    found = _EXTENSION.search(tag)
+    if found is None:
+        return ""
+    parts = found[1].lower().split("-")[1:]
+    if key not in parts:
+        return ""
+    after = parts[parts.index(key) + 1 :][:1]
+    return after[0] if after and len(after[0]) > len(key) else ""
+
+
+def _find_likely_territory(locale: Locale) -> str:
+    likely = get_global("likely_subtags")
+    name = "_".join(filter(None, (locale.language, locale.script)))
+    return str(likely.get(name) or likely.get(locale.language) or "").rpartition("_")[2]
