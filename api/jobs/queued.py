@@ -23,8 +23,9 @@ _DOING: Final = {
     Purpose.INSPECT: "inspection of the upload",
     Purpose.PREVIEW: "preview",
 }
-# For these purposes a timeout distinguishes between no free worker and a slow one.
-_WITHDRAWN: Final = {
+_TO_DO: Final = {
+    Purpose.RENDER: "render the document",
+    Purpose.VALIDATE: "validate the document",
     Purpose.INSPECT: "inspect the upload",
     Purpose.PREVIEW: "draw the preview",
 }
@@ -34,54 +35,46 @@ _UNTAKEN_RETRY_SECONDS: Final = 10
 _RECONNECT_SECONDS: Final = 0.1
 
 
+class ImagesOverdueError(Exception):
+    """The remote images of a suspended job were not fetched by its deadline."""
+
+
 def run_queued(
     job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
 ) -> JobOutcome:
     """Queue a job and return its outcome; `deadline` is the front's, in seconds since 1970.
 
     Raises:
-        ServiceError: 504 at the deadline; 503, the queue is drained; 429, too many jobs of the account
-            are waiting. The job is not metered after any of these.
+        ServiceError: 504 at the deadline; 503, no worker started the job by then, or the queue is
+            drained; 429, too many jobs of the account are waiting. The job is not metered after any
+            of these, and its body is deleted: without a worker it would remain.
     """
     cell = ports.cell(job.meter.account_id)
-    asked = _ask_place(job)
-    with place_left_on_failure(job.id, cell):
-        try:
-            is_placed = await_place(asked, job.purpose, cell, deadline=deadline)
-        except ServiceError:
-            with suppress(Unavailable):
-                cell.claims.delete_claim(job.body)  # no worker will
-            raise
-        outcome = _run_placed(job, ports, deadline=deadline) if is_placed else None
-        if (
-            outcome is None
-            and job.purpose in _WITHDRAWN
-            and cell.job_lifecycle.states.withdraw(job.id)
-        ):
-            raise _untaken(job.purpose, budget_seconds)
-        # Abandoning is atomic: the job has either ended before it, or is never committed.
-        outcome = outcome or cell.replies.abandon(job.id)
-    if outcome is None:
-        raise timed_out(job.purpose, budget_seconds)
+    try:
+        with place_left_on_failure(job.id, cell):
+            outcome = _run_until(deadline, job, ports, budget_seconds=budget_seconds)
+        if outcome is None:
+            raise timed_out(job.purpose, budget_seconds)
+    except ServiceError:
+        with suppress(Unavailable):
+            cell.claims.delete_claim(job.body)
+        raise
     return outcome
 
 
-def run_or_discard(
-    job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
-) -> JobOutcome:
-    """Queue a job and return its outcome as `run_queued` does; delete its body if it fails.
-
-    A worker that is late discards such a job; without a worker the body would remain.
-
-    Raises:
-        ServiceError: as `run_queued`.
-    """
-    try:
-        return run_queued(job, ports, deadline=deadline, budget_seconds=budget_seconds)
-    except ServiceError:
-        with suppress(Unavailable):
-            ports.cell(job.meter.account_id).claims.delete_claim(job.body)
-        raise
+def _run_until(
+    deadline: float, job: RenderJob, ports: Ports, *, budget_seconds: float
+) -> JobOutcome | None:
+    """Run a job and return its outcome, None if it was abandoned at the deadline."""
+    cell = ports.cell(job.meter.account_id)
+    outcome = None
+    with suppress(ImagesOverdueError):
+        if await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
+            outcome = _run_placed(job, ports, deadline=deadline)
+        if outcome is None and cell.job_lifecycle.states.withdraw(job.id):
+            raise untaken(job.purpose, budget_seconds)
+    # Abandoning is atomic: the job has either ended before it, or is never committed.
+    return outcome or cell.replies.abandon(job.id)
 
 
 @contextmanager
@@ -137,6 +130,7 @@ def resume_suspended(
     round returns the job itself, which must not be published again.
 
     Raises:
+        ImagesOverdueError: the images were not fetched by the deadline.
         ServiceError: 503, the queue is drained.
     """
     if outcome.round != job.round:
@@ -155,7 +149,9 @@ def resume_suspended(
         deadline=deadline,
         between=renew_place,
     )
-    if fetched is None or not await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
+    if fetched is None:
+        raise ImagesOverdueError
+    if not await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
         return None
     return fetched
 
@@ -247,10 +243,11 @@ def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
     cell.broker.requeue_lost(published)
 
 
-def _untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
+def untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
+    """Return the error of a job that no worker started within its time budget."""
     return ServiceError(
         503,
-        f"No worker was free to {_WITHDRAWN[purpose]} within {budget_seconds:g} s; try again in "
+        f"No worker was free to {_TO_DO[purpose]} within {budget_seconds:g} s; try again in "
         f"{_UNTAKEN_RETRY_SECONDS} s.",
         kind=ErrorKind.UNAVAILABLE,
         headers={"Retry-After": str(_UNTAKEN_RETRY_SECONDS)},

@@ -16,12 +16,13 @@ from api.jobs.accepting import accept_job, as_accepted, make_record, store_body
 from api.jobs.idempotency import check_repeated, under_way
 from api.jobs.preference import AsyncPreference
 from api.jobs.queued import (
+    ImagesOverdueError,
     await_place,
     drained,
     place_left_on_failure,
     refuse_if_drained,
     resume_suspended,
-    timed_out,
+    untaken,
 )
 from api.jobs.reading import await_end, find_record, no_result, poll_job, write_result
 from api.ports import Cell, Ports
@@ -68,8 +69,8 @@ def render_on_record(
     ready within the time to wait, else 202.
 
     Raises:
-        ServiceError: 409 while the first call is in progress; 422, it was a different request; 504 at the
-            deadline; 503 while the queue is drained.
+        ServiceError: 409 while the first call is in progress; 422, it was a different request; 503, no
+            worker was free by the deadline, or the queue is drained.
     """
     if (
         call is not None
@@ -123,7 +124,7 @@ def _await_place(job_id: str, admitted: Admitted, cell: Cell, ports: Ports) -> N
     ticket = admitted.ticket
     place = PlaceRequest(job_id, ticket.meter.account_id, queue_for(Purpose.RENDER))
     if not await_place(place, Purpose.RENDER, cell, deadline=ticket.deadline):
-        raise timed_out(Purpose.RENDER, ports.render_budget)
+        raise untaken(Purpose.RENDER, ports.render_budget)
 
 
 def _make_job(
@@ -162,8 +163,12 @@ def _answer_waiting(
     job: RenderJob, deadline: float, filename: str | None, ports: Ports
 ) -> Response:
     cell = ports.cell(job.meter.account_id)
-    with suppress(Unavailable):  # the record also has the end
+    try:
         _await_reply(job, deadline, ports)
+    except ImagesOverdueError:
+        cell.job_lifecycle.end_early(job.id, OVERDUE)
+    except Unavailable:
+        pass  # the record also has the end
     record = await_end(
         job.id,
         ports,
@@ -172,7 +177,7 @@ def _answer_waiting(
     )
     if record is not None and not record.status.is_final:
         # Ending it is atomic: the job has either ended before, or is not metered.
-        cell.job_lifecycle.end_early(job.id, OVERDUE)
+        cell.job_lifecycle.end_overdue(job.id)
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()

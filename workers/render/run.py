@@ -15,7 +15,7 @@ from shared.previews import PreviewRequest
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
-from shared.queue.states import OVERDUE, EndedJob
+from shared.queue.states import EndedJob
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
 from shared.telemetry.traces import NULL_TRACER, Traces
@@ -169,7 +169,7 @@ def skip_job(job: RenderJob, verdict: DeliveryAction, context: RenderContext) ->
     log.info("delivery skipped", verdict=verdict.value)
     if job.is_recorded and verdict is DeliveryAction.OVERDUE:
         with suppress(Unavailable):
-            context.flow.end_early(job.id, OVERDUE)  # otherwise maintenance does it
+            context.flow.end_overdue(job.id)  # otherwise maintenance does it
     elif job.is_recorded:
         complete(job.id, context.flow)
     _drop_claims(job, context)
