@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
+from api.jobs.hang_ups import ClientGoneError, check_client
 from api.jobs.remote_images import fetch_images
 from api.ports import Cell, Ports
 from shared.clock import epoch
@@ -16,6 +17,7 @@ from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimit
 from shared.queue.broker import PublishedJob, queue_of_job
 from shared.queue.client_presence import AWAITED_SECONDS
 from shared.queue.routing import queue_for
+from shared.queue.states import CANCELLED
 
 _DOING: Final = {
     Purpose.RENDER: "render",
@@ -46,8 +48,9 @@ def run_queued(
 
     Raises:
         ServiceError: 504 at the deadline; 503, no worker started the job by then, or the queue is
-            drained; 429, too many jobs of the account are waiting. The job is not metered after any
-            of these, and its body is deleted: without a worker it would remain.
+            drained; 429, too many jobs of the account are waiting; 499, the client has closed its
+            connection. The job is not metered after any of these, unless it was committed before the
+            client closed, and its body is deleted: without a worker it would remain.
     """
     cell = ports.cell(job.meter.account_id)
     try:
@@ -68,11 +71,17 @@ def _run_until(
     """Run a job and return its outcome, None if it was abandoned at the deadline."""
     cell = ports.cell(job.meter.account_id)
     outcome = None
-    with suppress(ImagesOverdueError):
-        if await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
+    try:
+        if await_place(_ask_place(job), job.purpose, cell, deadline=deadline, between=check_client):
             outcome = _run_placed(job, ports, deadline=deadline)
         if outcome is None and cell.job_lifecycle.states.withdraw(job.id):
             raise untaken(job.purpose, budget_seconds)
+    except ImagesOverdueError:
+        pass
+    except ClientGoneError:
+        # Neither committed nor metered, unless it was before; a worker that runs it stops.
+        cell.job_lifecycle.states.close(job.id, CANCELLED)
+        raise
     # Abandoning is atomic: the job has either ended before it, or is never committed.
     return outcome or cell.replies.abandon(job.id)
 
@@ -88,8 +97,17 @@ def place_left_on_failure(job_id: str, cell: Cell) -> Iterator[None]:
         raise
 
 
-def await_place(asked: PlaceRequest, purpose: Purpose, cell: Cell, *, deadline: float) -> bool:
+def await_place(
+    asked: PlaceRequest,
+    purpose: Purpose,
+    cell: Cell,
+    *,
+    deadline: float,
+    between: Callable[[], object] = lambda: None,
+) -> bool:
     """Wait until a job may be published; return False at the deadline or if the job has ended.
+
+    `between` is called every second.
 
     Raises:
         ServiceError: 429, too many jobs of the account are waiting; 503, the queue is drained.
@@ -101,6 +119,7 @@ def await_place(asked: PlaceRequest, purpose: Purpose, cell: Cell, *, deadline: 
             return False
         if cell.drains.is_drained(asked.queue):
             raise drained(purpose)
+        between()
         state = retry_while_unavailable(
             lambda: cell.places.wait(asked.job_id, seconds=deadline - epoch()),
             seconds=min(left, AWAITED_SECONDS),
@@ -122,12 +141,17 @@ def _take_place(asked: PlaceRequest, cell: Cell) -> bool:
 
 
 def resume_suspended(
-    job: RenderJob, outcome: JobOutcome, ports: Ports, *, deadline: float
+    job: RenderJob,
+    outcome: JobOutcome,
+    ports: Ports,
+    *,
+    deadline: float,
+    between: Callable[[], object] = lambda: None,
 ) -> RenderJob | None:
     """Fetch the images that a job is suspended for, and wait until it may be published again.
 
     Returns the job with the images, or None at the deadline or if it has ended. An outcome of an earlier
-    round returns the job itself, which must not be published again.
+    round returns the job itself, which must not be published again. `between` is called every second.
 
     Raises:
         ImagesOverdueError: the images were not fetched by the deadline.
@@ -138,6 +162,7 @@ def resume_suspended(
     cell = ports.cell(job.meter.account_id)
 
     def renew_place() -> None:
+        between()
         with suppress(Unavailable):
             cell.places.renew(job.id)
 
@@ -151,9 +176,8 @@ def resume_suspended(
     )
     if fetched is None:
         raise ImagesOverdueError
-    if not await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
-        return None
-    return fetched
+    is_placed = await_place(_ask_place(job), job.purpose, cell, deadline=deadline, between=between)
+    return fetched if is_placed else None
 
 
 def _ask_place(job: RenderJob) -> PlaceRequest:
@@ -173,7 +197,7 @@ def _run_placed(job: RenderJob, ports: Ports, *, deadline: float) -> JobOutcome 
             )
             if outcome is None or outcome.status is not OutcomeStatus.SUSPENDED:
                 return outcome
-            resumed = resume_suspended(job, outcome, ports, deadline=deadline)
+            resumed = resume_suspended(job, outcome, ports, deadline=deadline, between=check_client)
             outcome = None
             if resumed is None:
                 return None
@@ -234,7 +258,8 @@ def drained(purpose: Purpose) -> ServiceError:
 
 
 def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
-    """Withdraw a job whose queue is drained; requeue one that the queue has lost."""
+    """Withdraw a job whose queue is drained; requeue one that the queue has lost; check the client."""
+    check_client()
     # Without Redis nothing can be done here: the wait itself fails.
     with suppress(Unavailable):
         cell.places.renew(published.job_id)
