@@ -21,6 +21,8 @@ from api.openapi.model import (
     ALLOWANCE_ERRORS,
     BODY_ERRORS,
     DRAFT,
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
     FILENAME,
     IDEMPOTENCY_ERRORS,
     IDEMPOTENCY_KEY,
@@ -32,6 +34,7 @@ from api.openapi.model import (
     Parameter,
     RequestBody,
     binary_content,
+    file_responses,
     json_content,
 )
 from api.openapi.schemas import REFERENCE, WARNINGS
@@ -183,9 +186,12 @@ BATCH_OPERATIONS: Final = (
         "The zip with each PDF as <index>-<file name> and the records of all documents in manifest.ndjson; or "
         "the merged PDF. Streamed; kept for 24 hours. 409 if the batch has not ended, has output=files, or has "
         "no PDF: it was cancelled before it was merged, no document succeeded, or merging failed.",
-        {200: OperationResponse("The zip or the PDF.", binary_content("application/zip", "application/pdf"))},
+        file_responses(
+            OperationResponse("The zip or the PDF.", binary_content("application/zip", "application/pdf"))
+        ),
         path_parameters=_PATH,
         query_parameters=(FILENAME,),
-        errors={**_NOT_FOUND, 409: (), 410: ()},
+        headers=FILE_REQUEST_HEADERS,
+        errors={**_NOT_FOUND, **FILE_ERRORS},
     ),
 )  # fmt: skip

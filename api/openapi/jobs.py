@@ -18,6 +18,8 @@ from api.openapi.json_schema import (
     string,
 )
 from api.openapi.model import (
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
     FILENAME,
     LIMIT,
     NO_CONTENT,
@@ -26,6 +28,7 @@ from api.openapi.model import (
     Operation,
     OperationResponse,
     Parameter,
+    file_responses,
     json_content,
 )
 from api.openapi.schemas import WARNINGS
@@ -112,10 +115,11 @@ JOB_OPERATIONS: Final = (
         "get", "/v2/jobs/{job_id}/pdf", "readJobPdf", _TAG, "Read a job's PDF",
         "The same response as that of a synchronous render; available for 24 hours. 409 when the job has not "
         "succeeded, 410 once the PDF has expired.",
-        {200: PDF_RESPONSE},
+        file_responses(PDF_RESPONSE),
         path_parameters=_PATH,
         query_parameters=(FILENAME,),
-        errors={**_NOT_FOUND, 409: (), 410: ()},
+        headers=FILE_REQUEST_HEADERS,
+        errors={**_NOT_FOUND, **FILE_ERRORS},
     ),
     Operation(
         "delete", "/v2/jobs/{job_id}", "deleteJob", _TAG, "Cancel or remove a job",

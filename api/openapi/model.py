@@ -141,6 +141,36 @@ ETAG: Final[Mapping[str, str]] = {
     "ETag": "Strong entity tag of the state, for If-Match and If-None-Match."
 }
 NOT_MODIFIED: Final = OperationResponse("The client's copy is current.", headers=ETAG)
+RANGE: Final = Parameter(
+    "Range",
+    {"type": "string", "maxLength": 100, "examples": ["bytes=1048576-"]},
+    "One range of bytes, to resume a download: 206. Several ranges and other units are ignored.",
+)
+IF_RANGE: Final = Parameter(
+    "If-Range",
+    {"type": "string", "maxLength": 100, "examples": ['"5f2b9c1e7d3a4f60"']},
+    "The ETag of the bytes that the client has: if it is not the current one, the whole file is sent.",
+)
+_FILE_HEADERS: Final[Mapping[str, str]] = {
+    "Content-Length": "Number of bytes in the response.",
+    "Accept-Ranges": "`bytes`",
+    "ETag": "Strong entity tag of the file, for If-Range and If-None-Match.",
+}
+FILE_REQUEST_HEADERS: Final = (RANGE, IF_RANGE, IF_NONE_MATCH)
+FILE_ERRORS: Final[ErrorStatuses] = {409: (), 410: (), 412: (), 416: ()}
+
+
+def file_responses(whole: OperationResponse) -> Mapping[int, OperationResponse]:
+    """Return the responses of an operation that sends a file, whole or in part."""
+    headers = {**whole.headers, **_FILE_HEADERS}
+    range_headers = {**headers, "Content-Range": "The range and the size of the whole file."}
+    return {
+        200: OperationResponse(whole.description, whole.content, headers),
+        206: OperationResponse("The range asked for.", whole.content, range_headers),
+        304: NOT_MODIFIED,
+    }
+
+
 PRECONDITION_ERRORS: Final[ErrorStatuses] = {412: ()}
 BODY_ERRORS: Final[ErrorStatuses] = {413: (), 415: ()}
 
