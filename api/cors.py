@@ -16,11 +16,11 @@ _MAX_AGE_SECONDS: Final = 600
 _ANY: Final = "*"
 _ALLOWED_HEADERS: Final = (
     "Authorization, x-api-key, Content-Type, Content-Encoding, Prefer, Idempotency-Key, If-Match, "
-    "If-None-Match, traceparent"
+    "If-None-Match, If-Range, Range, traceparent"
 )
 _EXPOSED_HEADERS: Final = (
     "Location, Preference-Applied, ETag, Content-Disposition, X-Page-Count, X-Job-Id, Server-Timing, "
-    "X-Warning-Count, X-Warning-Codes, "
+    "X-Warning-Count, X-Warning-Codes, Accept-Ranges, Content-Range, Idempotent-Replayed, "
     "Retry-After, RateLimit, RateLimit-Policy, Allow, Accept-Encoding"
 )
 

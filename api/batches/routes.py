@@ -13,6 +13,7 @@ from api.batches.representations import write_item, write_item_job
 from api.batches.request import read_batch_request, read_batches_query, read_items_query
 from api.batches.submission import accept_batch
 from api.http import read_query, read_wait, write_json
+from api.jobs.idempotency import mark_replayed
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
 from api.pdf_headers import (
@@ -80,13 +81,14 @@ class BatchRoutes:
     def create_batch(self) -> Response:
         """Accept a batch; it is recorded before the response is sent."""
         batch_request = read_batch_request(request)
-        batch = accept_batch(
+        batch, is_replayed = accept_batch(
             request, batch_request, current_principal(), self._ports, request_id=g.request_id
         )
         self._ports.cell(batch.account_id).batches.try_enqueue_slices()
         waiting = DocumentCounts(queued=batch.total, running=0, succeeded=0, failed=0, pages=0)
         headers = {"Location": f"/v2/batches/{batch.id}"}
-        return write_json(write_batch(batch, waiting), 202, headers=headers)
+        response = write_json(write_batch(batch, waiting), 202, headers=headers)
+        return mark_replayed(response) if is_replayed else response
 
     def read_batch(self, batch_id: str) -> Response:
         """Return a batch, once it has ended or the time of the long poll is over."""

@@ -14,7 +14,7 @@ from api.openapi.access import ACCESS_OPERATIONS, ACCESS_SCHEMAS
 from api.openapi.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
 from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS
 from api.openapi.json_schema import ref
-from api.openapi.model import Operation, Parameter, RequestBody
+from api.openapi.model import IDEMPOTENCY_KEY, Operation, Parameter, RequestBody
 from api.openapi.operations import OPERATIONS, PATH_PARAMETERS
 from api.openapi.previews import PREVIEW_OPERATIONS, PREVIEW_SCHEMAS
 from api.openapi.schemas import SCHEMAS
@@ -73,6 +73,7 @@ _HEADER_BY_STATUS: Final[Mapping[int, str]] = {
     503: "Retry-After",
 }
 _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
+    "Idempotent-Replayed": ("string", "`true` on the repeated response of an Idempotency-Key."),
     "RateLimit": ("string", "Requests left in the window, where a rate limit applies."),
     "RateLimit-Policy": ("string", "The account's rate limit, where one applies."),
     "Retry-After": ("integer", "Whole seconds to wait."),
@@ -189,7 +190,8 @@ def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, A
                 name: {"description": text, "schema": {"type": "string"}}
                 for name, text in response.headers.items()
             }
-            | _rate_headers(operation),
+            | _rate_headers(operation)
+            | (_header("Idempotent-Replayed") if IDEMPOTENCY_KEY in operation.headers else {}),
             "content": {media: {"schema": schema} for media, schema in response.content.items()},
         }
     failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(operation.errors)

@@ -124,7 +124,8 @@ IDEMPOTENCY_KEY: Final = Parameter(
     {"type": "string", "pattern": "^[!-~]{1,255}$"},
     "Makes the request safe to repeat: for 24 hours the same key and request return the first response "
     "and are metered once. The key with another request is 422; while the first request is in progress, "
-    "409. A 402 or 503 response is not stored.",
+    "409. A repeated response has `Idempotent-Replayed: true`. A 402 or 503 is not stored, and neither is an "
+    "error of the document once its template has changed.",
 )
 IF_MATCH: Final = Parameter(
     "If-Match",

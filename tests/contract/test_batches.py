@@ -321,6 +321,8 @@ def test_the_same_key_and_body_return_the_first_response(caller, numbered, slice
     again = keyed(caller, numbered, numbers(3))
     assert (again.status_code, again.json) == (202, first.json)
     assert again.headers["Location"] == first.headers["Location"]
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert "Idempotent-Replayed" not in first.headers
     assert len(slices.events()) == 3
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batches)) == 1

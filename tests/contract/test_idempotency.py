@@ -44,9 +44,12 @@ def fail_with(status):
 
 
 def same(answer, other):
+    """Check that an answer repeats another, and says so."""
+    assert answer.headers["Idempotent-Replayed"] == "true"
     assert answer.status_code == other.status_code
     assert answer.data == other.data
-    assert sorted(answer.headers.items()) == sorted(other.headers.items())
+    headers = dict(answer.headers) | {"Idempotent-Replayed": ""}
+    assert headers == dict(other.headers) | {"Idempotent-Replayed": ""}
 
 
 def count_jobs(database):
@@ -79,6 +82,28 @@ def test_a_repeated_failure_returns_the_first_error_body(caller, worker):
     assert first.status_code == 400
     same(send(caller), first)
     assert len(worker.jobs) == 1
+
+
+def test_an_error_is_repeated_until_its_template_has_changed(caller, worker, template, save):
+    save("<document><tabel/></document>")
+    worker.answer = fail_with(400)
+    first = send(caller, query=f"?template={template}")
+    assert "Idempotent-Replayed" not in first.headers
+    same(send(caller, query=f"?template={template}"), first)
+    save("<document/>")
+    worker.answer = worker.succeed
+    again = send(caller, query=f"?template={template}")
+    assert (again.status_code, len(worker.jobs)) == (200, 2)
+    save("<document><p/></document>")
+    same(send(caller, query=f"?template={template}"), again)  # a PDF is repeated all the same
+
+
+def test_an_error_of_a_pinned_version_is_repeated(caller, worker, template, publish):
+    publish("<document><tabel/></document>")
+    worker.answer = fail_with(400)
+    first = send(caller, query=f"?template={template}@1")
+    publish("<document/>")
+    same(send(caller, query=f"?template={template}@1"), first)
 
 
 def test_a_repeated_async_render_returns_the_first_record(caller, worker):
