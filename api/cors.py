@@ -33,6 +33,8 @@ def make_options_response(request: Request, ports: Ports) -> Response:
     Raises:
         NotFound: no route matches the path.
     """
+    if request.environ.get("RAW_URI") == _ANY:  # the server as a whole (RFC 9110, 9.3.7)
+        return Response(status=204)
     error = request.routing_exception
     if not isinstance(error, MethodNotAllowed):
         assert error is not None, "no route handles OPTIONS itself"

@@ -72,9 +72,8 @@ class KeyRoutes:
             keys = accounts.list_keys(session, state.account_id)
         _log.info("key created", account=state.account_id, by_key=state.key_id, key=created.key_id)
         record = next(key for key in keys if key.key_id == created.key_id)
-        return write_json(
-            {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}, 201
-        )
+        shown = {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}
+        return write_json(shown, 201, headers={"Location": f"/v2/keys/{created.key_id}"})
 
     def revoke_key(self, key_id: str) -> Response:
         """Revoke a key of the account permanently, and with it its sessions."""
