@@ -85,7 +85,7 @@ class BatchRoutes:
             request, batch_request, current_principal(), self._ports, request_id=g.request_id
         )
         self._ports.cell(batch.account_id).batches.try_enqueue_slices()
-        waiting = DocumentCounts(queued=batch.total, running=0, succeeded=0, failed=0, pages=0)
+        waiting = DocumentCounts(batch.total, 0, 0, 0, 0, pages=0)
         headers = {"Location": f"/v2/batches/{batch.id}"}
         response = write_json(write_batch(batch, waiting), 202, headers=headers)
         return mark_replayed(response) if is_replayed else response

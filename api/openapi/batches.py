@@ -51,11 +51,14 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
         {
             "id": _ID,
             "status": enum_of(BatchStatus),
-            "total": integer("Number of documents."),
-            "queued": integer("Queued documents; 0 if the batch is cancelled."),
+            "total": integer("Number of documents, the sum of the five below."),
+            "queued": integer("Queued documents."),
             "running": integer("Documents being rendered."),
             "succeeded": integer("Documents that were rendered."),
             "failed": integer("Documents that failed."),
+            "cancelled": integer(
+                "Documents that were not rendered, because the batch was cancelled."
+            ),
             "pages": integer("Pages of the rendered documents."),
             "error": ref("Error"),
             "created_at": date_time("When it was accepted."),

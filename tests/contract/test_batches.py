@@ -299,6 +299,25 @@ def test_a_json_array_is_a_batch_of_its_elements(caller, numbered, slices):
 # --- DELETE /v2/batches/{id} ----------------------------------------------------------------------
 
 
+def test_the_counts_of_a_record_add_up_at_any_time(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson([{"n": 0}, "x", *[{"n": n} for n in range(30)]]))
+    assert counts_of(caller, batch_id) == (32, 0, 0, 0, 0)
+    slices.work_once()
+    assert counts_of(caller, batch_id) == (22, 0, 9, 1, 0)
+    caller.delete(f"/v2/batches/{batch_id}")
+    assert counts_of(caller, batch_id) == (0, 0, 9, 1, 22)
+    assert len(items_of(caller, batch_id, "?status=cancelled")) == 22
+
+
+def counts_of(caller, batch_id):
+    record = caller.get(f"/v2/batches/{batch_id}").json
+    listed = caller.get("/v2/batches").json["batches"][0]
+    states = ("queued", "running", "succeeded", "failed", "cancelled")
+    assert record == listed
+    assert sum(record[state] for state in states) == record["total"]
+    return tuple(record[state] for state in states)
+
+
 def test_a_cancelled_batch_keeps_its_record(caller, numbered):
     batch_id = accept(caller, numbered, numbers(3))
     assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
