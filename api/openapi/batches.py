@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from api.openapi.jobs import WAIT
+from api.openapi.jobs import EXAMPLE_JOB, WAIT
 from api.openapi.json_schema import (
     Schema,
     array_of,
@@ -42,7 +42,8 @@ from shared.batches.records import BatchOutput, BatchStatus, ItemStatus
 from shared.errors import ErrorCode
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
-_ID: Final = string("The id.", minLength=1, maxLength=64)
+_EXAMPLE_BATCH: Final = "batch_3ocgfeeghiuyg5wnorrj2owg"
+_ID: Final = string("The id.", minLength=1, maxLength=64, examples=[_EXAMPLE_BATCH])
 _TAG: Final = "Batches"
 _PATH: Final = (Parameter("batch_id", _ID, "A batch of the account."),)
 
@@ -80,6 +81,7 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
             "job_id": {
                 **_ID,
                 "description": "Job id of the document, for GET /v2/jobs/{job_id} and /v2/jobs/{job_id}/pdf.",
+                "examples": [f"{EXAMPLE_JOB}-0"],
             },
             "status": enum_of(ItemStatus),
             "pages": integer("Number of pages."),
@@ -142,7 +144,11 @@ BATCH_OPERATIONS: Final = (
             LIMIT,
             Parameter(
                 "start_after",
-                {"type": "string", "pattern": "^batch_[a-z2-7]{24}$"},
+                {
+                    "type": "string",
+                    "pattern": "^batch_[a-z2-7]{24}$",
+                    "examples": [_EXAMPLE_BATCH],
+                },
                 "The next_cursor of the previous page.",
             ),
         ),

@@ -34,9 +34,11 @@ from api.openapi.model import (
 from api.openapi.schemas import WARNINGS
 from shared.db.jobs import JobStatus
 
+EXAMPLE_JOB: Final = "job_3ocgfeeghiuyg5wnorrj2owg"
 JOB_ID: Final = string(
     "Id of a job; with a hyphen and an index, a document of a batch.",
     pattern="^job_[a-z2-7]{24}(-[0-9]{1,9})?$",
+    examples=[EXAMPLE_JOB],
 )
 WAIT: Final = Parameter(
     "wait",
@@ -44,6 +46,7 @@ WAIT: Final = Parameter(
         "type": "string",
         "pattern": r"^([0-5]?[0-9](\.[0-9]{1,3})?|60(\.0{1,3})?)$",
         "default": "0",
+        "examples": ["30"],
     },
     f"Long poll: seconds to wait for a final status, at most {MAX_WAIT_SECONDS}.",
 )
@@ -98,7 +101,7 @@ JOB_OPERATIONS: Final = (
             LIMIT,
             Parameter(
                 "start_after",
-                {"type": "string", "pattern": "^job_[a-z2-7]{24}$"},
+                {"type": "string", "pattern": "^job_[a-z2-7]{24}$", "examples": [EXAMPLE_JOB]},
                 "The next_cursor of the previous page.",
             ),
         ),

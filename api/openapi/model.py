@@ -95,7 +95,7 @@ RENDERED_RESPONSE: Final = OperationResponse(
 )
 DRAFT: Final = Parameter(
     "draft",
-    {"type": "string"},
+    {"type": "string", "examples": ["true"]},
     "`true` renders a draft, with the sample values of the template below the data; any other value does not.",
 )
 _UNSAFE: Final = r'\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff'
@@ -121,7 +121,11 @@ LIMIT: Final = Parameter(
 )
 IDEMPOTENCY_KEY: Final = Parameter(
     "Idempotency-Key",
-    {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    {
+        "type": "string",
+        "pattern": "^[!-~]{1,255}$",
+        "examples": ["0f8fad5b-d9cb-469f-a165-70867728950e"],
+    },
     "Makes the request safe to repeat: for 24 hours the same key and request return the first response "
     "and are metered once. The key with another request is 422; while the first request is in progress, "
     "409. A repeated response has `Idempotent-Replayed: true`. A 402 or 503 is not stored, and neither is an "
