@@ -17,10 +17,12 @@ from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.auth.scopes import check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
+from api.conditional_requests import check_partial_change
 from api.cors import add_cors_headers, make_options_response
 from api.error_handlers import register_error_handlers
 from api.files.kinds import FONT, IMAGE
 from api.files.routes import FileRoutes
+from api.http import check_path
 from api.jobs.routes import JobRoutes
 from api.openapi.routes import OpenApiRoutes
 from api.ops.health import HealthRoutes
@@ -116,6 +118,8 @@ def _before_request(ports: Ports) -> Response | None:
         is_preview = request.path.rstrip("/") == PREVIEW_PATH
         g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
         check_rate(g.rate_status)
+    check_path(request)
+    check_partial_change(request)
     return None
 
 

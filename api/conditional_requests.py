@@ -18,6 +18,8 @@ _TAG: Final = r'(?:W/)?"[!#-~\x80-\xff]*"'
 _TAGS: Final = re.compile(rf"[ \t]*{_TAG}(?:[ \t]*,[ \t]*{_TAG})*[ \t]*")
 _ONE_TAG: Final = re.compile(_TAG)
 _ANY: Final = "*"
+_CHANGES: Final = ("PUT", "PATCH", "DELETE")
+_WITH_ETAGS: Final = "/v2/templates/"
 _DIGITS: Final = 32  # of the digest: 128 bits
 
 
@@ -66,6 +68,23 @@ def read_preconditions(request: Request) -> Preconditions:
             the protection that the client asked for.
     """
     return Preconditions(_read(request, "If-Match"), _read(request, "If-None-Match"))
+
+
+def check_partial_change(request: Request) -> None:
+    """Check that a change does not ask for what would be lost if it were ignored.
+
+    Raises:
+        ServiceError: 400 for a part of a body (`Content-Range`, RFC 9110, 14.5); 412 for a precondition
+            on a resource without entity tags.
+    """
+    if request.method not in _CHANGES:
+        return
+    if "Content-Range" in request.headers:
+        raise ServiceError(400, "Content-Range is not accepted: send the whole body.")
+    if read_preconditions(request).are_given and not request.path.startswith(_WITH_ETAGS):
+        raise ServiceError(
+            412, f"{request.path!r} has no ETag: leave out If-Match and If-None-Match."
+        )
 
 
 def make_etag(*parts: Mapping[str, Any] | str) -> str:

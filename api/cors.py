@@ -16,11 +16,11 @@ _MAX_AGE_SECONDS: Final = 600
 _ANY: Final = "*"
 _ALLOWED_HEADERS: Final = (
     "Authorization, x-api-key, Content-Type, Content-Encoding, Prefer, Idempotency-Key, If-Match, "
-    "If-None-Match, traceparent"
+    "If-None-Match, If-Range, Range, traceparent"
 )
 _EXPOSED_HEADERS: Final = (
     "Location, Preference-Applied, ETag, Content-Disposition, X-Page-Count, X-Job-Id, Server-Timing, "
-    "X-Warning-Count, X-Warning-Codes, "
+    "X-Warning-Count, X-Warning-Codes, Accept-Ranges, Content-Range, Idempotent-Replayed, "
     "Retry-After, RateLimit, RateLimit-Policy, Allow, Accept-Encoding"
 )
 
@@ -33,6 +33,8 @@ def make_options_response(request: Request, ports: Ports) -> Response:
     Raises:
         NotFound: no route matches the path.
     """
+    if request.environ.get("RAW_URI") == _ANY:  # the server as a whole (RFC 9110, 9.3.7)
+        return Response(status=204)
     error = request.routing_exception
     if not isinstance(error, MethodNotAllowed):
         assert error is not None, "no route handles OPTIONS itself"

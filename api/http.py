@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from flask import Request, Response
 from werkzeug.http import parse_options_header
@@ -21,6 +22,7 @@ from shared.errors import ServiceError
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
 MAX_WAIT_SECONDS: Final = 60
+_INCOMPLETE_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2}).{0,2}")
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
@@ -36,21 +38,53 @@ def read_query(request: Request, accepted: tuple[str, ...]) -> Mapping[str, str]
     """Read the query parameters of a route.
 
     Raises:
-        ServiceError: 400 for an unknown or repeated parameter.
+        ServiceError: 400 for an unknown, repeated or malformed parameter.
     """
     given: dict[str, str] = {}
-    if not request.query_string:
-        return given
-    for name, values in request.args.lists():
+    for field in request.query_string.split(b"&") if request.query_string else ():
+        raw_name, _, raw_value = field.partition(b"=")
+        if not field:
+            continue
+        name = _unquote(raw_name, "query parameter")
         if name not in accepted:
             known = f"accepted are {', '.join(accepted)}" if accepted else "none are accepted"
             raise ServiceError(400, f"Unknown query parameter {quote(name)}: {known}.")
-        if len(values) > 1:
-            raise ServiceError(
-                400, f"Query parameter {name} was sent {len(values)} times; send it once."
-            )
-        given[name] = values[0]
+        if name in given:
+            raise ServiceError(400, f"Query parameter {name} was sent twice; send it once.")
+        given[name] = _unquote(raw_value, f"query parameter {name}")
     return given
+
+
+def check_path(request: Request) -> None:
+    """Check the percent-encoding of the path, which Flask decodes whatever it is.
+
+    Raises:
+        ServiceError: 400, it is invalid.
+    """
+    raw: str = request.environ.get("RAW_URI", "")
+    _unquote(raw.partition("?")[0].encode("latin-1"), "path")
+
+
+def _unquote(raw: bytes, what: str) -> str:
+    """Decode a percent-encoded part of a URL.
+
+    Raises:
+        ServiceError: 400, an escape is incomplete, or the text is not UTF-8 or has NUL.
+    """
+    if incomplete := _INCOMPLETE_ESCAPE.search(raw):
+        escape = incomplete[0].decode("latin-1")
+        raise ServiceError(
+            400,
+            f"Invalid percent-encoding {quote(escape)} in the {what}: accepted are % and two "
+            "hexadecimal digits.",
+        )
+    try:
+        text = unquote_to_bytes(raw.replace(b"+", b" ")).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ServiceError(400, f"Invalid {what}: it is not UTF-8.") from error
+    if "\0" in text:
+        raise ServiceError(400, f"Invalid {what}: it contains a NUL character.")
+    return text
 
 
 def read_limit(query: Mapping[str, str]) -> int:

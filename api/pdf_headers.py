@@ -26,7 +26,6 @@ _ATTR_CHARS: Final = (
 def write_pdf_headers(
     job_id: str,
     *,
-    size: int,
     pages: int,
     filename: str | None,
     timings: Mapping[str, float],
@@ -35,7 +34,6 @@ def write_pdf_headers(
     """Return the headers of a PDF (interface.md, POST /v2/pdf; contract.md 5)."""
     headers = {
         "Content-Type": "application/pdf",
-        "Content-Length": str(size),
         "Content-Disposition": write_content_disposition(filename or DEFAULT_FILENAME),
         "X-Page-Count": str(pages),
         "X-Job-Id": job_id,

@@ -96,6 +96,15 @@ class JobLifecycle:
         """
         self.record_ends({job_id: self.states.close(job_id, reason) or EndedJob(reason, None)})
 
+    def end_overdue(self, job_id: str) -> None:
+        """End a job whose deadline has passed: as withdrawn if no worker started it, else as overdue.
+
+        Raises:
+            Unavailable: as `end_early`.
+        """
+        if not self.withdraw(job_id):
+            self.end_early(job_id, OVERDUE)
+
     def withdraw(self, job_id: str) -> bool:
         """Fail a job that no worker has started, so that it never runs; return whether it failed.
 
@@ -180,7 +189,5 @@ def _overdue() -> ErrorBody:
 
 
 def _withdrawn() -> ErrorBody:
-    message = (
-        "The render was not started, because the service was under maintenance; send it again."
-    )
+    message = "No worker was free to start the render in time; send it again."
     return ErrorBody(503, message, ErrorKind.UNAVAILABLE)

@@ -33,9 +33,9 @@ from shared.encryption import new_key
 from shared.job_lifecycle import JobLifecycle
 from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
-from shared.queue.commits import Commits
+from shared.queue.commits import Commits, DeliveryAction
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, JOBS_TASK, PREVIEW, VALIDATE, job_key
+from shared.queue.names import INTERACTIVE, JOBS_TASK, PREVIEW, VALIDATE
 from shared.queue.states import EndedJob
 from shared.settings import FetcherSettings, Settings
 from tests.farm.conftest import environment, real_worker
@@ -426,8 +426,8 @@ class ScriptedWorker:
             end_job_slice(session, asked)
 
     def _take_job(self, job: RenderJob) -> None:
-        if self.redis.hexists(job_key(job.id), "done"):
-            return  # withdrawn, as a worker finds when it begins a job
+        if self._commits.begin(job) is not DeliveryAction.RUN:
+            return  # it was withdrawn
         self.jobs.append(job)
         self.bodies.append(self.claims.load(job.body))
         if outcome := self.answer(job):

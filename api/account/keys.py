@@ -17,6 +17,7 @@ from api.http import read_query, write_json, write_user
 from api.ports import Ports
 from shared.clock import now, timestamp
 from shared.db import accounts
+from shared.db.session import Session
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.scopes import Scope, list_scopes, parse_scopes
 from shared.telemetry import log
@@ -59,22 +60,20 @@ class KeyRoutes:
         name, at = _read_name(fields), now()
         expires_at = _read_expiry(fields, at=at)
         scopes = _read_scopes(fields, own=state.scopes)
+        # Without a lock first: under many calls at once those beyond the limit would wait for it in vain.
+        with self._ports.database.snapshot() as session:
+            _check_limit(session, state.account_id, at=at)
         with self._ports.database.session() as session:
-            if accounts.count_live_keys(session, state.account_id, at=at) >= MAX_LIVE_KEYS:
-                raise ServiceError(
-                    409,
-                    f"The account has the maximum of {MAX_LIVE_KEYS} keys that are neither revoked nor "
-                    "expired; revoke one first.",
-                )
+            accounts.lock_account(session, state.account_id)
+            _check_limit(session, state.account_id, at=at)
             created = accounts.create_key(
                 session, state.account_id, expires_at=expires_at, name=name, scopes=scopes
             )
             keys = accounts.list_keys(session, state.account_id)
         _log.info("key created", account=state.account_id, by_key=state.key_id, key=created.key_id)
         record = next(key for key in keys if key.key_id == created.key_id)
-        return write_json(
-            {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}, 201
-        )
+        shown = {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}
+        return write_json(shown, 201, headers={"Location": f"/v2/keys/{created.key_id}"})
 
     def revoke_key(self, key_id: str) -> Response:
         """Revoke a key of the account permanently, and with it its sessions."""
@@ -91,6 +90,20 @@ class KeyRoutes:
         self._ports.admissions.drop(state.account_id, [found])
         _log.info("key revoked", account=state.account_id, by_key=state.key_id, key=key_id)
         return Response(status=204)
+
+
+def _check_limit(session: Session, account_id: str, *, at: datetime) -> None:
+    """Check that an account may have one more key.
+
+    Raises:
+        ServiceError: 409, it has the maximum.
+    """
+    if accounts.count_live_keys(session, account_id, at=at) >= MAX_LIVE_KEYS:
+        raise ServiceError(
+            409,
+            f"The account has the maximum of {MAX_LIVE_KEYS} keys that are neither revoked nor expired; "
+            "revoke one first.",
+        )
 
 
 def _read_name(fields: Mapping[str, Any]) -> str | None:

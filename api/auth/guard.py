@@ -76,8 +76,8 @@ def authenticate(headers: Headers, ports: Ports, *, method: str) -> Principal:
     send cookies on their own.
 
     Raises:
-        ServiceError: 401 without a valid key or session; 403 if the account may not use the service, or
-            if another site uses the session.
+        ServiceError: 401 without a valid key or session; 400 for two different keys; 403 if the account
+            may not use the service, or if another site uses the session.
     """
     key = find_api_key(headers)
     if key is None and is_from_studio(headers):

@@ -3,41 +3,120 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cached_property
 from typing import IO, Final
 
 from api.batches.representations import write_item
-from api.batches.zip_writer import ZipWriter
+from api.batches.zip_writer import ZipWriter, entry_size
+from api.conditional_requests import make_etag
 from api.pdf_headers import DEFAULT_FILENAME, sanitize_filename
 from api.ports import Ports
 from shared.batches.records import Batch, BatchItem, ItemStatus
-from shared.blobs import store
+from shared.blobs.limited_reader import skip
+from shared.blobs.store import BlobMissingError, ByteRange
 from shared.db.batch_items import BatchPart, list_items, list_items_of_part, list_parts
-from shared.limits import KB, MB
+from shared.limits import KB
 
 MANIFEST: Final = "manifest.ndjson"
+_FORMAT: Final = "zip 1"  # change it when the bytes of a zip do
 _PARTS_AT_ONCE: Final = 100
 _ITEMS_AT_ONCE: Final = 1000
 _CHUNK_BYTES: Final = 256 * KB
-_SPOOL_BYTES: Final = 1 * MB
 
 
-def write_archive(batch: Batch, ports: Ports) -> Iterator[bytes]:
-    """Yield the bytes of the zip: each PDF under its index and name, and the manifest at the end.
+class Archive:
+    """The zip of an ended batch: each PDF under its index and name, and the manifest at the end.
 
-    Raises:
-        BlobMissingError, Unavailable: a part cannot be read; the archive is incomplete.
+    It is never stored. Entries are not compressed, so a first pass over the records finds its size.
     """
-    archive = ZipWriter()
-    for part in _iterate_parts(batch, ports):
-        yield from _write_part(archive, batch, part, ports)
-    with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as manifest:
-        size, crc32 = _write_manifest(manifest, batch, ports)
-        manifest.seek(0)
-        yield from archive.write(MANIFEST, _read_chunks(manifest, size), size=size, crc32=crc32)
-    yield archive.close()
+
+    def __init__(self, batch: Batch, ports: Ports) -> None:
+        self._batch = batch
+        self._ports = ports
+
+    @property
+    def etag(self) -> str:
+        """The entity tag: the documents of an ended batch do not change."""
+        return make_etag(_FORMAT, self._batch.id)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of the zip."""
+        return self._sizes[0]
+
+    def read(self, part: ByteRange) -> Iterator[bytes]:
+        """Yield the bytes of a range.
+
+        Raises:
+            BlobMissingError, Unavailable: a part cannot be read; the archive is incomplete.
+        """
+        # What is before the range is not read from the blob store, but for a part of one document.
+        skipped, left = -1, part.length
+        archive = ZipWriter()
+        for chunk in self._write(archive, begin=part.offset):
+            if skipped < 0:
+                skipped = part.offset - archive.offset
+            piece = chunk[skipped : skipped + left]
+            skipped = max(skipped - len(chunk), 0)
+            left -= len(piece)
+            if piece:
+                yield piece
+            if not left:
+                return
+
+    def _write(self, archive: ZipWriter, *, begin: int) -> Iterator[bytes]:
+        """Yield the zip from the entry on that contains the byte `begin`."""
+        for part in _iterate_parts(self._batch, self._ports):
+            yield from self._write_part(archive, part, begin=begin)
+        _, size, crc32 = self._sizes
+        if archive.offset + entry_size(MANIFEST, size) <= begin:
+            archive.skip(MANIFEST, size=size, crc32=crc32)
+        else:
+            items = _iterate_items(self._batch, self._ports)
+            lines = (_write_line(self._batch, item) for item in items)
+            yield from archive.write(MANIFEST, lines, size=size, crc32=crc32)
+        yield archive.close()
+
+    def _write_part(self, archive: ZipWriter, part: BatchPart, *, begin: int) -> Iterator[bytes]:
+        if part.blob_key is None:
+            return
+        with self._ports.database.snapshot() as session:
+            items = list_items_of_part(session, self._batch, part)
+        with ExitStack() as opened:
+            stream, at = None, 0
+            for item in items:
+                if item.place is None:
+                    continue
+                name, place = archive_entry_name(item), item.place
+                if archive.offset + entry_size(name, place.length) <= begin:
+                    archive.skip(name, size=place.length, crc32=place.crc32)
+                    continue
+                if stream is None:
+                    rest = ByteRange(place.offset, part.bytes - place.offset)
+                    blobs, at = self._ports.blobs, place.offset
+                    stream = opened.enter_context(blobs.open(part.blob_key, byte_range=rest))
+                skip(stream, place.offset - at)  # a document beyond the allowance
+                chunks = _read_chunks(stream, place.length)
+                yield from archive.write(name, chunks, size=place.length, crc32=place.crc32)
+                at = place.offset + place.length
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int, int]:
+        """The size of the zip; the size of the manifest and its CRC-32."""
+        archive = ZipWriter()
+        crc32 = size = 0
+        for item in _iterate_items(self._batch, self._ports):
+            if item.place is not None and item.part_key is not None:
+                name = archive_entry_name(item)
+                archive.skip(name, size=item.place.length, crc32=item.place.crc32)
+            line = _write_line(self._batch, item)
+            size += len(line)
+            crc32 = zlib.crc32(line, crc32)
+        archive.skip(MANIFEST, size=size, crc32=crc32)
+        return archive.offset + len(archive.close()), size, crc32
 
 
 def archive_entry_name(item: BatchItem) -> str:
@@ -57,39 +136,13 @@ def _iterate_parts(batch: Batch, ports: Ports) -> Iterator[BatchPart]:
         after = parts[-1].first_index
 
 
-def _write_part(archive: ZipWriter, batch: Batch, part: BatchPart, ports: Ports) -> Iterator[bytes]:
-    if part.blob_key is None:
-        return
-    with ports.database.snapshot() as session:
-        items = list_items_of_part(session, batch, part)
-    with ports.blobs.open(part.blob_key) as stream:
-        at = 0
-        for item in items:
-            if item.place is None:
-                continue
-            for _ in _read_chunks(stream, item.place.offset - at):
-                pass  # skip a document that was rendered but exceeded the allowance
-            yield from archive.write(
-                archive_entry_name(item),
-                _read_chunks(stream, item.place.length),
-                size=item.place.length,
-                crc32=item.place.crc32,
-            )
-            at = item.place.offset + item.place.length
-
-
-def _write_manifest(manifest: IO[bytes], batch: Batch, ports: Ports) -> tuple[int, int]:
-    crc32 = size = 0
-    for item in _iterate_items(batch, ports):
-        record = write_item(batch, item)
-        if item.status is ItemStatus.SUCCEEDED:
-            record["file"] = archive_entry_name(item)
-        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
-        raw = line.encode("utf-8", "replace")
-        manifest.write(raw)
-        size += len(raw)
-        crc32 = zlib.crc32(raw, crc32)
-    return size, crc32
+def _write_line(batch: Batch, item: BatchItem) -> bytes:
+    """Return a document's line of the manifest."""
+    record = write_item(batch, item)
+    if item.status is ItemStatus.SUCCEEDED:
+        record["file"] = archive_entry_name(item)
+    line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return line.encode("utf-8", "replace")
 
 
 def _iterate_items(batch: Batch, ports: Ports) -> Iterator[BatchItem]:
@@ -108,6 +161,6 @@ def _read_chunks(stream: IO[bytes], size: int) -> Iterator[bytes]:
     while left:
         chunk = stream.read(min(left, _CHUNK_BYTES))
         if not chunk:
-            raise store.BlobMissingError("the part is shorter than its documents")
+            raise BlobMissingError("the part is shorter than its documents")
         left -= len(chunk)
         yield chunk

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from flask import Blueprint, Response, g, request
 from werkzeug.routing import BaseConverter
 
 from api.auth.guard import current_principal
-from api.batches.archive import write_archive
+from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
 from api.batches.request import read_batch_request, read_batches_query, read_items_query
 from api.batches.submission import accept_batch
-from api.http import read_query, read_wait, start_stream, write_json
+from api.http import read_query, read_wait, write_json
+from api.jobs.idempotency import mark_replayed
+from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
 from api.pdf_headers import (
     DEFAULT_FILENAME,
@@ -22,6 +23,7 @@ from api.pdf_headers import (
     write_warning_headers,
 )
 from api.ports import Ports
+from api.stored_files import BlobFile, expired, send_file
 from shared.batches.records import (
     Batch,
     BatchItem,
@@ -33,7 +35,6 @@ from shared.batches.records import (
     is_batch_id,
     item_job_id,
 )
-from shared.blobs.store import BlobMissingError, ByteRange
 from shared.clock import now
 from shared.db.batch_items import find_item, list_items
 from shared.db.batches import (
@@ -45,10 +46,9 @@ from shared.db.batches import (
     write_batch,
 )
 from shared.errors import ErrorKind, ServiceError
-from shared.limits import KB
 
 _ITEMS_PER_PAGE: Final = 1000
-_CHUNK_BYTES: Final = 256 * KB
+_RESULT: Final = "result of this batch"
 
 
 class ItemJobIdConverter(BaseConverter):
@@ -81,13 +81,14 @@ class BatchRoutes:
     def create_batch(self) -> Response:
         """Accept a batch; it is recorded before the response is sent."""
         batch_request = read_batch_request(request)
-        batch = accept_batch(
+        batch, is_replayed = accept_batch(
             request, batch_request, current_principal(), self._ports, request_id=g.request_id
         )
         self._ports.cell(batch.account_id).batches.try_enqueue_slices()
-        waiting = DocumentCounts(queued=batch.total, running=0, succeeded=0, failed=0, pages=0)
+        waiting = DocumentCounts(batch.total, 0, 0, 0, 0, pages=0)
         headers = {"Location": f"/v2/batches/{batch.id}"}
-        return write_json(write_batch(batch, waiting), 202, headers=headers)
+        response = write_json(write_batch(batch, waiting), 202, headers=headers)
+        return mark_replayed(response) if is_replayed else response
 
     def read_batch(self, batch_id: str) -> Response:
         """Return a batch, once it has ended or the time of the long poll is over."""
@@ -159,7 +160,7 @@ class BatchRoutes:
         if not batch.status.is_final or is_rendering:
             raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
         if batch.is_expired(now()):
-            raise _expired("result of this batch")
+            raise expired(_RESULT)
         if batch.output is BatchOutput.MERGED:
             return self._send_merged(batch, filename)
         headers = {
@@ -168,7 +169,7 @@ class BatchRoutes:
                 filename or batch.id, kind="attachment", extension=".zip", default=f"{batch.id}.zip"
             ),
         }
-        return Response(start_stream(write_archive(batch, self._ports)), 200, headers)
+        return send_file(request, Archive(batch, self._ports), headers, what=_RESULT)
 
     def read_item(self, job_id: str) -> Response:
         """Return the job of a document, once it has ended or the time of the long poll is over."""
@@ -195,11 +196,10 @@ class BatchRoutes:
                 f"is at /v2/batches/{batch.id}/result.",
             )
         if batch.is_expired(now()) or item.part_key is None:
-            raise _expired("PDF of this job")
+            raise expired(PDF)
         assert item.place is not None, "a document that succeeded has a place in its part"
         headers = {
             "Content-Type": "application/pdf",
-            "Content-Length": str(item.place.length),
             "Content-Disposition": write_content_disposition(
                 filename or item.filename or DEFAULT_FILENAME
             ),
@@ -207,8 +207,9 @@ class BatchRoutes:
             "X-Job-Id": job_id,
             **write_warning_headers(item.warnings),
         }
-        part = ByteRange(item.place.offset, item.place.length)
-        return Response(self._send(item.part_key, part), 200, headers)
+        place = item.place
+        pdf = BlobFile(self._ports.blobs, item.part_key, place.length, place.offset)
+        return send_file(request, pdf, headers, what=PDF)
 
     def cancel_item(self, job_id: str) -> Response:
         """Reject the request: a document is cancelled with its batch only."""
@@ -262,28 +263,12 @@ class BatchRoutes:
             raise ServiceError(409, "There is no PDF: no document of the batch succeeded.")
         headers = {
             "Content-Type": "application/pdf",
-            "Content-Length": str(batch.result_bytes),
             "Content-Disposition": write_content_disposition(filename or f"{batch.id}.pdf"),
         }
-        return Response(self._send(batch.result_key, None), 200, headers)
-
-    def _send(self, key: str, part: ByteRange | None) -> Iterator[bytes]:
-        try:
-            return start_stream(_read(self._ports, key, part))
-        except BlobMissingError:
-            raise _expired("result") from None
+        pdf = BlobFile(self._ports.blobs, batch.result_key, batch.result_bytes or 0)
+        return send_file(request, pdf, headers, what=_RESULT)
 
 
 def _is_item_final(found: tuple[Batch, BatchItem]) -> bool:
     batch, item = found
     return batch.status.is_final or item.status not in (ItemStatus.QUEUED, ItemStatus.RUNNING)
-
-
-def _read(ports: Ports, key: str, part: ByteRange | None) -> Iterator[bytes]:
-    with ports.blobs.open(key, byte_range=part) as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            yield chunk
-
-
-def _expired(what: str) -> ServiceError:
-    return ServiceError(410, f"The {what} has expired: it was kept for 24 hours.")

@@ -32,8 +32,8 @@ def accept_batch(
     ports: Ports,
     *,
     request_id: str,
-) -> Batch:
-    """Accept a batch and return it as queued; a repeated request returns the first one's batch.
+) -> tuple[Batch, bool]:
+    """Accept a batch and return it as queued, and whether it is that of an earlier, equal request.
 
     Raises:
         ServiceError: 409 while the first request with this key is in progress; 422, it was a different
@@ -49,7 +49,7 @@ def accept_batch(
                 pass
             fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
             check_repeated(holding.first, fingerprint)
-            return _get_first_batch(holding.first, principal, ports)
+            return _get_first_batch(holding.first, principal, ports), True
         with ports.database.snapshot() as session:
             check_unfinished_limit(
                 session, principal.state.account_id, ports.max_unfinished_batches
@@ -57,7 +57,7 @@ def accept_batch(
         received = receive_batch(stream, batch_request, principal, ports, request_id=request_id)
         fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
         _record_batch(received, holding, fingerprint, ports)
-        return received.batch
+        return received.batch, False
 
 
 def _record_batch(

@@ -29,7 +29,7 @@ class ZipWriter:
     """Writes uncompressed entries of known size and CRC-32, with zip64 records where needed."""
 
     def __init__(self) -> None:
-        self._offset = 0
+        self.offset = 0  # the number of bytes so far, written or skipped
         self._count = 0
         self._central_directory = bytearray()
 
@@ -41,24 +41,27 @@ class ZipWriter:
         Raises:
             ValueError: the chunks do not add up to `size`; the archive is invalid then.
         """
-        raw = name.encode("utf-8", "replace")
-        offset = self._offset
-        yield self._advance(
-            _LOCAL.pack(
-                b"PK\3\4", _VERSION_2_0, _UTF8_NAMES, 0, _DOS_TIME, _DOS_DATE, crc32, size, size,
-                len(raw), 0,
-            )
-            + raw
+        raw = _encode(name)
+        head = _LOCAL.pack(
+            b"PK\3\4", _VERSION_2_0, _UTF8_NAMES, 0, _DOS_TIME, _DOS_DATE, crc32, size, size, len(raw), 0
         )  # fmt: skip
+        left = size
+        yield head + raw
         for chunk in chunks:
-            yield self._advance(chunk)
-        if self._offset - offset != _LOCAL.size + len(raw) + size:
+            left -= len(chunk)
+            yield chunk
+        if left:
             raise ValueError(f"entry {name!r} does not have {size} bytes")
-        self._add_directory_entry(raw, offset, size=size, crc32=crc32)
+        self.skip(name, size=size, crc32=crc32)
+
+    def skip(self, name: str, *, size: int, crc32: int) -> None:
+        """Count an entry as written: it is in the central directory."""
+        self._add_directory_entry(_encode(name), self.offset, size=size, crc32=crc32)
+        self.offset += entry_size(name, size)
 
     def close(self) -> bytes:
         """Return the central directory and the end records."""
-        offset, size = self._offset, len(self._central_directory)
+        offset, size = self.offset, len(self._central_directory)
         is_large = self._count >= _MAX_16 or offset + size >= _MAX_32
         end = _END.pack(
             b"PK\5\6", 0, 0,
@@ -84,6 +87,11 @@ class ZipWriter:
         self._central_directory += name + extra
         self._count += 1
 
-    def _advance(self, chunk: bytes) -> bytes:
-        self._offset += len(chunk)
-        return chunk
+
+def entry_size(name: str, size: int) -> int:
+    """Return the number of bytes of an entry with its header."""
+    return _LOCAL.size + len(_encode(name)) + size
+
+
+def _encode(name: str) -> bytes:
+    return name.encode("utf-8", "replace")

@@ -116,7 +116,8 @@ class FileRoutes(Generic[F]):
             message = f"The {kind.singular} is empty; send the bytes of {kind.formats}."
             raise ServiceError(400, message)
         record, is_new = self._store.store(name, body, principal)
-        return write_json(self._write(record), 201 if is_new else 200)
+        path = f"/v2/{self._kind.plural}/{record.name}"
+        return write_json(self._write(record), 201 if is_new else 200, headers={"Location": path})
 
     def _write(self, file: FileRecord[F]) -> dict[str, Any]:
         return {

@@ -7,7 +7,7 @@ import re
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Request
+from flask import Request, Response
 
 from shared.db.idempotency import Call, FirstCall, IdempotencyKey
 from shared.errors import ServiceError
@@ -58,6 +58,12 @@ def check_repeated(first: FirstCall, fingerprint: str | None = None) -> None:
             f"The {HEADER} was already used with a different request; repeat that request unchanged, or "
             "send this one with a new key.",
         )
+
+
+def mark_replayed(response: Response) -> Response:
+    """Mark the response of a repeated call as that of the first one."""
+    response.headers["Idempotent-Replayed"] = "true"
+    return response
 
 
 def under_way() -> ServiceError:

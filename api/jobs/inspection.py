@@ -11,7 +11,7 @@ from api.admission.body import Body
 from api.admission.gate import Ticket, admit_validation
 from api.auth.guard import Principal
 from api.jobs.concurrency import ConcurrencyLimit
-from api.jobs.queued import raise_failure, refuse_if_drained, run_or_discard
+from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
 from api.ports import Cell, Ports
 from shared.identifiers import new_id
 from shared.jobs import BodyKind, JobOutcome, Purpose, RenderJob
@@ -51,7 +51,7 @@ class Inspections:
     def _run(self, kind: BodyKind, body: Body, ticket: Ticket, cell: Cell) -> JobOutcome:
         job = self._make_job(kind, body, ticket, cell)
         budget = self._ports.render_budget
-        return run_or_discard(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
+        return run_queued(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
 
     def _make_job(self, kind: BodyKind, body: Body, ticket: Ticket, cell: Cell) -> RenderJob:
         job_id = g.job_id = new_id("job")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
+from api.jobs.hang_ups import ClientGoneError, check_client
 from api.jobs.remote_images import fetch_images
 from api.long_poll import quitting
 from api.ports import Cell, Ports
@@ -17,6 +18,7 @@ from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimit
 from shared.queue.broker import PublishedJob, queue_of_job
 from shared.queue.client_presence import AWAITED_SECONDS
 from shared.queue.routing import queue_for
+from shared.queue.states import CANCELLED
 
 _DOING: Final = {
     Purpose.RENDER: "render",
@@ -24,8 +26,9 @@ _DOING: Final = {
     Purpose.INSPECT: "inspection of the upload",
     Purpose.PREVIEW: "preview",
 }
-# For these purposes a timeout distinguishes between no free worker and a slow one.
-_WITHDRAWN: Final = {
+_TO_DO: Final = {
+    Purpose.RENDER: "render the document",
+    Purpose.VALIDATE: "validate the document",
     Purpose.INSPECT: "inspect the upload",
     Purpose.PREVIEW: "draw the preview",
 }
@@ -36,54 +39,53 @@ _RESTART_RETRY_SECONDS: Final = 5
 _RECONNECT_SECONDS: Final = 0.1
 
 
+class ImagesOverdueError(Exception):
+    """The remote images of a suspended job were not fetched by its deadline."""
+
+
 def run_queued(
     job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
 ) -> JobOutcome:
     """Queue a job and return its outcome; `deadline` is the front's, in seconds since 1970.
 
     Raises:
-        ServiceError: 504 at the deadline; 503, the queue is drained; 429, too many jobs of the account
-            are waiting. The job is not metered after any of these.
+        ServiceError: 504 at the deadline; 503, no worker started the job by then, or the queue is
+            drained; 429, too many jobs of the account are waiting; 499, the client has closed its
+            connection. The job is not metered after any of these, unless it was committed before the
+            client closed, and its body is deleted: without a worker it would remain.
     """
     cell = ports.cell(job.meter.account_id)
-    asked = _ask_place(job)
-    with place_left_on_failure(job.id, cell):
-        try:
-            is_placed = await_place(asked, job.purpose, cell, deadline=deadline)
-        except ServiceError:
-            with suppress(Unavailable):
-                cell.claims.delete_claim(job.body)  # no worker will
-            raise
-        outcome = _run_placed(job, ports, deadline=deadline) if is_placed else None
-        if (
-            outcome is None
-            and job.purpose in _WITHDRAWN
-            and cell.job_lifecycle.states.withdraw(job.id)
-        ):
-            raise _untaken(job.purpose, budget_seconds)
-        # Abandoning is atomic: the job has either ended before it, or is never committed.
-        outcome = outcome or cell.replies.abandon(job.id)
-    if outcome is None:
-        raise timed_out(job.purpose, budget_seconds)
+    try:
+        with place_left_on_failure(job.id, cell):
+            outcome = _run_until(deadline, job, ports, budget_seconds=budget_seconds)
+        if outcome is None:
+            raise timed_out(job.purpose, budget_seconds)
+    except ServiceError:
+        with suppress(Unavailable):
+            cell.claims.delete_claim(job.body)
+        raise
     return outcome
 
 
-def run_or_discard(
-    job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
-) -> JobOutcome:
-    """Queue a job and return its outcome as `run_queued` does; delete its body if it fails.
-
-    A worker that is late discards such a job; without a worker the body would remain.
-
-    Raises:
-        ServiceError: as `run_queued`.
-    """
+def _run_until(
+    deadline: float, job: RenderJob, ports: Ports, *, budget_seconds: float
+) -> JobOutcome | None:
+    """Run a job and return its outcome, None if it was abandoned at the deadline."""
+    cell = ports.cell(job.meter.account_id)
+    outcome = None
     try:
-        return run_queued(job, ports, deadline=deadline, budget_seconds=budget_seconds)
-    except ServiceError:
-        with suppress(Unavailable):
-            ports.cell(job.meter.account_id).claims.delete_claim(job.body)
+        if await_place(_ask_place(job), job.purpose, cell, deadline=deadline, between=check_client):
+            outcome = _run_placed(job, ports, deadline=deadline)
+        if outcome is None and cell.job_lifecycle.states.withdraw(job.id):
+            raise untaken(job.purpose, budget_seconds)
+    except ImagesOverdueError:
+        pass
+    except ClientGoneError:
+        # Neither committed nor metered, unless it was before; a worker that runs it stops.
+        cell.job_lifecycle.states.close(job.id, CANCELLED)
         raise
+    # Abandoning is atomic: the job has either ended before it, or is never committed.
+    return outcome or cell.replies.abandon(job.id)
 
 
 @contextmanager
@@ -97,8 +99,17 @@ def place_left_on_failure(job_id: str, cell: Cell) -> Iterator[None]:
         raise
 
 
-def await_place(asked: PlaceRequest, purpose: Purpose, cell: Cell, *, deadline: float) -> bool:
+def await_place(
+    asked: PlaceRequest,
+    purpose: Purpose,
+    cell: Cell,
+    *,
+    deadline: float,
+    between: Callable[[], object] = lambda: None,
+) -> bool:
     """Wait until a job may be published; return False at the deadline or if the job has ended.
+
+    `between` is called every second.
 
     Raises:
         ServiceError: 429, too many jobs of the account are waiting; 503, the queue is drained.
@@ -109,6 +120,7 @@ def await_place(asked: PlaceRequest, purpose: Purpose, cell: Cell, *, deadline: 
         if left <= 0:
             return False
         _refuse_if_not_taken(purpose, asked.queue, cell)
+        between()
         state = retry_while_unavailable(
             lambda: cell.places.wait(asked.job_id, seconds=deadline - epoch()),
             seconds=min(left, AWAITED_SECONDS),
@@ -130,14 +142,20 @@ def _take_place(asked: PlaceRequest, cell: Cell) -> bool:
 
 
 def resume_suspended(
-    job: RenderJob, outcome: JobOutcome, ports: Ports, *, deadline: float
+    job: RenderJob,
+    outcome: JobOutcome,
+    ports: Ports,
+    *,
+    deadline: float,
+    between: Callable[[], object] = lambda: None,
 ) -> RenderJob | None:
     """Fetch the images that a job is suspended for, and wait until it may be published again.
 
     Returns the job with the images, or None at the deadline or if it has ended. An outcome of an earlier
-    round returns the job itself, which must not be published again.
+    round returns the job itself, which must not be published again. `between` is called every second.
 
     Raises:
+        ImagesOverdueError: the images were not fetched by the deadline.
         ServiceError: 503, the queue is drained.
     """
     if outcome.round != job.round:
@@ -145,6 +163,7 @@ def resume_suspended(
     cell = ports.cell(job.meter.account_id)
 
     def renew_place() -> None:
+        between()
         with suppress(Unavailable):
             cell.places.renew(job.id)
 
@@ -156,9 +175,10 @@ def resume_suspended(
         deadline=deadline,
         between=renew_place,
     )
-    if fetched is None or not await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
-        return None
-    return fetched
+    if fetched is None:
+        raise ImagesOverdueError
+    is_placed = await_place(_ask_place(job), job.purpose, cell, deadline=deadline, between=between)
+    return fetched if is_placed else None
 
 
 def _ask_place(job: RenderJob) -> PlaceRequest:
@@ -178,7 +198,7 @@ def _run_placed(job: RenderJob, ports: Ports, *, deadline: float) -> JobOutcome 
             )
             if outcome is None or outcome.status is not OutcomeStatus.SUSPENDED:
                 return outcome
-            resumed = resume_suspended(job, outcome, ports, deadline=deadline)
+            resumed = resume_suspended(job, outcome, ports, deadline=deadline, between=check_client)
             outcome = None
             if resumed is None:
                 return None
@@ -245,8 +265,9 @@ def drained(purpose: Purpose) -> ServiceError:
 
 
 def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
-    """Withdraw a job whose queue is drained, requeue one that the queue has lost, and abandon any on shutdown."""
+    """Withdraw a job whose queue is drained, requeue a lost one, and abandon any on shutdown."""
     job_id, purpose = published.job_id, published.job.purpose
+    check_client()
     # If the job has ended just before, the next look finds its outcome.
     if quitting.is_set() and cell.replies.abandon(job_id) is None:
         raise _cut_off(purpose)
@@ -268,10 +289,11 @@ def _cut_off(purpose: Purpose) -> ServiceError:
     )
 
 
-def _untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
+def untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
+    """Return the error of a job that no worker started within its time budget."""
     return ServiceError(
         503,
-        f"No worker was free to {_WITHDRAWN[purpose]} within {budget_seconds:g} s; try again in "
+        f"No worker was free to {_TO_DO[purpose]} within {budget_seconds:g} s; try again in "
         f"{_UNTAKEN_RETRY_SECONDS} s.",
         kind=ErrorKind.UNAVAILABLE,
         headers={"Retry-After": str(_UNTAKEN_RETRY_SECONDS)},

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response
 
-from api.http import start_stream, write_json
+from api.http import write_json
 from api.long_poll import long_poll, stopping
 from api.pdf_headers import write_pdf_headers
 from api.ports import Ports
-from shared.blobs.store import BlobMissingError
+from api.stored_files import BlobFile, StoredFile, expired, send_whole
 from shared.clock import now, ticks
 from shared.db.jobs import JobRecord, JobStatus, find_job
-from shared.errors import ErrorKind, ServiceError, Unavailable
-from shared.limits import KB
+from shared.errors import ServiceError, Unavailable
 
-_CHUNK_BYTES: Final = 256 * KB
+PDF: Final = "PDF"
 
 
 def find_record(job_id: str, ports: Ports) -> JobRecord | None:
@@ -74,13 +73,39 @@ def write_result(record: JobRecord, ports: Ports, *, filename: str | None = None
     """
     match record.status:
         case JobStatus.SUCCEEDED:
-            return _write_pdf(record, ports, filename)
+            return send_whole(
+                find_pdf(record, ports), write_job_headers(record, filename), what=PDF
+            )
         case JobStatus.FAILED:
             error: dict[str, Any] = dict(record.error or {})
             status = error["statusCode"]
             return write_json(error, status, headers={"Retry-After": "2"} if status == 503 else {})
         case _:
             raise no_result(record)
+
+
+def find_pdf(record: JobRecord, ports: Ports) -> StoredFile:
+    """Return the PDF of a job that succeeded.
+
+    Raises:
+        ServiceError: 410, it has expired.
+    """
+    assert record.expires_at is not None
+    assert record.pdf_size is not None
+    if record.pdf_key is None or record.expires_at <= now():
+        raise expired(PDF)
+    return BlobFile(ports.blobs, record.pdf_key, record.pdf_size)
+
+
+def write_job_headers(record: JobRecord, filename: str | None) -> dict[str, str]:
+    """Return the headers of the PDF of a job that succeeded."""
+    return write_pdf_headers(
+        record.id,
+        pages=record.pages or 0,
+        filename=filename or record.filename,
+        timings=record.timings or {},
+        warnings=record.warnings or (),
+    )
 
 
 def no_result(record: JobRecord) -> ServiceError:
@@ -95,35 +120,3 @@ def no_result(record: JobRecord) -> ServiceError:
             return ServiceError(
                 409, f"The job is {status}; its PDF is available once it has succeeded."
             )
-
-
-def _write_pdf(record: JobRecord, ports: Ports, filename: str | None) -> Response:
-    assert record.expires_at is not None
-    assert record.pdf_size is not None
-    if record.pdf_key is None or record.expires_at <= now():
-        raise _expired()
-    headers = write_pdf_headers(
-        record.id,
-        size=record.pdf_size,
-        pages=record.pages or 0,
-        filename=filename or record.filename,
-        timings=record.timings or {},
-        warnings=record.warnings or (),
-    )
-    try:
-        chunks = start_stream(_read(record.pdf_key, ports))
-    except BlobMissingError as error:
-        raise _expired() from error
-    return Response(chunks, 200, headers)
-
-
-def _read(key: str, ports: Ports) -> Iterator[bytes]:
-    with ports.blobs.open(key) as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            yield chunk
-
-
-def _expired() -> ServiceError:
-    return ServiceError(
-        410, "The PDF has expired; it is kept for 24 hours.", kind=ErrorKind.NOT_FOUND
-    )

@@ -10,9 +10,17 @@ from flask import Blueprint, Response, request
 from api.auth.guard import current_principal
 from api.http import read_choice, read_limit, read_query, read_wait, write_json
 from api.jobs.listing import list_page
-from api.jobs.reading import find_record, no_result, poll_job, write_result
+from api.jobs.reading import (
+    PDF,
+    find_pdf,
+    find_record,
+    no_result,
+    poll_job,
+    write_job_headers,
+)
 from api.pdf_headers import read_filename
 from api.ports import Ports
+from api.stored_files import send_file
 from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError
 from shared.queue.states import CANCELLED
@@ -68,7 +76,8 @@ class JobRoutes:
         record = self._get(job_id)
         if record.status is not JobStatus.SUCCEEDED:
             raise no_result(record)
-        return write_result(record, self._ports, filename=filename)
+        headers = write_job_headers(record, filename)
+        return send_file(request, find_pdf(record, self._ports), headers, what=PDF)
 
     def delete_job(self, job_id: str) -> Response:
         """Cancel a job, or remove one that has ended."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.openapi.json_schema import (
+    PRINTABLE_PATTERN,
+    TIMESTAMP_PATTERN,
     Schema,
     array_of,
     boolean,
@@ -30,17 +32,23 @@ from shared.scopes import Scope, list_scopes
 
 KEY_ID: Final = Parameter(
     "key_id",
-    string("A key's id.", pattern="^key_[a-z2-7]{24}$"),
+    string("A key's id.", pattern="^key_[a-z2-7]{24}$", examples=["key_3ocgfeeghiuyg5wnorrj2owg"]),
     "A key of the account, by its id.",
 )
 FILE: Final = Parameter(
     "file",
-    string("A file's name.", minLength=1, maxLength=100, pattern="^[A-Za-z0-9.-]+$"),
+    string(
+        "A file's name.",
+        minLength=1,
+        maxLength=100,
+        pattern="^[A-Za-z0-9.-]+$",
+        examples=["index.html"],
+    ),
     "A file of the page.",
 )
 _DATE: Final = Parameter(
     "date",
-    {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]},
+    {"type": "string", "pattern": TIMESTAMP_PATTERN, "examples": ["2026-11-26"]},
     "A date in the billing period, YYYY-MM-DD or an ISO 8601 timestamp; default is the current period.",
 )
 _FROM_STUDIO: Final = Parameter(
@@ -130,9 +138,13 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
     "KeyList": object_schema({"keys": array_of("Key")}),
     "KeyRequest": strict_object(
         {
-            "name": string("Name of the key.", minLength=1, maxLength=200),
+            "name": string(
+                "Name of the key.", minLength=1, maxLength=200, pattern=PRINTABLE_PATTERN
+            ),
             "expires_at": string(
-                "When the key expires, an ISO 8601 timestamp in the future.", format="date-time"
+                "When the key expires, a date or ISO 8601 timestamp in the future; without an offset in UTC.",
+                pattern=TIMESTAMP_PATTERN,
+                examples=["2031-01-31T12:00:00Z"],
             ),
             "scopes": _SCOPES
             | {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from api.openapi.jobs import WAIT
+from api.openapi.jobs import EXAMPLE_JOB, WAIT
 from api.openapi.json_schema import (
     Schema,
     array_of,
@@ -21,6 +21,8 @@ from api.openapi.model import (
     ALLOWANCE_ERRORS,
     BODY_ERRORS,
     DRAFT,
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
     FILENAME,
     IDEMPOTENCY_ERRORS,
     IDEMPOTENCY_KEY,
@@ -32,6 +34,7 @@ from api.openapi.model import (
     Parameter,
     RequestBody,
     binary_content,
+    file_responses,
     json_content,
 )
 from api.openapi.schemas import REFERENCE, WARNINGS
@@ -39,7 +42,8 @@ from shared.batches.records import BatchOutput, BatchStatus, ItemStatus
 from shared.errors import ErrorCode
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
-_ID: Final = string("The id.", minLength=1, maxLength=64)
+_EXAMPLE_BATCH: Final = "batch_3ocgfeeghiuyg5wnorrj2owg"
+_ID: Final = string("The id.", minLength=1, maxLength=64, examples=[_EXAMPLE_BATCH])
 _TAG: Final = "Batches"
 _PATH: Final = (Parameter("batch_id", _ID, "A batch of the account."),)
 
@@ -48,11 +52,14 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
         {
             "id": _ID,
             "status": enum_of(BatchStatus),
-            "total": integer("Number of documents."),
-            "queued": integer("Queued documents; 0 if the batch is cancelled."),
+            "total": integer("Number of documents, the sum of the five below."),
+            "queued": integer("Queued documents."),
             "running": integer("Documents being rendered."),
             "succeeded": integer("Documents that were rendered."),
             "failed": integer("Documents that failed."),
+            "cancelled": integer(
+                "Documents that were not rendered, because the batch was cancelled."
+            ),
             "pages": integer("Pages of the rendered documents."),
             "error": ref("Error"),
             "created_at": date_time("When it was accepted."),
@@ -74,6 +81,7 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
             "job_id": {
                 **_ID,
                 "description": "Job id of the document, for GET /v2/jobs/{job_id} and /v2/jobs/{job_id}/pdf.",
+                "examples": [f"{EXAMPLE_JOB}-0"],
             },
             "status": enum_of(ItemStatus),
             "pages": integer("Number of pages."),
@@ -136,7 +144,11 @@ BATCH_OPERATIONS: Final = (
             LIMIT,
             Parameter(
                 "start_after",
-                {"type": "string", "pattern": "^batch_[a-z2-7]{24}$"},
+                {
+                    "type": "string",
+                    "pattern": "^batch_[a-z2-7]{24}$",
+                    "examples": [_EXAMPLE_BATCH],
+                },
                 "The next_cursor of the previous page.",
             ),
         ),
@@ -183,9 +195,12 @@ BATCH_OPERATIONS: Final = (
         "The zip with each PDF as <index>-<file name> and the records of all documents in manifest.ndjson; or "
         "the merged PDF. Streamed; kept for 24 hours. 409 if the batch has not ended, has output=files, or has "
         "no PDF: it was cancelled before it was merged, no document succeeded, or merging failed.",
-        {200: OperationResponse("The zip or the PDF.", binary_content("application/zip", "application/pdf"))},
+        file_responses(
+            OperationResponse("The zip or the PDF.", binary_content("application/zip", "application/pdf"))
+        ),
         path_parameters=_PATH,
         query_parameters=(FILENAME,),
-        errors={**_NOT_FOUND, 409: (), 410: ()},
+        headers=FILE_REQUEST_HEADERS,
+        errors={**_NOT_FOUND, **FILE_ERRORS},
     ),
 )  # fmt: skip

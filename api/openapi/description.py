@@ -12,9 +12,10 @@ from typing import Any, Final
 from api.auth.scopes import find_scopes
 from api.openapi.access import ACCESS_OPERATIONS, ACCESS_SCHEMAS
 from api.openapi.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
+from api.openapi.examples import example_of, media_examples
 from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS
-from api.openapi.json_schema import ref
-from api.openapi.model import Operation, Parameter, RequestBody
+from api.openapi.json_schema import Schema, ref
+from api.openapi.model import IDEMPOTENCY_KEY, Operation, Parameter, RequestBody
 from api.openapi.operations import OPERATIONS, PATH_PARAMETERS
 from api.openapi.previews import PREVIEW_OPERATIONS, PREVIEW_SCHEMAS
 from api.openapi.schemas import SCHEMAS
@@ -39,20 +40,20 @@ _ALL_SCHEMAS: Final = {
     **ACCESS_SCHEMAS,
 }
 # The order of the page.
-_GROUPS: Final = (
-    "Rendering",
-    "Jobs",
-    "Batches",
-    "Templates",
-    "Versions",
-    "Tags",
-    "Slugs",
-    "Images",
-    "Fonts",
-    "Webhooks",
-    "Account",
-    "Operation",
-)
+_GROUPS: Final[Mapping[str, str]] = {
+    "Rendering": "Render, validate and preview documents, and read received ones.",
+    "Jobs": "Renders on record, and their PDFs.",
+    "Batches": "Many documents of one template in one request.",
+    "Templates": "Stored templates and their live content.",
+    "Versions": "Published, immutable states of a template.",
+    "Tags": "Movable names of versions.",
+    "Slugs": "Readable names of templates.",
+    "Images": "Images of the workspace, drawn by name.",
+    "Fonts": "Fonts of the workspace.",
+    "Webhooks": "Addresses that are notified of ends of jobs and batches.",
+    "Account": "The account, its usage and its keys.",
+    "Operation": "The state and the description of the service.",
+}
 # Errors of every operation with a key; 400 is an unknown or invalid parameter.
 _COMMON_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),
@@ -73,6 +74,7 @@ _HEADER_BY_STATUS: Final[Mapping[int, str]] = {
     503: "Retry-After",
 }
 _HEADERS: Final[Mapping[str, tuple[str, str]]] = {
+    "Idempotent-Replayed": ("string", "`true` on the repeated response of an Idempotency-Key."),
     "RateLimit": ("string", "Requests left in the window, where a rate limit applies."),
     "RateLimit-Policy": ("string", "The account's rate limit, where one applies."),
     "Retry-After": ("integer", "Whole seconds to wait."),
@@ -114,7 +116,7 @@ def describe() -> Mapping[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Pressroom", "version": "2.0.0", "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
-        "tags": [{"name": name} for name in _GROUPS],
+        "tags": [{"name": name, "description": text} for name, text in _GROUPS.items()],
         "paths": paths,
         "webhooks": describe_events(),
         "components": {
@@ -171,12 +173,23 @@ def _write_parameter(parameter: Parameter, place: str) -> dict[str, Any]:
         "required": place == "path" or parameter.is_required,
         "description": parameter.description,
         "schema": parameter.schema,
+        "example": example_of(parameter.schema, _ALL_SCHEMAS, name=parameter.name),
     }
 
 
 def _write_body(body: RequestBody) -> dict[str, Any]:
-    content = {media: {"schema": schema} for media, schema in body.content.items()}
-    return {"description": body.description, "required": body.is_required, "content": content}
+    return {
+        "description": body.description,
+        "required": body.is_required,
+        "content": _write_content(body.content),
+    }
+
+
+def _write_content(content: Mapping[str, Schema]) -> dict[str, Any]:
+    return {
+        media: {"schema": schema, **media_examples(media, schema, _ALL_SCHEMAS)}
+        for media, schema in content.items()
+    }
 
 
 def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, Any]:
@@ -189,8 +202,9 @@ def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, A
                 name: {"description": text, "schema": {"type": "string"}}
                 for name, text in response.headers.items()
             }
-            | _rate_headers(operation),
-            "content": {media: {"schema": schema} for media, schema in response.content.items()},
+            | _rate_headers(operation)
+            | (_header("Idempotent-Replayed") if IDEMPOTENCY_KEY in operation.headers else {}),
+            "content": _write_content(response.content),
         }
     failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(operation.errors)
     for status in sorted(failures):

@@ -18,6 +18,8 @@ from api.openapi.json_schema import (
     string,
 )
 from api.openapi.model import (
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
     FILENAME,
     LIMIT,
     NO_CONTENT,
@@ -26,14 +28,17 @@ from api.openapi.model import (
     Operation,
     OperationResponse,
     Parameter,
+    file_responses,
     json_content,
 )
 from api.openapi.schemas import WARNINGS
 from shared.db.jobs import JobStatus
 
+EXAMPLE_JOB: Final = "job_3ocgfeeghiuyg5wnorrj2owg"
 JOB_ID: Final = string(
     "Id of a job; with a hyphen and an index, a document of a batch.",
     pattern="^job_[a-z2-7]{24}(-[0-9]{1,9})?$",
+    examples=[EXAMPLE_JOB],
 )
 WAIT: Final = Parameter(
     "wait",
@@ -41,6 +46,7 @@ WAIT: Final = Parameter(
         "type": "string",
         "pattern": r"^([0-5]?[0-9](\.[0-9]{1,3})?|60(\.0{1,3})?)$",
         "default": "0",
+        "examples": ["30"],
     },
     f"Long poll: seconds to wait for a final status, at most {MAX_WAIT_SECONDS}.",
 )
@@ -95,7 +101,7 @@ JOB_OPERATIONS: Final = (
             LIMIT,
             Parameter(
                 "start_after",
-                {"type": "string", "pattern": "^job_[a-z2-7]{24}$"},
+                {"type": "string", "pattern": "^job_[a-z2-7]{24}$", "examples": [EXAMPLE_JOB]},
                 "The next_cursor of the previous page.",
             ),
         ),
@@ -112,10 +118,11 @@ JOB_OPERATIONS: Final = (
         "get", "/v2/jobs/{job_id}/pdf", "readJobPdf", _TAG, "Read a job's PDF",
         "The same response as that of a synchronous render; available for 24 hours. 409 when the job has not "
         "succeeded, 410 once the PDF has expired.",
-        {200: PDF_RESPONSE},
+        file_responses(PDF_RESPONSE),
         path_parameters=_PATH,
         query_parameters=(FILENAME,),
-        errors={**_NOT_FOUND, 409: (), 410: ()},
+        headers=FILE_REQUEST_HEADERS,
+        errors={**_NOT_FOUND, **FILE_ERRORS},
     ),
     Operation(
         "delete", "/v2/jobs/{job_id}", "deleteJob", _TAG, "Cancel or remove a job",

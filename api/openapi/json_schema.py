@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 Schema = dict[str, Any]
+
+# White space, control characters and backslashes, in which parsers of addresses differ, are refused.
+URL_PATTERN: Final = r"^https?://[^\x00-\x20\x7f\\@/?#][^\x00-\x20\x7f\\]*$"
+PRINTABLE_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]*$"
+TIMESTAMP_PATTERN: Final = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?"
+    r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
+)
 
 
 def ref(name: str) -> Schema:

@@ -95,7 +95,7 @@ RENDERED_RESPONSE: Final = OperationResponse(
 )
 DRAFT: Final = Parameter(
     "draft",
-    {"type": "string"},
+    {"type": "string", "examples": ["true"]},
     "`true` renders a draft, with the sample values of the template below the data; any other value does not.",
 )
 _UNSAFE: Final = r'\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff'
@@ -121,10 +121,15 @@ LIMIT: Final = Parameter(
 )
 IDEMPOTENCY_KEY: Final = Parameter(
     "Idempotency-Key",
-    {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    {
+        "type": "string",
+        "pattern": "^[!-~]{1,255}$",
+        "examples": ["0f8fad5b-d9cb-469f-a165-70867728950e"],
+    },
     "Makes the request safe to repeat: for 24 hours the same key and request return the first response "
     "and are metered once. The key with another request is 422; while the first request is in progress, "
-    "409. A 402 or 503 response is not stored.",
+    "409. A repeated response has `Idempotent-Replayed: true`. A 402 or 503 is not stored, and neither is an "
+    "error of the document once its template has changed.",
 )
 IF_MATCH: Final = Parameter(
     "If-Match",
@@ -141,6 +146,36 @@ ETAG: Final[Mapping[str, str]] = {
     "ETag": "Strong entity tag of the state, for If-Match and If-None-Match."
 }
 NOT_MODIFIED: Final = OperationResponse("The client's copy is current.", headers=ETAG)
+RANGE: Final = Parameter(
+    "Range",
+    {"type": "string", "maxLength": 100, "examples": ["bytes=1048576-"]},
+    "One range of bytes, to resume a download: 206. Several ranges and other units are ignored.",
+)
+IF_RANGE: Final = Parameter(
+    "If-Range",
+    {"type": "string", "maxLength": 100, "examples": ['"5f2b9c1e7d3a4f60"']},
+    "The ETag of the bytes that the client has: if it is not the current one, the whole file is sent.",
+)
+_FILE_HEADERS: Final[Mapping[str, str]] = {
+    "Content-Length": "Number of bytes in the response.",
+    "Accept-Ranges": "`bytes`",
+    "ETag": "Strong entity tag of the file, for If-Range and If-None-Match.",
+}
+FILE_REQUEST_HEADERS: Final = (RANGE, IF_RANGE, IF_NONE_MATCH)
+FILE_ERRORS: Final[ErrorStatuses] = {409: (), 410: (), 412: (), 416: ()}
+
+
+def file_responses(whole: OperationResponse) -> Mapping[int, OperationResponse]:
+    """Return the responses of an operation that sends a file, whole or in part."""
+    headers = {**whole.headers, **_FILE_HEADERS}
+    range_headers = {**headers, "Content-Range": "The range and the size of the whole file."}
+    return {
+        200: OperationResponse(whole.description, whole.content, headers),
+        206: OperationResponse("The range asked for.", whole.content, range_headers),
+        304: NOT_MODIFIED,
+    }
+
+
 PRECONDITION_ERRORS: Final[ErrorStatuses] = {412: ()}
 BODY_ERRORS: Final[ErrorStatuses] = {413: (), 415: ()}
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from api.files.kinds import FONT_TYPES, IMAGE_TYPES
 from api.openapi.access import FILE, KEY_ID
-from api.openapi.json_schema import Schema
+from api.openapi.json_schema import PRINTABLE_PATTERN, TIMESTAMP_PATTERN, Schema
 from api.openapi.model import (
     ALLOWANCE_ERRORS,
     BODY_ERRORS,
@@ -35,6 +35,13 @@ from api.openapi.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEM
 from api.received.routes import FORM, INVOICE
 from shared.errors import ErrorCode
 
+_TEMPLATE_NAME: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 200,
+    "pattern": PRINTABLE_PATTERN,
+    "examples": ["Invoice"],
+}
 XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
 RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
 
@@ -46,7 +53,7 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
         Parameter("template_id", TEMPLATE_ID, "A template id."),
         Parameter(
             "version",
-            {"type": "string", "pattern": "^[1-9][0-9]{0,15}$", "minLength": 1, "maxLength": 16},
+            {"type": "string", "pattern": "^[1-9][0-9]{0,15}$", "examples": ["1"]},
             "Number of a published version.",
         ),
         Parameter("tag", TAG, "A tag of the template."),
@@ -73,7 +80,11 @@ _RENDER_QUERY: Final = (
     ),
     Parameter(
         "flow",
-        {"type": "string", "minLength": 1},  # no default: generated clients would always send it
+        {
+            "type": "string",
+            "minLength": 1,
+            "examples": ["body"],
+        },  # no default: generated clients would always send it
         "With text/markdown only: the flow that the body replaces; default is body.",
     ),
 )
@@ -177,7 +188,7 @@ OPERATIONS: Final = (
         query_parameters=(
             Parameter(
                 "date",
-                {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]},
+                {"type": "string", "pattern": TIMESTAMP_PATTERN, "examples": ["2026-11-26"]},
                 "A date in the billing period, YYYY-MM-DD or an ISO 8601 timestamp; default is the current period.",
             ),
         ),
@@ -193,7 +204,7 @@ OPERATIONS: Final = (
         query_parameters=(
             Parameter(
                 "name",
-                {"type": "string", "minLength": 1, "maxLength": 200},
+                _TEMPLATE_NAME,
                 "Name of the template.",
                 is_required=True,
             ),
@@ -208,7 +219,7 @@ OPERATIONS: Final = (
         query_parameters=(
             Parameter(
                 "name",
-                {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["Invoice"]},
+                _TEMPLATE_NAME,
                 "Only templates with exactly this name; names need not be unique.",
             ),
             Parameter(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.openapi.json_schema import (
+    PRINTABLE_PATTERN,
+    URL_PATTERN,
     Schema,
     array_of,
     boolean,
@@ -25,7 +27,11 @@ _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
 
 
 TEMPLATE_ID: Final = string(
-    "A template id.", minLength=1, maxLength=128, pattern="^(?!__.*__$)[A-Za-z0-9_-]+$"
+    "A template id.",
+    minLength=1,
+    maxLength=128,
+    pattern="^(?!__.*__$)[A-Za-z0-9_-]+$",
+    examples=["k7m2q9x4w1p8r3t6y5z0"],
 )
 REFERENCE: Final = string(
     "A template id or a slug of the workspace, alone or with @<number>, @latest, @live or @<tag>.",
@@ -33,15 +39,21 @@ REFERENCE: Final = string(
     maxLength=193,
     pattern="^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
     f"(@(live|latest|[1-9][0-9]{{0,15}}|{_TAG}))?$",
+    examples=["service-invoice"],
 )
 TAG: Final = string(
     "Lowercase letters, digits and single hyphens; not all digits; live and latest are reserved.",
     minLength=1,
     maxLength=64,
     pattern=f"^{_TAG}$",
+    examples=["stable"],
 )
 TAG_SHAPE: Final = string(
-    "Lowercase letters, digits and single hyphens.", minLength=1, maxLength=64, pattern=_NAME_RULE
+    "Lowercase letters, digits and single hyphens.",
+    minLength=1,
+    maxLength=64,
+    pattern=_NAME_RULE,
+    examples=["stable"],
 )
 SLUG: Final = string(
     "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
@@ -49,9 +61,14 @@ SLUG: Final = string(
     minLength=3,
     maxLength=64,
     pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){_NAME}$",
+    examples=["invoice-de"],
 )
 IMAGE_NAME: Final = string(
-    "Lowercase letters, digits and single hyphens.", minLength=3, maxLength=64, pattern=_NAME_RULE
+    "Lowercase letters, digits and single hyphens.",
+    minLength=3,
+    maxLength=64,
+    pattern=_NAME_RULE,
+    examples=["logo"],
 )
 SOURCE: Final = object_schema(
     {
@@ -73,9 +90,24 @@ WARNINGS: Final = array_of(
     "more-warnings.",
     maxItems=MAX_WARNING_CODES + 1,
 )
-_SHA256: Final = string("SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$")
+_SHA256: Final = string(
+    "SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$", examples=["0123456789abcdef" * 4]
+)
 _HAS_MORE: Final = boolean("Whether there are more entries.")
 
+_SOURCE_URL: Final = string(
+    "An http or https address on the public internet, fetched once.",
+    minLength=8,
+    maxLength=8192,
+    pattern=URL_PATTERN,
+    examples=["https://example.org/logo.png"],
+)
+_DATA: Final = string(
+    "The bytes in base64, without line breaks, up to 20 MB decoded.",
+    minLength=4,
+    pattern="^[A-Za-z0-9+/]+={0,2}$",
+    examples=["iVBORw0KGgo="],
+)
 _VERSION: Final[dict[str, Schema]] = {
     "version": integer("The number, from 1 without gaps.", minimum=1),
     "sha256": _SHA256 | {"description": "SHA-256 of the content below the header comment."},
@@ -468,7 +500,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("stackTrace", "data"),
     ),
     "RenameRequest": strict_object(
-        {"name": string("New name of the template.", minLength=1, maxLength=200)}
+        {
+            "name": string(
+                "New name of the template.",
+                minLength=1,
+                maxLength=200,
+                pattern=PRINTABLE_PATTERN,
+                examples=["Invoice"],
+            )
+        }
     ),
     "PublishRequest": strict_object(
         {"message": string("Note on the change.", maxLength=2000)}, optional=("message",)
@@ -488,12 +528,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "FontRequest": strict_object(
         {
             "name": IMAGE_NAME,
-            "data": string(
-                "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
-            ),
-            "source_url": string(
-                "An http or https address on the public internet, fetched once.", minLength=8
-            ),
+            "data": _DATA,
+            "source_url": _SOURCE_URL,
         },
         optional=("data", "source_url"),
     )
@@ -501,12 +537,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "ImageRequest": strict_object(
         {
             "name": IMAGE_NAME,
-            "data": string(
-                "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
-            ),
-            "source_url": string(
-                "An http or https address on the public internet, fetched once.", minLength=8
-            ),
+            "data": _DATA,
+            "source_url": _SOURCE_URL,
         },
         optional=("data", "source_url"),
     )

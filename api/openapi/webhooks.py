@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from api.openapi.json_schema import (
+    URL_PATTERN,
     Schema,
     array_of,
     boolean,
@@ -35,10 +36,18 @@ from shared.db.webhooks import (
     WebhookEvent,
 )
 
-_ID: Final = string("The id.", minLength=1, maxLength=64)
+_ID: Final = string(
+    "The id.", minLength=1, maxLength=64, examples=["hook_3ocgfeeghiuyg5wnorrj2owg"]
+)
 _RECORD: Final[Mapping[str, Schema]] = {
     "id": _ID,
-    "url": string("An http or https address on the public internet.", minLength=8, maxLength=2048),
+    "url": string(
+        "An http or https address on the public internet.",
+        minLength=8,
+        maxLength=2048,
+        pattern=URL_PATTERN,
+        examples=["https://example.org/hooks/pressroom"],
+    ),
     "events": {
         "type": "array",
         "description": "The subscribed events; all events by default.",
@@ -50,7 +59,9 @@ _RECORD: Final[Mapping[str, Schema]] = {
     "disabled_at": date_time("When its target responded 410; absent while it is enabled."),
 }
 _SECRET: Final = string(
-    "Signs the deliveries; returned only here.", pattern="^whsec_[A-Za-z0-9+/=]+$"
+    "Signs the deliveries; returned only here.",
+    pattern="^whsec_[A-Za-z0-9+/=]+$",
+    examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 )
 
 WEBHOOK_SCHEMAS: Final[Mapping[str, Schema]] = {
@@ -75,7 +86,9 @@ WEBHOOK_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Delivery": object_schema(
         {
-            "id": string("The `webhook-id` of every attempt."),
+            "id": string(
+                "The `webhook-id` of every attempt.", examples=["msg_3ocgfeeghiuyg5wnorrj2owg"]
+            ),
             "event": enum_of(WebhookEvent),
             "status": enum_of(DeliveryStatus),
             "created_at": date_time("When the event occurred."),
@@ -123,6 +136,7 @@ def _describe_event(event: WebhookEvent) -> Mapping[str, Any]:
         "tags": [_TAG],
         "summary": f"{event}",
         "description": f"Sent to {_receivers(event)}, signed as Standard Webhooks 1.0 specifies.",
+        "security": [],
         "parameters": [
             {
                 "name": name,

@@ -13,7 +13,7 @@ from api.admission.gate import Ticket, admit_preview
 from api.auth.guard import Principal, current_principal
 from api.http import read_query, write_json
 from api.jobs.concurrency import ConcurrencyLimit
-from api.jobs.queued import raise_failure, refuse_if_drained, run_or_discard
+from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
 from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
@@ -92,7 +92,7 @@ class PreviewRoutes:
         with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
             job = self._make_job(job_id, received, template, ticket, cell)
             budget = self._ports.preview_budget
-            return run_or_discard(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
+            return run_queued(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
 
     def _make_job(
         self,

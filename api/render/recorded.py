@@ -13,15 +13,16 @@ from api.admission.body import Body
 from api.admission.gate import Ticket
 from api.http import write_json
 from api.jobs.accepting import accept_job, as_accepted, make_record, store_body
-from api.jobs.idempotency import check_repeated, under_way
+from api.jobs.idempotency import check_repeated, mark_replayed, under_way
 from api.jobs.preference import AsyncPreference
 from api.jobs.queued import (
+    ImagesOverdueError,
     await_place,
     drained,
     place_left_on_failure,
     refuse_if_drained,
     resume_suspended,
-    timed_out,
+    untaken,
 )
 from api.jobs.reading import await_end, find_record, no_result, poll_job, write_result
 from api.ports import Cell, Ports
@@ -39,8 +40,6 @@ from shared.queue.broker import queue_of_job
 from shared.queue.routing import queue_for
 from shared.queue.states import OVERDUE
 
-# Responses that are not stored for a key: the render was not done, and a repeated request may succeed.
-_NOT_KEPT: Final = (402, 503)
 _LOOK_SECONDS: Final = 1.0
 
 
@@ -57,6 +56,7 @@ class Admitted:
 
 def render_on_record(
     filename: str | None,
+    pin: Callable[[], PinnedTemplate | None],
     admit: Callable[[], Admitted],
     prefer: AsyncPreference | None,
     call: KeyedCall | None,
@@ -64,17 +64,20 @@ def render_on_record(
 ) -> Response:
     """Return the response of a recorded render: that of the first call if it is repeated, else a new one.
 
+    `pin` resolves the template of a repeated call, since the first error is outdated once it has changed.
+
     Without `prefer` the response is sent when the render has ended. With it, the result is sent if it is
     ready within the time to wait, else 202.
 
     Raises:
-        ServiceError: 409 while the first call is in progress; 422, it was a different request; 504 at the
-            deadline; 503 while the queue is drained.
+        ServiceError: 409 while the first call is in progress; 422, it was a different request; 503, no
+            worker was free by the deadline, or the queue is drained.
     """
-    if (
-        call is not None
-        and (repeated := _answer_repeated(call, prefer, filename, ports)) is not None
-    ):
+
+    def answer_repeated(call: KeyedCall) -> Response | None:
+        return _answer_repeated(call, prefer, filename, pin, ports)
+
+    if call is not None and (repeated := answer_repeated(call)) is not None:
         return repeated
     admitted = admit()
     job_id = g.job_id = new_id("job")
@@ -92,7 +95,7 @@ def render_on_record(
                 return _answer_waiting(job, admitted.ticket.deadline, filename, ports)
             cell.places.release(job_id)
     assert call is not None
-    return _answer_repeated(call, prefer, filename, ports) or _refuse_race()
+    return answer_repeated(call) or _refuse_race()
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
@@ -123,7 +126,7 @@ def _await_place(job_id: str, admitted: Admitted, cell: Cell, ports: Ports) -> N
     ticket = admitted.ticket
     place = PlaceRequest(job_id, ticket.meter.account_id, queue_for(Purpose.RENDER))
     if not await_place(place, Purpose.RENDER, cell, deadline=ticket.deadline):
-        raise timed_out(Purpose.RENDER, ports.render_budget)
+        raise untaken(Purpose.RENDER, ports.render_budget)
 
 
 def _make_job(
@@ -162,8 +165,12 @@ def _answer_waiting(
     job: RenderJob, deadline: float, filename: str | None, ports: Ports
 ) -> Response:
     cell = ports.cell(job.meter.account_id)
-    with suppress(Unavailable):  # the record also has the end
+    try:
         _await_reply(job, deadline, ports)
+    except ImagesOverdueError:
+        cell.job_lifecycle.end_early(job.id, OVERDUE)
+    except Unavailable:
+        pass  # the record also has the end
     record = await_end(
         job.id,
         ports,
@@ -172,7 +179,7 @@ def _answer_waiting(
     )
     if record is not None and not record.status.is_final:
         # Ending it is atomic: the job has either ended before, or is not metered.
-        cell.job_lifecycle.end_early(job.id, OVERDUE)
+        cell.job_lifecycle.end_overdue(job.id)
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()
@@ -214,7 +221,11 @@ def _renew_or_withdraw(job: RenderJob, cell: Cell) -> PlaceState | None:
 
 
 def _answer_repeated(
-    call: KeyedCall, prefer: AsyncPreference | None, filename: str | None, ports: Ports
+    call: KeyedCall,
+    prefer: AsyncPreference | None,
+    filename: str | None,
+    pin: Callable[[], PinnedTemplate | None],
+    ports: Ports,
 ) -> Response | None:
     """Return the response of the first call, None if the key is unused or its response was not stored."""
     with ports.database.snapshot() as session:
@@ -223,15 +234,21 @@ def _answer_repeated(
         return None
     check_repeated(first, call.fingerprint)
     record = _get_first(first, ports)
+    if _is_kept(record, pin):
+        return mark_replayed(_write_first(record, prefer, filename, ports))
+    with ports.database.session() as session:
+        release_key(session, call.key, job_id=record.id)
+    return None
+
+
+def _write_first(
+    record: JobRecord, prefer: AsyncPreference | None, filename: str | None, ports: Ports
+) -> Response:
     if record.lane is Lane.BATCH:
         return _answer_async(as_accepted(record), prefer or AsyncPreference(0), filename, ports)
     if not record.status.is_final:
         raise under_way()
-    if _is_kept(record):
-        return write_result(record, ports, filename=filename)
-    with ports.database.session() as session:
-        release_key(session, call.key, job_id=record.id)
-    return None
+    return write_result(record, ports, filename=filename)
 
 
 def _get_first(first: FirstCall, ports: Ports) -> JobRecord:
@@ -241,10 +258,17 @@ def _get_first(first: FirstCall, ports: Ports) -> JobRecord:
     return record
 
 
-def _is_kept(record: JobRecord) -> bool:
-    if record.status is JobStatus.CANCELLED:
+def _is_kept(record: JobRecord, pin: Callable[[], PinnedTemplate | None]) -> bool:
+    """Return whether the response of a first call is stored for repeated ones."""
+    if record.lane is Lane.INTERACTIVE and record.status is JobStatus.CANCELLED:
         raise no_result(record)
-    return (record.error or {}).get("statusCode") not in _NOT_KEPT
+    match (record.error or {}).get("statusCode"):
+        case 402 | 503:  # it was not rendered, and may be now
+            return record.lane is Lane.BATCH
+        case 400:  # an error of the document, which its author may have corrected
+            return RenderJob.decode(record.message).template == pin()
+        case _:
+            return True
 
 
 def _removed() -> ServiceError:

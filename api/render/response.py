@@ -38,12 +38,12 @@ def write_rendered(outcome: JobOutcome, meter: Meter, cell: Cell, asked: RenderR
     assert claim is not None  # a success has a PDF
     headers = write_pdf_headers(
         outcome.job_id,
-        size=claim.size,
         pages=outcome.pages,
         filename=asked.filename or outcome.filename,
         timings=outcome.timings,
         warnings=outcome.warnings,
     )
+    headers["Content-Length"] = str(claim.size)
     if asked.output is RenderOutput.INVOICE:
         headers |= write_invoice_headers(asked.filename or outcome.filename)
     chunks = start_stream(cell.replies.fetch_pdf(claim))

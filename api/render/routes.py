@@ -85,6 +85,7 @@ class RenderRoutes:
             call = None if key is None else _read_call(key, body)
             return render_on_record(
                 asked.filename,
+                lambda: self._pin(asked),
                 lambda: self._admit_recorded(principal, asked, body),
                 prefer,
                 call,

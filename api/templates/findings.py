@@ -11,7 +11,7 @@ from flask import g
 
 from api.admission.gate import admit_validation
 from api.auth.guard import Principal
-from api.jobs.queued import run_or_discard
+from api.jobs.queued import run_queued
 from api.ports import Ports
 from shared.db.linking import pin_content
 from shared.db.templates import EMPTY_SHA256
@@ -69,7 +69,7 @@ def _count(
         purpose=Purpose.VALIDATE,
         traceparent=ports.traces.traceparent(),
     )
-    outcome = run_or_discard(job, ports, deadline=deadline, budget_seconds=SECONDS)
+    outcome = run_queued(job, ports, deadline=deadline, budget_seconds=SECONDS)
     return None if outcome.findings is None else _sum(outcome.findings)
 
 

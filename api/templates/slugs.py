@@ -45,7 +45,8 @@ class SlugRoutes:
                 template_id=template_id,
             )
         status = 201 if assignment is Assignment.NEW else 200
-        return write_json({"slug": slug, "template_id": template_id}, status)
+        headers = {"Location": f"/v2/slugs/{slug}"}
+        return write_json({"slug": slug, "template_id": template_id}, status, headers=headers)
 
     def list_slugs(self) -> Response:
         """List the workspace's slugs by name."""

@@ -65,7 +65,9 @@ class VersionRoutes:
         status = 201 if published.is_new else 200
         reference = TemplateReference(template_id, NumberedVersion(published.version.version))
         found = find_findings(principal, reference, self._ports)
-        return write_json(record | {"findings": found}, status, headers={"ETag": make_etag(record)})
+        path = f"/v2/templates/{template_id}/versions/{published.version.version}"
+        headers = {"ETag": make_etag(record), "Location": path}
+        return write_json(record | {"findings": found}, status, headers=headers)
 
     def list_versions(self, template_id: str) -> Response:
         """List the newest versions."""

@@ -65,7 +65,8 @@ class WebhookRoutes:
                 secret=self._ports.secret_cipher.encrypt(secret),
                 at=now(),
             )
-        return write_json({**_write_webhook(webhook), "secret": secret}, 201)
+        headers = {"Location": f"/v2/webhooks/{webhook.id}"}
+        return write_json({**_write_webhook(webhook), "secret": secret}, 201, headers=headers)
 
     def list_webhooks(self) -> Response:
         """List the account's webhooks, oldest first."""

@@ -138,12 +138,16 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts:
-    """The number of documents of a batch by state, and the pages of those that succeeded."""
+    """The number of documents of a batch by state, and the pages of those that succeeded.
+
+    The states add up to the total of the batch.
+    """
 
     queued: int
     running: int
     succeeded: int
     failed: int
+    cancelled: int
     pages: int
 
 

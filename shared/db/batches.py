@@ -361,8 +361,9 @@ def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tupl
 
 def _count(batch: Batch, running: int, succeeded: int, failed: int, pages: int) -> DocumentCounts:
     left = batch.total - succeeded - failed - running
-    queued = 0 if batch.status is BatchStatus.CANCELLED else left
-    return DocumentCounts(queued, running, succeeded, failed, pages)
+    is_cancelled = batch.status is BatchStatus.CANCELLED
+    queued, cancelled = (0, left) if is_cancelled else (left, 0)
+    return DocumentCounts(queued, running, succeeded, failed, cancelled, pages)
 
 
 def _has_unended_chunk(batch_id: str) -> Any:

@@ -414,6 +414,20 @@ def disable_webhook(session: Session, webhook_id: str, *, at: datetime) -> None:
     )
 
 
+def postpone_deliveries(session: Session, webhook_id: str, *, until: datetime) -> None:
+    """Postpone a webhook's pending deliveries, except those being attempted, to an instant."""
+    columns = webhook_deliveries.c
+    session.execute(
+        update(webhook_deliveries)
+        .where(
+            columns.webhook_id == webhook_id,
+            columns.status == DeliveryStatus.PENDING.value,
+            columns.next_attempt_at < until,
+        )
+        .values(next_attempt_at=until)
+    )
+
+
 def delete_old_deliveries(session: Session, *, before: datetime, limit: int) -> int:
     """Delete up to `limit` deliveries created before an instant; return how many."""
     old = (

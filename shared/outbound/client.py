@@ -27,8 +27,7 @@ from shared.telemetry import log
 MAX_REDIRECTS: Final = 3
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _CHUNK_BYTES: Final = 64 * 1024
-_EXCERPT_BYTES: Final = 1024
-_EXCERPT_LIMIT: Final = 64 * 1024
+_HEAD_LIMIT: Final = 64 * 1024
 # Content codings are not accepted: decompression could produce any size.
 _HEADERS: Final = {
     "User-Agent": "Pressroom/2",
@@ -85,10 +84,10 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """The response to a POST: its status, and the start of its body as text."""
+    """The response to a POST: its status, and the `Retry-After` header. The body is not read."""
 
     status: int
-    body_excerpt: str
+    retry_after: str | None
 
 
 class Outbound:
@@ -174,12 +173,11 @@ class Outbound:
             "POST",
             parse_and_log(url),
             give_up_at=ticks() + deadline_seconds,
-            limit_bytes=_EXCERPT_LIMIT,
+            limit_bytes=_HEAD_LIMIT,
             headers=headers,
             body=body,
         ) as response:
-            start = response.read(_EXCERPT_BYTES)
-            return PostResult(response.status, start.decode("utf-8", "replace"))
+            return PostResult(response.status, response.headers.get("Retry-After"))
 
     @contextmanager
     def _request(
@@ -217,7 +215,7 @@ class Outbound:
             yield connection.getresponse()
         except _BROKEN as error:
             why = (
-                "its server did not response in time"
+                "its server did not respond in time"
                 if ticks() >= give_up_at
                 else "its server closed the connection, or does not speak HTTP"
             )

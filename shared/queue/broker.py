@@ -170,16 +170,14 @@ def queue_of_job(job: RenderJob) -> str:
     return queue_for(job.purpose, job.lane)
 
 
-def _make_message(
-    job: RenderJob, encoded: Any = None, *, admitted_at: float | None = None
-) -> TaskMessage:
+def _make_message(job: RenderJob, encoded: Any = None) -> TaskMessage:
     return TaskMessage(
         RENDER_TASK,
         job.id,
         queue_of_job(job),
         encoded or job.encode(),
         limit_seconds=_limit_seconds(job),
-        admitted_at=job.admitted_at if admitted_at is None else admitted_at,
+        admitted_at=job.admitted_at,
     )
 
 

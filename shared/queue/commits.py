@@ -65,11 +65,11 @@ class Commits:
         `published_at` is in seconds since 1970. The front is assumed to wait for `PUBLISHED_SECONDS`
         from then, or for as long as it renews its presence.
         """
+        if epoch() >= job.deadline:  # not counted: this delivery starts nothing
+            return DeliveryAction.OVERDUE
         delivery = _retry_until_deadline(job, lambda: self._count_delivery(job, published_at))
         if delivery == 0:
             return DeliveryAction.ENDED
-        if epoch() >= job.deadline:
-            return DeliveryAction.OVERDUE
         return DeliveryAction.EXHAUSTED if delivery > MAX_DELIVERIES else DeliveryAction.RUN
 
     def uncount_delivery(self, job_id: str) -> None:

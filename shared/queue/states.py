@@ -19,7 +19,7 @@ from shared.queue.scripts import register
 
 CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline passed before it ended
-WITHDRAWN: Final = "withdrawn"  # withdrawn from a drained queue before a worker began it
+WITHDRAWN: Final = "withdrawn"  # no worker began it: its queue was drained, or its deadline passed
 _RECORDED_TTL_SECONDS: Final = 600
 
 

@@ -33,12 +33,15 @@ def test_both_headers_carry_the_key(stranger, account):
         assert account.account_id in answer.json["status"]
 
 
-def test_bearer_wins_over_the_other_header(stranger, account):
+def test_two_different_keys_are_400_and_the_same_twice_is_one(stranger, account):
     good, bad = account.api_key, new_api_key()
-    both = {"Authorization": f"Bearer {good}", "x-api-key": bad}
+    for bearer, other in ((good, bad), (bad, good)):
+        both = {"Authorization": f"Bearer {bearer}", "x-api-key": other}
+        answer = stranger.get(PATH, headers=both)
+        assert answer.status_code == 400
+        assert answer.json["message"].startswith("The keys in Authorization and x-api-key differ")
+    both = {"Authorization": f"Bearer {good}", "x-api-key": good}
     assert stranger.get(PATH, headers=both).status_code == 200
-    both = {"Authorization": f"Bearer {bad}", "x-api-key": good}
-    assert stranger.get(PATH, headers=both).status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from api.account.keys import MAX_LIVE_KEYS
+from api.app import create_app
 from shared.db import accounts
 
 
@@ -76,6 +80,22 @@ def test_keys_of_other_accounts_are_not_found(caller, other):
 def test_invalid_fields_are_a_400_and_make_no_key(caller, fields):
     assert caller.post("/v2/keys", json=fields).status_code == 400
     assert len(caller.get("/v2/keys").json["keys"]) == 1
+
+
+@pytest.mark.long
+def test_of_many_keys_made_at_once_those_beyond_the_limit_are_409(ports, database, account):
+    with database.session() as session:
+        for _ in range(MAX_LIVE_KEYS - 3):
+            accounts.create_key(session, account.account_id)
+    app = create_app(ports)
+
+    def create(_):
+        headers = {"x-api-key": account.api_key}
+        return app.test_client().post("/v2/keys", json={}, headers=headers).status_code
+
+    with ThreadPoolExecutor(60) as pool:
+        statuses = Counter(pool.map(create, range(120)))
+    assert statuses == {201: 2, 409: 118}
 
 
 def test_the_number_of_valid_keys_of_an_account_is_limited(caller, database, account):

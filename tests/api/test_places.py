@@ -126,10 +126,11 @@ def test_a_waiting_request_is_a_503_when_the_queue_is_drained(
 @pytest.mark.long
 @pytest.mark.usefixtures("slots", "held")
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
-def test_a_request_without_a_place_within_the_budget_is_a_504(redis, call, headers):
+def test_a_request_without_a_place_within_the_budget_is_a_503(redis, call, headers):
     redis.hset("places:facts", mapping={"held": 9, "slots": 1})
     answer = call(**headers)
-    assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
+    assert answer.json["message"].startswith("No worker was free to render the document")
     assert count(redis, PlaceState.WAITING) == 0
 
 

@@ -94,7 +94,7 @@ def test_only_the_exact_value_true_renders_a_draft(caller, worker, draft):
         ("template=a@0", "application/json", ["a@0", "version"]),
         ("template=__x__", "application/json", ["__x__"]),
         ("template=a%2Fb", "application/json", ["a/b"]),
-        ("template=a&template=a", "application/json", ["template", "2 times"]),
+        ("template=a&template=a", "application/json", ["template", "twice"]),
         ("tempalte=a", "application/json", ["tempalte", "template, template_id, flow, draft"]),
         ("", "application/json", ["template query parameter is required", "JSON"]),
         ("", "text/csv", ["template query parameter is required", "CSV"]),

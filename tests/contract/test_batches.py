@@ -49,7 +49,7 @@ def test_a_batch_is_202_with_its_record_and_location(caller, numbered):
         ("?template=@", "application/x-ndjson", b"{}", 400, "template"),
         ("?template={t}&output=pdf", "application/x-ndjson", b"{}", 400, "files, zip, merged"),
         ("?template={t}&flow=a", "application/x-ndjson", b"{}", 400, "Unknown query parameter"),
-        ("?template={t}&draft=true&draft=true", CSV, b"a\n1", 400, "sent 2 times"),
+        ("?template={t}&draft=true&draft=true", CSV, b"a\n1", 400, "sent twice"),
         ("?template={t}", "text/xml", b"<d/>", 415, "application/x-ndjson, application/json, text/csv"),
         ("?template={t}", "application/json", b"{}", 400, "must be an array"),
         ("?template={t}", "application/json", b"[]", 400, "no document"),
@@ -166,7 +166,7 @@ def test_a_wait_out_of_bounds_is_rejected(caller, numbered, wait):
     assert caller.get(f"/v2/batches/{batch_id}?wait=0").json["status"] == "queued"
 
 
-@pytest.mark.parametrize("name", ["nothing", "batch_" + "a" * 24, "%00", "batch_" + "a" * 500])
+@pytest.mark.parametrize("name", ["nothing", "batch_" + "a" * 24, "%01", "batch_" + "a" * 500])
 def test_an_unknown_batch_is_404(caller, name):
     for path in ("", "/items", "/result"):
         answer = caller.get(f"/v2/batches/{name}{path}")
@@ -299,6 +299,25 @@ def test_a_json_array_is_a_batch_of_its_elements(caller, numbered, slices):
 # --- DELETE /v2/batches/{id} ----------------------------------------------------------------------
 
 
+def test_the_counts_of_a_record_add_up_at_any_time(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson([{"n": 0}, "x", *[{"n": n} for n in range(30)]]))
+    assert counts_of(caller, batch_id) == (32, 0, 0, 0, 0)
+    slices.work_once()
+    assert counts_of(caller, batch_id) == (22, 0, 9, 1, 0)
+    caller.delete(f"/v2/batches/{batch_id}")
+    assert counts_of(caller, batch_id) == (0, 0, 9, 1, 22)
+    assert len(items_of(caller, batch_id, "?status=cancelled")) == 22
+
+
+def counts_of(caller, batch_id):
+    record = caller.get(f"/v2/batches/{batch_id}").json
+    listed = caller.get("/v2/batches").json["batches"][0]
+    states = ("queued", "running", "succeeded", "failed", "cancelled")
+    assert record == listed
+    assert sum(record[state] for state in states) == record["total"]
+    return tuple(record[state] for state in states)
+
+
 def test_a_cancelled_batch_keeps_its_record(caller, numbered):
     batch_id = accept(caller, numbered, numbers(3))
     assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
@@ -321,6 +340,8 @@ def test_the_same_key_and_body_return_the_first_response(caller, numbered, slice
     again = keyed(caller, numbered, numbers(3))
     assert (again.status_code, again.json) == (202, first.json)
     assert again.headers["Location"] == first.headers["Location"]
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert "Idempotent-Replayed" not in first.headers
     assert len(slices.events()) == 3
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batches)) == 1

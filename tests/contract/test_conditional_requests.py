@@ -258,3 +258,38 @@ def test_latest_of_a_template_without_versions_is_named(caller, template):
         assert answer.status_code == 404
         assert f"'{template}@latest' names nothing" in answer.json["message"]
         assert "no published version yet" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "where"),
+    [("PUT", "/v2/images/logo"), ("DELETE", "/v2/images/logo"), ("DELETE", "/v2/slugs/abc")],
+)
+def test_a_condition_that_cannot_be_checked_is_412(caller, method, where):
+    for headers in ({"If-Match": '"a"'}, {"If-None-Match": "*"}):
+        answer = caller.open(where, method=method, headers=headers)
+        assert answer.status_code == 412
+        assert "has no ETag" in answer.json["message"]
+
+
+@pytest.mark.parametrize("where", ["/v2/images/logo", "/v2/templates/abc"])
+def test_a_part_of_a_body_is_not_stored_as_the_whole(caller, where):
+    headers = {"Content-Range": "bytes 0-3/10"}
+    answer = caller.put(where, data=b"<d/>", content_type="text/xml", headers=headers)
+    assert answer.status_code == 400
+    assert answer.json["message"].startswith("Content-Range is not accepted")
+
+
+def test_what_is_created_has_its_location(caller, template, publish):
+    assert caller.get(caller.post("/v2/templates?name=T").headers["Location"]).status_code == 200
+    publish("<document/>")
+    made = [
+        caller.post(f"/v2/templates/{template}/versions", json={}),
+        caller.post("/v2/slugs", json={"slug": "abc", "template": template}),
+        caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}),
+        caller.post("/v2/keys", json={}),
+    ]
+    paths = [answer.headers["Location"] for answer in made]
+    assert [path.rpartition("/")[0] for path in paths] == [
+        f"/v2/templates/{template}/versions", "/v2/slugs", "/v2/webhooks", "/v2/keys"
+    ]  # fmt: skip
+    assert {caller.get(path).status_code for path in paths[:3]} == {200}

@@ -8,6 +8,7 @@ import re
 from html.parser import HTMLParser
 from io import BytesIO
 
+import jsonschema
 import pytest
 from PIL import Image
 
@@ -103,6 +104,23 @@ def test_every_error_code_is_documented_in_some_response(description):
     )
     for code in ErrorCode:
         assert f'"{code}"' in told
+
+
+def test_every_operation_has_examples_that_its_schemas_accept(description):
+    for method, path, operation in operations(description):
+        for each in operation["parameters"]:
+            check_example(each["schema"], each["example"], description)
+        bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+        for media, each in [pair for body in bodies for pair in body.get("content", {}).items()]:
+            if media == "application/json":
+                check_example(each["schema"], each["example"], description)
+            elif media.startswith("text/") and operation["security"]:
+                assert each["example"], (method, path)
+
+
+def check_example(schema, example, description):
+    root = {"components": description["components"], "allOf": [schema]}
+    jsonschema.validate(example, root, format_checker=jsonschema.FormatChecker())
 
 
 def test_exactly_the_documented_query_parameters_are_accepted(caller, description):

@@ -44,9 +44,12 @@ def fail_with(status):
 
 
 def same(answer, other):
+    """Check that an answer repeats another, and says so."""
+    assert answer.headers["Idempotent-Replayed"] == "true"
     assert answer.status_code == other.status_code
     assert answer.data == other.data
-    assert sorted(answer.headers.items()) == sorted(other.headers.items())
+    headers = dict(answer.headers) | {"Idempotent-Replayed": ""}
+    assert headers == dict(other.headers) | {"Idempotent-Replayed": ""}
 
 
 def count_jobs(database):
@@ -79,6 +82,28 @@ def test_a_repeated_failure_returns_the_first_error_body(caller, worker):
     assert first.status_code == 400
     same(send(caller), first)
     assert len(worker.jobs) == 1
+
+
+def test_an_error_is_repeated_until_its_template_has_changed(caller, worker, template, save):
+    save("<document><tabel/></document>")
+    worker.answer = fail_with(400)
+    first = send(caller, query=f"?template={template}")
+    assert "Idempotent-Replayed" not in first.headers
+    same(send(caller, query=f"?template={template}"), first)
+    save("<document/>")
+    worker.answer = worker.succeed
+    again = send(caller, query=f"?template={template}")
+    assert (again.status_code, len(worker.jobs)) == (200, 2)
+    save("<document><p/></document>")
+    same(send(caller, query=f"?template={template}"), again)  # a PDF is repeated all the same
+
+
+def test_an_error_of_a_pinned_version_is_repeated(caller, worker, template, publish):
+    publish("<document><tabel/></document>")
+    worker.answer = fail_with(400)
+    first = send(caller, query=f"?template={template}@1")
+    publish("<document/>")
+    same(send(caller, query=f"?template={template}@1"), first)
 
 
 def test_a_repeated_async_render_returns_the_first_record(caller, worker):
@@ -228,15 +253,41 @@ def test_expired_keys_are_removed_some_at_a_time(caller, worker, database):
 
 
 @pytest.mark.long
-def test_a_render_without_a_worker_ends_in_time_and_its_response_is_stored(
-    caller, worker, settings
-):
-    worker.consume("nothing")
+def test_a_render_over_its_budget_is_a_504_that_is_stored(caller, worker):
+    worker.answer = lambda job: None
     first = send(caller)
     assert first.status_code == 504
     assert first.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
     same(send(caller), first)
     assert worker.redis.xlen("usage") == 0
+
+
+@pytest.mark.long
+def test_a_render_that_no_worker_started_is_a_503_and_done_when_repeated(caller, worker):
+    worker.consume("nothing")
+    first = send(caller)
+    assert (first.status_code, first.headers["Retry-After"]) == (503, "2")
+    assert first.json["message"].startswith("No worker was free to start the render")
+    worker.consume(INTERACTIVE)
+    again = send(caller)
+    assert again.status_code == 200
+    assert [job.id for job in worker.jobs] == [again.headers["X-Job-Id"]]
+    assert worker.redis.xlen("usage") == 1
+
+
+@pytest.mark.parametrize("is_started", [False, True])
+def test_maintenance_keeps_the_504_of_a_started_render_only(caller, worker, ports, is_started):
+    lifecycle = ports.cells.only.job_lifecycle
+    job_id = send(caller, Prefer="respond-async", key="other").json["id"]
+    assert caller.get(f"/v2/jobs/{job_id}?wait=5").json["status"] == "succeeded"
+    worker.queues = [BATCH] if is_started else ["nothing"]
+    worker.answer = lambda job: None
+    waiting = send(caller, Prefer="respond-async", key="k2").json["id"]
+    if is_started:
+        wait_until(lambda: len(worker.jobs) == 2)
+    lifecycle.end_overdue(waiting)
+    error = caller.get(f"/v2/jobs/{waiting}").json["error"]
+    assert error["statusCode"] == (504 if is_started else 503)
 
 
 @pytest.mark.long

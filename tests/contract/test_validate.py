@@ -225,10 +225,9 @@ def test_an_account_that_used_its_allowance_up_may_validate(
     assert caller.post("/v2/pdf", data=DATA, content_type="text/xml").status_code == 402
 
 
-def test_a_validation_without_a_worker_ends_at_its_budget(ports, account):
+def test_a_validation_without_a_worker_is_a_503_at_its_budget(ports, account):
     impatient = create_app(replace(ports, render_budget=0.3)).test_client()
     impatient.environ_base["HTTP_X_API_KEY"] = account.api_key
     answer = ask(impatient, DATA)
-    assert answer.status_code == 504
-    assert answer.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
-    assert "validation" in answer.json["message"]
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
+    assert "No worker was free to validate the document" in answer.json["message"]

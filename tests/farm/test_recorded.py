@@ -416,14 +416,15 @@ def end(farm: Farm, job: RenderJob, *, days_ago: int) -> None:
         )
 
 
-def test_an_overdue_job_is_given_up(farm, front):
+@pytest.mark.parametrize(("deliveries", "status"), [(0, 503), (1, 504)])
+def test_an_overdue_job_is_given_up(farm, front, deliveries, status):
     job = farm.accept()
+    front.redis.hset(job_key(job.id), "deliveries", deliveries)
     with farm.database.session() as session:
         session.execute(update(jobs).where(jobs.c.id == job.id).values(sweep_at=now()))
     assert ExpireJobs(farm.flow).run_once() == 1
     record = farm.record(job)
-    assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, 504)
-    assert front.redis.hget(job_key(job.id), "done") == b"overdue"
+    assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, status)
 
 
 @pytest.mark.long

@@ -15,7 +15,9 @@ from shared.queue.broker import Broker
 from shared.queue.connection import connect
 from shared.queue.farm_totals import read_totals
 from shared.queue.publisher import Publisher
+from shared.queue.states import CANCELLED, JobStates
 from tests.messages import write_body
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("worker_log")
 
@@ -28,6 +30,16 @@ def test_a_render_gives_its_pdf_and_is_metered_once(front):
     assert {"queue", "layout"} <= set(outcome.timings)
     assert front.used() == (3, 1)
     assert front.events() == 1
+
+
+@pytest.mark.long
+def test_a_render_that_its_front_cancels_is_stopped_and_not_metered(front, tmp_path):
+    started = tmp_path / "started"
+    job = front.send(f"sleep 300 {started}")
+    wait_until(started.exists)
+    assert JobStates(front.redis).close(job.id, CANCELLED) is None
+    assert front.render("pages 1").pages == 1
+    assert front.used() == (1, 1)
 
 
 def test_a_job_whose_front_has_a_clock_ahead_did_not_queue_for_less_than_no_time(front):

@@ -37,7 +37,7 @@ def test_many_heavy_renders_of_one_account_delay_no_other(start, count) -> None:
     rest = "".join(f"</p><p>{n} {SENTENCE}" for n in range(8000))
     statuses = check(start(), count, lambda _: note(0, rest))
     # On a slow machine some of the 48 have no time left when their turn comes.
-    assert set(statuses) <= {200, 504}
+    assert set(statuses) <= {200, 503, 504}
 
 
 @pytest.mark.parametrize("count", SLOW_IMAGES)

@@ -52,5 +52,5 @@ def test_renders_that_wait_behind_an_endless_one_are_answered_within_their_own_b
         time.sleep(0.5)
         waiting = [pool.submit(account.render, HELLO) for _ in range(2)]
         assert endless.result().status == 504
-        assert {future.result().status for future in waiting} <= {200, 504}
+        assert {future.result().status for future in waiting} <= {200, 503, 504}
     assert account.render(HELLO).status == 200

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from workers.webhooks.backoff import GIVE_UP_AFTER, next_attempt
+import pytest
+
+from workers.webhooks.backoff import GIVE_UP_AFTER, next_attempt, read_retry_after
 
 CREATED = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -28,3 +30,25 @@ def test_delays_grow_and_vary() -> None:
     for failed in range(1, 7):
         assert max(delays[failed]) < min(delays[failed + 1])
         assert len(delays[failed]) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120),
+        (" 0120 ", 120),
+        ("Sun, 01 Mar 2026 00:02:00 GMT", 120),
+        ("999999999", 3600),
+        ("Sun, 01 Mar 2099 00:02:00 GMT", 3600),
+        ("0", None),
+        ("-5", None),
+        ("1.5", None),
+        ("Sun, 01 Mar 2020 00:02:00 GMT", None),
+        ("soon", None),
+        ("9" * 400, None),
+        (None, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date_and_an_hour_at_most(text, seconds) -> None:
+    wanted = None if seconds is None else CREATED + timedelta(seconds=seconds)
+    assert read_retry_after(text, now=CREATED) == wanted

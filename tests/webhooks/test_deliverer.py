@@ -114,6 +114,25 @@ def test_a_failed_delivery_is_retried_with_the_same_id(outbox, deliver, serve, a
     assert 4 <= waited.total_seconds() < 8
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_postpones_all_deliveries_to_that_target(
+    outbox, deliver, serve, status
+) -> None:
+    server = serve(f"HTTP/1.1 {status} X\r\nRetry-After: 90\r\n\r\n".encode())
+    account = outbox.add_account()
+    webhook = outbox.add_webhook(account, server.url())
+    other = outbox.add_webhook(account, serve(OK).url())
+    for _ in range(9):
+        outbox.tell(account)
+    outcomes = deliver()
+    wait_until(lambda: outcomes.count("delivered") == 9)
+    wait_until(lambda: not any(entry.next_attempt_at < now() for entry in outbox.read(webhook)))
+    assert len(server.requests) <= 4  # those that were under way together
+    for entry in outbox.read(webhook):
+        assert 80 < (entry.next_attempt_at - now()).total_seconds() <= 90
+    assert {entry.status for entry in outbox.read(other)} == {DeliveryStatus.DELIVERED}
+
+
 def test_a_target_that_answers_410_gets_no_more_deliveries(outbox, deliver, serve) -> None:
     server = serve(b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")
     account = outbox.add_account()

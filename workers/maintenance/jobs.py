@@ -23,7 +23,6 @@ from shared.job_lifecycle import JobLifecycle
 from shared.jobs import Lane, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.names import INTERACTIVE
-from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger
 
 # Younger jobs may still be queued by their front.
@@ -106,7 +105,7 @@ class ExpireJobs:
 
     def _expire(self, job: JobRecord) -> None:
         if not job.status.is_final:
-            self.flow.end_early(job.id, OVERDUE)
+            self.flow.end_overdue(job.id)
             return
         assert job.finished_at is not None
         if now() >= job.finished_at + self.record_retention:

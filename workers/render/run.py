@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -15,7 +15,7 @@ from shared.previews import PreviewRequest
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
-from shared.queue.states import OVERDUE, EndedJob
+from shared.queue.states import EndedJob
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
 from shared.telemetry.traces import NULL_TRACER, Traces
@@ -169,7 +169,7 @@ def skip_job(job: RenderJob, verdict: DeliveryAction, context: RenderContext) ->
     log.info("delivery skipped", verdict=verdict.value)
     if job.is_recorded and verdict is DeliveryAction.OVERDUE:
         with suppress(Unavailable):
-            context.flow.end_early(job.id, OVERDUE)  # otherwise maintenance does it
+            context.flow.end_overdue(job.id)  # otherwise maintenance does it
     elif job.is_recorded:
         complete(job.id, context.flow)
     _drop_claims(job, context)
@@ -209,7 +209,13 @@ def _attempt(job: RenderJob, context: RenderContext) -> JobOutcome:
     bounds = RenderLimits(_OPERATIONS[job.purpose], budget, context.memory_mb, subject=subject)
     images = context.images.of_job(job, context.claims)
     deadline = epoch() + _seconds_left(job)
-    outcome = run_with_deadline(lambda: execute(job, context, images), bounds, deadline=deadline)
+
+    def run() -> JobOutcome:
+        # The client may cancel it, close its connection, or send a newer preview.
+        with context.stopper.watch(job.id):
+            return execute(job, context, images)
+
+    outcome = run_with_deadline(run, bounds, deadline=deadline)
     if not isinstance(outcome, ErrorBody):
         return outcome
     if images.wanted and outcome.kind is ErrorKind.AUTHORING:  # perhaps because of missing images
@@ -222,13 +228,12 @@ def _suspended(job: RenderJob, images: WorkspaceImages) -> JobOutcome:
 
 
 def _render(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
-    with context.stopper.watch(job.id) if job.is_recorded else nullcontext():
-        outcome, pdf = make_pdf(job, context, images)
-        if images.wanted:
-            return _suspended(job, images)
-        with context.traces.span("store", bytes=len(pdf)):
-            store = context.flow.store_pdf if job.is_recorded else context.claims.store
-            return replace(outcome, pdf=store(job.id, pdf))
+    outcome, pdf = make_pdf(job, context, images)
+    if images.wanted:
+        return _suspended(job, images)
+    with context.traces.span("store", bytes=len(pdf)):
+        store = context.flow.store_pdf if job.is_recorded else context.claims.store
+        return replace(outcome, pdf=store(job.id, pdf))
 
 
 def make_pdf(
@@ -274,24 +279,22 @@ def _inspect(job: RenderJob, context: RenderContext, _: WorkspaceImages) -> JobO
 
 
 def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
-    # A newer request of the same session ends it.
-    with context.stopper.watch(job.id):
-        timer = StageTimer(context.traces)
-        queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
-        request = PreviewRequest.decode(context.claims.load(job.body))
-        outcome, file = context.previewer.run(
-            job,
-            request,
-            context.templates.get(job.template) if job.template else None,
-            linked=context.templates.read_linked(request.links),
-            resources=images,
-            observer=timer,
-        )
-        if images.wanted:
-            return _suspended(job, images)
-        timings = {"queue": queued_ms, **timer.stop()}
-        stored = context.claims.store(job.id, file) if file else None
-        return replace(outcome, pdf=stored, timings=timings)
+    timer = StageTimer(context.traces)
+    queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
+    request = PreviewRequest.decode(context.claims.load(job.body))
+    outcome, file = context.previewer.run(
+        job,
+        request,
+        context.templates.get(job.template) if job.template else None,
+        linked=context.templates.read_linked(request.links),
+        resources=images,
+        observer=timer,
+    )
+    if images.wanted:
+        return _suspended(job, images)
+    timings = {"queue": queued_ms, **timer.stop()}
+    stored = context.claims.store(job.id, file) if file else None
+    return replace(outcome, pdf=stored, timings=timings)
 
 
 _RUNS: Final = {

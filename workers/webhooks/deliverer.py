@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from threading import Event, Lock
 from typing import Final
@@ -18,16 +18,17 @@ from shared.encryption import SecretCipher, SecretUnreadableError
 from shared.errors import Unavailable
 from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
 from shared.telemetry.log import get_logger
-from workers.webhooks.backoff import next_attempt
+from workers.webhooks.backoff import next_attempt, read_retry_after
 from workers.webhooks.signing import sign
 
 THREADS: Final = 32
 # The limit of concurrent deliveries, so that an account with slow targets does not block others.
 MAX_PER_ACCOUNT: Final = 4
-ATTEMPT_SECONDS: Final = 10.0
-LEASE: Final = timedelta(seconds=20)  # longer than an attempt and recording it
+ATTEMPT_SECONDS: Final = 20.0  # Standard Webhooks recommends 15 to 30
+LEASE: Final = timedelta(seconds=30)  # longer than an attempt and recording it
 POLL_SECONDS: Final = 0.5
 _PAUSE_SECONDS: Final = 1.0
+_THROTTLED: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _DELETE_EVERY_SECONDS: Final = 60.0
 _DELETE_LIMIT: Final = 1000
 
@@ -120,8 +121,8 @@ class WebhookDeliverer:
             log.warning("delivery not recorded", delivery=delivery.id, cause=repr(error))
 
     def _deliver(self, delivery: DueDelivery) -> None:
-        attempt = self._attempt(delivery)
-        outcome = self._record(delivery, attempt)
+        attempt, retry_after = self._attempt(delivery)
+        outcome = self._record(delivery, attempt, retry_after)
         self._count(outcome)
         log.info(
             "webhook called",
@@ -134,29 +135,34 @@ class WebhookDeliverer:
             milliseconds=attempt.milliseconds,
         )
 
-    def _attempt(self, delivery: DueDelivery) -> Attempt:
+    def _attempt(self, delivery: DueDelivery) -> tuple[Attempt, datetime | None]:
+        """Make an attempt; return it, and the instant before which its receiver wants no other."""
         at, begun_at = now(), ticks()
         body = delivery.payload.encode("utf-8")
         status: int | None = None
         error: str | None = None
+        retry_after: datetime | None = None
         try:
             secrets = [self._secrets.decrypt(secret) for secret in delivery.secrets]
             headers = sign(delivery.id, int(epoch()), body, secrets)
-            status = self._outbound.post(
+            answer = self._outbound.post(
                 delivery.url,
                 body=body,
                 headers={"Content-Type": "application/json", **headers},
                 deadline_seconds=ATTEMPT_SECONDS,
-            ).status
+            )
+            status = answer.status
+            if status in _THROTTLED:
+                retry_after = read_retry_after(answer.retry_after, now=now())
         except (TargetRefusedError, TargetUnreachableError) as failure:
             error = str(failure)
         except SecretUnreadableError as failure:
             log.error("webhook secret unreadable", webhook=delivery.webhook_id, cause=str(failure))
             error = "the secret of the webhook cannot be read; rotate it"
         milliseconds = round((ticks() - begun_at) * 1000)
-        return Attempt(delivery.attempts + 1, at, status, milliseconds, error)
+        return Attempt(delivery.attempts + 1, at, status, milliseconds, error), retry_after
 
-    def _record(self, delivery: DueDelivery, attempt: Attempt) -> str:
+    def _record(self, delivery: DueDelivery, attempt: Attempt, retry_after: datetime | None) -> str:
         """Record an attempt and return its outcome: delivered, retried, failed or disabled."""
         if (
             attempt.status is not None
@@ -170,7 +176,12 @@ class WebhookDeliverer:
             again = (
                 None
                 if delivery.is_test
-                else next_attempt(delivery.created_at, failed=attempt.number, now=now())
+                else next_attempt(
+                    delivery.created_at,
+                    failed=attempt.number,
+                    now=now(),
+                    not_before=retry_after,
+                )
             )
             outcome = "failed" if again is None else "retried"
             status = DeliveryStatus.FAILED if again is None else DeliveryStatus.PENDING
@@ -180,6 +191,8 @@ class WebhookDeliverer:
             )
             if outcome == "disabled":
                 webhooks.disable_webhook(session, delivery.webhook_id, at=attempt.at)
+            if retry_after is not None:
+                webhooks.postpone_deliveries(session, delivery.webhook_id, until=retry_after)
         return outcome
 
     def _encrypt_secrets(self) -> None:

@@ -203,6 +203,7 @@ class Batch:
     finished_at: str | None = None
     expires_at: str | None = None
     error: Mapping[str, Any] | None = None
+    cancelled: int = 0
 
     @property
     def has_ended(self) -> bool:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import threading
+import time
 from contextlib import closing
 from urllib.request import urlopen
 
 import pytest
 
 from shared.limits import MAX_BODY_BYTES, MB
+from shared.queue.names import job_key
+from tests.waiting import wait_until
 
 XML = {"Content-Type": "application/xml"}
 TWO_LENGTHS = (
@@ -185,6 +189,110 @@ def test_a_chunk_size_may_have_any_number_of_digits(port, account, worker):
     assert worker.jobs == []
     assert speak(port, (head + "b".zfill(17) + rest).encode()).startswith(b"HTTP/1.1 200 ")
     assert [bytes(body) for body in bodies_of_jobs(worker)] == [b"<document/>"]
+
+
+def test_the_front_takes_every_form_of_a_target(port, account):
+    key = f"Host: x\r\nx-api-key: {account.api_key}\r\n\r\n"
+    for text, start in (
+        (f"GET http://other.example/v2/authcheck HTTP/1.1\r\n{key}", "200 OK"),
+        ("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "204 "),
+        (f"TRACE / HTTP/1.1\r\n{key}", "405 "),
+        (f"HEAD /v2/authcheck HTTP/1.1\r\n{key}", "200 OK"),
+    ):
+        assert speak(port, text.encode()).startswith(f"HTTP/1.1 {start}".encode()), text
+
+
+def test_a_client_that_expects_100_is_told_to_continue(port, account, worker):
+    head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
+    head += "Expect: 100-continue\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n<d/>"
+    answer = speak(port, head.encode())
+    assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("/v2/templates?name=%ff", "Invalid query parameter name: it is not UTF-8."),
+        ("/v2/templates?name=%zz", "Invalid percent-encoding '%zz' in the query parameter name:"),
+        ("/v2/templates?name=a%2", "Invalid percent-encoding '%2' in the query parameter name:"),
+        ("/v2/templates?name=a%00b", "Invalid query parameter name: it contains a NUL"),
+        ("/v2/templates?%e4=1", "Invalid query parameter: it is not UTF-8."),
+        ("/v2/templates?limit=1&limit=2", "Query parameter limit was sent twice"),
+        ("/v2/templates?nam=1", "Unknown query parameter 'nam'"),
+        ("/v2/templates?name=%ed%a0%80", "Invalid query parameter name: it is not UTF-8."),
+        ("/v2/jobs/%ff", "Invalid path: it is not UTF-8."),
+        ("/v2/jobs/%zz", "Invalid percent-encoding '%zz' in the path:"),
+        ("/v2/webhooks/a%00b", "Invalid path: it contains a NUL"),
+    ],
+)
+def test_a_malformed_path_or_query_is_400_with_the_field(port, account, target, told):
+    key = f"Host: x\r\nx-api-key: {account.api_key}\r\nConnection: close\r\n\r\n"
+    answer = speak(port, f"GET {target} HTTP/1.1\r\n{key}".encode())
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["message"].startswith(told)
+
+
+def test_escapes_of_ordinary_characters_are_accepted(port, account):
+    key = f"Host: x\r\nx-api-key: {account.api_key}\r\n\r\n"
+    for target in ("/v2/templates?%6cimit=5&&name=a+%C3%A4%2B", "/v2/%74emplates", "/docs?"):
+        answer = speak(port, f"GET {target} HTTP/1.1\r\n{key}".encode())
+        assert answer.startswith(b"HTTP/1.1 200 "), answer
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["/v2/pdf", "/v2/validate"])
+def test_a_render_whose_client_hangs_up_is_cancelled_and_not_metered(port, account, worker, path):
+    committed = []
+
+    def answer(job):
+        wait_until(lambda: worker.redis.hget(job_key(job.id), "done"))
+        committed.append(worker.redis.hget(job_key(job.id), "done"))
+        return worker.succeed(job)
+
+    worker.answer = answer
+    hang_up(port, account, worker, path)
+    wait_until(lambda: committed)
+    assert committed == [b"cancelled"]
+    key = f"Host: x\r\nx-api-key: {account.api_key}\r\n\r\n"
+    usage = speak(port, f"GET /v2/account/usage HTTP/1.1\r\n{key}".encode())
+    assert b'"apiCalls":0' in usage
+
+
+@pytest.mark.long
+def test_a_waiting_render_whose_client_hangs_up_never_runs(port, account, worker):
+    worker.consume("nothing")
+    hang_up(port, account, worker)
+    wait_until(lambda: b"cancelled" in states(worker))
+    worker.consume("interactive")
+    assert post(port, b"<after/>", key=account.api_key)[0] == 200
+    assert worker.bodies == [b"<after/>"]
+
+
+@pytest.mark.long
+def test_a_render_with_an_idempotency_key_is_done_though_its_client_hangs_up(port, account, worker):
+    go_on = threading.Event()
+    worker.answer = lambda job: go_on.wait(5) and worker.succeed(job)
+    hang_up(port, account, worker, fields="Idempotency-Key: k\r\n")
+    time.sleep(2.5)
+    go_on.set()
+    sent = XML | {"Idempotency-Key": "k"}
+    wait_until(lambda: post(port, b"<d/>", key=account.api_key, headers=sent)[0] == 200)
+    assert len(worker.jobs) == 1
+
+
+def hang_up(port, account, worker, path="/v2/pdf", fields=""):
+    before = len(states(worker))
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n{fields}"
+        head += "Content-Type: application/xml\r\nContent-Length: 4\r\n\r\n<d/>"
+        client.sendall(head.encode())
+        wait_until(lambda: len(states(worker)) > before)
+
+
+def states(worker):
+    """Return what ended each job that is in Redis, None where nothing did."""
+    jobs = {key[:32] for key in worker.redis.scan_iter("job:*")}
+    return [worker.redis.hget(key, "done") for key in jobs]
 
 
 def test_metrics_add_up_over_processes(port):

@@ -11,8 +11,10 @@ def test_requests_made_from_the_description_get_the_described_responses(farm, ac
     address = f"http://127.0.0.1:{farm.record.ports['front']}/docs/openapi.json"
     command = [str(Path(sys.executable).with_name("schemathesis"))]
     command += ["--config-file", str(Path(__file__).with_name("schemathesis.toml"))]
-    key = f"Authorization: Bearer {account.api_key}"
-    command += ["run", address, "--checks", "all", "--header", key]
+    command += ["run", address, "--checks", "all"]
+    # In both, since it makes a key of its own for the header that has none: two keys are a 400.
+    command += ["--header", f"Authorization: Bearer {account.api_key}"]
+    command += ["--header", f"x-api-key: {account.api_key}"]
     ended = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
     )

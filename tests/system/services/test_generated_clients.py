@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -92,16 +93,35 @@ def start_batch(account, template: str) -> str:
     return str(answer.json["id"])
 
 
-def test_types_for_typescript_are_generated_and_compile(description: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def node_tools(description: Path, tmp_path_factory) -> Path:
+    """Install the tools of `openapi/package-lock.json` beside the description; return the folder."""
+    folder = tmp_path_factory.mktemp("openapi")
     for file in TYPESCRIPT.iterdir():
-        shutil.copy(file, tmp_path)
-    shutil.copy(description, tmp_path)
-    for command in (
-        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"],
-        ["npx", "openapi-typescript", "openapi.json", "--output", "schema.d.ts"],
-        ["npx", "tsc"],
-    ):
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        shutil.copy(file, folder)
+    shutil.copy(description, folder)
+    run(folder, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
+    return folder
+
+
+def run(folder: Path, *command: str) -> None:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_for_typescript_are_generated_and_compile(node_tools: Path) -> None:
+    run(node_tools, "npx", "openapi-typescript", "openapi.json", "--output", "schema.d.ts")
+    run(node_tools, "npx", "tsc")
+
+
+def test_linters_find_no_error_in_the_description(node_tools: Path) -> None:
+    run(node_tools, "npx", "redocly", "lint", "openapi.json")
+    run(node_tools, "npx", "spectral", "lint", "openapi.json")

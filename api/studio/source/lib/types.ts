@@ -166,6 +166,7 @@ export interface Batch {
   running: number;
   succeeded: number;
   failed: number;
+  cancelled: number;
   pages: number;
   error?: ErrorBody;
   created_at: string;
