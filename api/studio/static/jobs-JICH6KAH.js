@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-ISLURLJG.js";import"./chunk-G4BP5OTO.js";import"./chunk-J7PAZPSB.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
