@@ -360,34 +360,19 @@ def test_find_session_ends_one_whose_time_is_over(redis, run_bucket, opened, use
     assert run_bucket("find_session", ["sessions"], "bbbb", 500, 3600, 60) is None
 
 
-def test_put_key_caches_and_publishes_unless_the_key_was_dropped(redis, run_bucket):
-    with redis.pubsub(ignore_subscribe_messages=True) as channel:
-        channel.subscribe("changes")
-        assert run_bucket("put_key", ["key:a"], 600, "s", "acc", 15, "changes") == 1
-        assert redis.hgetall("key:a") == {b"state": b"s", b"account": b"acc", b"renewal": b"15"}
-        assert has_ttl(redis, "key:a")
-        redis.hset("key:b", "dropped", 1)
-        assert run_bucket("put_key", ["key:b"], 600, "s", "acc", 15, "changes") == 0
-        assert published(channel) == [b"key:a"]
+def test_put_key_caches_unless_the_key_was_dropped(redis, run_bucket):
+    assert run_bucket("put_key", ["key:a"], 600, "s", "acc", 15) == 1
+    assert redis.hgetall("key:a") == {b"state": b"s", b"account": b"acc", b"renewal": b"15"}
+    assert has_ttl(redis, "key:a")
+    redis.hset("key:b", "dropped", 1)
+    assert run_bucket("put_key", ["key:b"], 600, "s", "acc", 15) == 0
 
 
-def test_drop_keys_leaves_marks_and_publishes_each(redis, run_bucket):
+def test_drop_keys_leaves_marks(redis, run_bucket):
     redis.hset("key:a", "state", "s")
-    with redis.pubsub(ignore_subscribe_messages=True) as channel:
-        channel.subscribe("changes")
-        run_bucket("drop_keys", ["key:a", "key:b"], 10, "changes")
-        assert published(channel) == [b"key:a", b"key:b"]
+    run_bucket("drop_keys", ["key:a", "key:b"], 10)
     assert redis.hgetall("key:a") == redis.hgetall("key:b") == {b"dropped": b"1"}
     assert has_ttl(redis, "key:a", "key:b")
-
-
-def published(channel):
-    found = []
-    # The first message may be the subscription's, which is left out.
-    while (message := channel.get_message(timeout=0.2)) is not None or not found:
-        if message is not None:
-            found.append(message["data"])
-    return found
 
 
 def test_seed_usage_keeps_the_larger_of_two_counts_and_seeds_once(redis, run_bucket):
