@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.lines.bidi import CONTROLS, reorder, resolve_levels
+from workers.engine.layout.lines.bidi import CONTROLS, join_isolates, reorder, resolve_levels
 from workers.engine.tree.expressions.isolation import continue_in_lines, isolate
 
 LETTERS = "aZ5-(). \u05d0\u05e9\u0627\u0664\u200f\u202a\u202b\u202c\u202e\u2066\u2067\u2068\u2069"
@@ -33,6 +33,23 @@ def test_text_around_a_value_is_seen_in_one_order(before, after, is_rtl, value):
     isolated = isolate(f"a{value}\u05d0", is_mixed=True)
     expected = order_around(before, isolate("x", is_mixed=True), after, is_rtl=is_rtl)
     assert order_around(before, isolated, after, is_rtl=is_rtl) == expected
+
+
+@given(value=st.text(LETTERS, min_size=1, max_size=12))
+@pytest.mark.parametrize(("before", "after", "is_rtl"), AROUND)
+def test_isolates_joined_to_their_line_are_seen_in_the_same_order(before, after, is_rtl, value):
+    text = before + isolate(f"a{value}\u05d0", is_mixed=True) + after
+    runs = resolve_levels(text, is_rtl=is_rtl)
+
+    def see(found):
+        return reorder([level for start, end, level in found for _ in range(start, end)])
+
+    assert see(join_isolates(text, runs)) == see(runs)
+
+
+def test_an_arabic_value_in_arabic_is_one_run_with_the_comma_after_it():
+    text = isolate("\u0627\u0644", is_mixed=True) + "\u060c"
+    assert join_isolates(text, resolve_levels(text, is_rtl=True)) == [(0, 5, 1)]
 
 
 def test_values_without_right_to_left_letters_stay_as_they_are():

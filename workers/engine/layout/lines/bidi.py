@@ -69,6 +69,23 @@ def resolve_levels(text: str, *, is_rtl: bool) -> list[tuple[int, int, int]]:
         levels = _resolve_explicit(text, types, base)
     else:
         levels = _resolve_sequence(text, types, base, _direction(base), _direction(base))
+    return _find_runs(levels)
+
+
+def join_isolates(text: str, runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return the level runs with isolates of one level and of the direction around them joined to it.
+
+    They are seen in the same order. An isolate of its own level is a run, which readers of the file would
+    find after the text that follows it: a full stop after an Arabic name, in Arabic.
+    """
+    levels = [level for start, end, level in runs for _ in range(start, end)]
+    for start, end in sorted(_match_isolates(text.translate(_TYPES)).items(), reverse=True):
+        if set(levels[start + 1 : end]) == {levels[start] + 2}:
+            levels[start + 1 : end] = [levels[start]] * (end - start - 1)
+    return _find_runs(levels)
+
+
+def _find_runs(levels: Sequence[int]) -> list[tuple[int, int, int]]:
     runs: list[tuple[int, int, int]] = []
     at = 0
     for level, run in groupby(levels):

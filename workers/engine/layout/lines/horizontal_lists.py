@@ -15,7 +15,7 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.fonts import JoinedTexts
 from workers.engine.layout.fonts.interface import FontFace
-from workers.engine.layout.lines.bidi import CONTROLS, resolve_levels
+from workers.engine.layout.lines.bidi import CONTROLS, join_isolates, resolve_levels
 from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
@@ -417,7 +417,8 @@ def _make_horizontal_list(
                 _add_run(context, hlist, *item, style)
         return hlist
     texts = [_text_of(item) for item in content]
-    runs = resolve_levels("".join(texts), is_rtl=style.is_rtl)
+    text = "".join(texts)
+    runs = join_isolates(text, resolve_levels(text, is_rtl=style.is_rtl))
     for item, levels in zip(content, _split_by_level(texts, runs), strict=True):
         if isinstance(item, InlineAnchor):
             hlist.add_anchor(item.name)
