@@ -75,6 +75,42 @@ def test_a_table_over_pages_is_one_table_with_one_head_and_one_foot():
     assert read_text(file).split() == expected
 
 
+def test_several_heads_and_feet_are_one_element_each():
+    head = "<thead><tr><th>Number</th></tr></thead>"
+    first = '<thead on="first"><tr><th>Begins</th></tr></thead>'
+    rest = '<thead on="rest"><tr><th>brought forward</th></tr></thead>'
+    rows = '<tr for="n in range(1, 80)"><td>{{ n }}</td></tr>'
+    carried = '<tfoot on="not-last"><tr><td>carried forward</td></tr></tfoot>'
+    foot = "<tfoot><tr><td>sum</td></tr></tfoot><tfoot><tr><td>VAT</td></tr></tfoot>"
+    file = made(f"<table>{head}{first}{rest}{rows}{carried}{foot}</table>")
+    for part, count in (("THead", 2), ("TBody", 79), ("TFoot", 2)):
+        assert elements(file, part) == [part]
+        assert rows_of(file, part) == count
+    assert read_text(file).split() == ["Number", "Begins", *map(str, range(1, 80)), "sum", "VAT"]
+
+
+def rows_of(file: bytes, part: str) -> int:
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        table = pdf.Root.StructTreeRoot.K.K.K
+        return next(len(list(each.K)) for each in table.K if f"/{part}" == each.S)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<thead><tr><th>a</th></tr></thead>", ["TBody"]),
+        ("<tfoot><tr><td>a</td></tr></tfoot>", ["TBody"]),
+        (
+            "<thead><tr><th>a</th></tr></thead><tfoot><tr><td>b</td></tr></tfoot>",
+            ["THead", "TBody"],
+        ),
+    ],
+)
+def test_a_table_without_body_rows_has_a_body(content: str, expected: list[str]):
+    parts = [line for line in structure(f"<table>{content}</table>") if line.startswith("  T")]
+    assert [part.strip() for part in parts] == expected
+
+
 def test_cells_after_one_with_attributes_stay_in_their_row_of_a_long_table():
     cells = '<td>a{{ n }}</td><td>b</td><td colspan="2">c{{ n }}</td><td>d</td><td>e</td>'
     columns = "<col/>" * 6

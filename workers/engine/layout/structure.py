@@ -267,7 +267,8 @@ class LogicalStructure:
     ) -> Sequence[range]:
         """Return the cell elements of rows of one template of the entered table, in order.
 
-        `section` is the head, body or foot of the rows, `role` its structure type.
+        `section` is the head, body or foot of the rows, `role` its structure type. The heads of a
+        table are one element, and so are its feet.
         """
         known = self._row_cells
         if any(map(known.__contains__, rows)):  # a row that is split over pages
@@ -301,15 +302,25 @@ class LogicalStructure:
         self._row_cells.update(zip(rows, cells, strict=True))
         return cells
 
+    def complete_tables(self) -> None:
+        """Make the rows of a table without body rows its body, which PDF/UA asks of every table that
+        has a head or foot.
+        """
+        for sections in self.sections.values():
+            if all(self.roles[each] != Role.TABLE_BODY for each in sections):
+                self.roles[sections[-1]] = Role.TABLE_BODY.value
+
     def _is_below_others(self, section: int) -> bool:
         """Return whether there are rows before the next one of a section."""
         return bool(self.rows[section]) or self.sections[self.parents[section]][0] != section
 
     def _find_section(self, section: SourceNode, role: Role) -> int:
-        key = (section, role.value)
+        table = self.current
+        node = section if role is Role.TABLE_BODY else self.nodes[table]
+        assert node is not None
+        key = (node, role.value)
         known = self._known.get(key)
         if known is None:
-            table = self.current
             element = self.add(role.value, table, section)
             self.sections.setdefault(table, []).append(element)
             self.rows[element] = []
