@@ -111,6 +111,14 @@ def test_a_table_without_body_rows_has_a_body(content: str, expected: list[str])
     assert [part.strip() for part in parts] == expected
 
 
+def test_a_cell_that_spans_a_break_is_one_cell_of_the_structure():
+    rows = "".join(f"<tr><td>{n}</td></tr>" for n in range(2, 60))
+    first = f'<tr><td rowspan="59">{LONG}</td><td>1</td></tr>'
+    file = made(f'<table><col width="30mm"/><col width="1fr"/>{first}{rows}</table>')
+    assert elements(file, "TD") == ["TD RowSpan=59", *["TD"] * 59]
+    assert read_text(file).split() == [*LONG.split(), *map(str, range(1, 60))]
+
+
 def test_cells_after_one_with_attributes_stay_in_their_row_of_a_long_table():
     cells = '<td>a{{ n }}</td><td>b</td><td colspan="2">c{{ n }}</td><td>d</td><td>e</td>'
     columns = "<col/>" * 6

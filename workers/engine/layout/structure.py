@@ -275,6 +275,10 @@ class LogicalStructure:
             return [known.get(row) or self._add_rows(section, role, [row])[0] for row in rows]
         return self._add_rows(section, role, rows)
 
+    def cells_in(self, row: TableRow) -> range:
+        """Return the cell elements of a row that is already in the tree."""
+        return self._row_cells[row]
+
     def _add_rows(
         self, section: SourceNode, role: Role, rows: Sequence[TableRow]
     ) -> Sequence[range]:

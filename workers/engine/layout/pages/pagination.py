@@ -303,6 +303,7 @@ class _Paginator:
         filler = self._note_filler(flow_progress, plan)
         floats = self._float_filler(flow_progress, plan, filler)
         self.context.area_foot = plan.master.height - rectangle.y - rectangle.height
+        self.context.area_height = rectangle.height
         self.context.area_columns = 1 if area is None else area.columns.count
         fragment = fill_area(
             self.context,
