@@ -295,7 +295,7 @@ def _update_running_content(
         master, before = plan.master, plan.running_content
         is_last = numbers.is_last(plan)
         wanted = select_master(families, master.name, plan, is_last=is_last)
-        if wanted is not master:
+        if wanted.on is not master.on:
             moved += [page.source for page in (wanted, master) if page.source is not None]
             continue
         values = numbers.values(plan, index)

@@ -104,6 +104,8 @@ def find_page_area(plan: PagePlan) -> Rectangle:
 
 def _least_height(master: PageMaster) -> float:
     """Return the least height of the page area without header and footer."""
+    if master.is_open:
+        return 0.0
     inside = master.height - master.margin.top - master.margin.bottom
     return min(_MIN_BODY_HEIGHT, max(inside / 2, _MIN_LABEL_HEIGHT))
 

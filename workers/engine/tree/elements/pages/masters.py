@@ -128,6 +128,7 @@ def _compile_master(
             tuple(mark for mark in made_marks if mark is not None),
             sheet.to_points(bleed(scope), root),
             marks(scope) == "crop",
+            paper.is_open,
         )
 
     return build
