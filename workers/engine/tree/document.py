@@ -129,6 +129,7 @@ class Watermark:
     color: Color
     source: Source | None = None
     picture: ImageSource | None = None
+    on: Occurrence = Occurrence.CONTENT
 
 
 @dataclass(frozen=True, slots=True)

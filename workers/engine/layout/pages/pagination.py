@@ -496,5 +496,6 @@ def _close(plan: PagePlan) -> None:
 
 
 def _used_height(fragment: Fragment) -> float:
-    is_floating = isinstance(fragment, FloatingFragment)
-    return fragment.used_height if is_floating else used_height(fragment)
+    if isinstance(fragment, FloatingFragment):
+        return fragment.used_height
+    return used_height(fragment)
