@@ -119,6 +119,27 @@ def test_a_cell_that_spans_a_break_is_one_cell_of_the_structure():
     assert read_text(file).split() == [*LONG.split(), *map(str, range(1, 60))]
 
 
+def test_a_chart_has_its_data_as_a_table():
+    chart = (
+        '<chart type="area" data="n in [1, 2, 3]" x="\'May\' if n == 2 else n" alt="use">'
+        '<series label="kWh" y="n * 1000 if n != 2 else none"/></chart>'
+    )
+    lines = structure(f"{chart}<p>after</p>")
+    found = [line.strip() for line in lines if "BBox" not in line and line.strip() != "''"]
+    assert found[1:] == [
+        *("Table", "THead", "TR", "TH Scope=Column", "TH ActualText='kWh' Scope=Column", "TBody"),
+        *("TR", "TH ActualText='1' Scope=Row", "TD ActualText='1,000'"),
+        *("TR", "TH ActualText='May' Scope=Row", "TD"),
+        *("TR", "TH ActualText='3' Scope=Row", "TD ActualText='3,000'"),
+        *("P", "'after'"),
+    ]
+
+
+def test_a_chart_of_very_many_values_has_no_table():
+    chart = '<chart type="line" data="n in range(10000)" x="n" y="n" alt="use"/>'
+    assert not any("Table" in line for line in structure(chart))
+
+
 def test_cells_after_one_with_attributes_stay_in_their_row_of_a_long_table():
     cells = '<td>a{{ n }}</td><td>b</td><td colspan="2">c{{ n }}</td><td>d</td><td>e</td>'
     columns = "<col/>" * 6

@@ -40,6 +40,7 @@ _ELEMENTS: Final[dict[Role, tuple[str, ...]]] = {
 }
 # The children of a table, in the order of its structure.
 TABLE_ORDER: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
+_DATA: Final = "data"  # the table of a figure
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
@@ -237,6 +238,35 @@ class LogicalStructure:
             self.alts[figure], self.boxes[figure] = alt, box
             known = self._known[key] = figure
         return known
+
+    def add_data_table(self, node: SourceNode, rows: Sequence[Sequence[str]]) -> list[int]:
+        """Add the data of a figure as a table after it, and return its cells with text.
+
+        The first row and the first column are heads. The text is not drawn.
+        """
+        key = (node, _DATA)
+        filled: list[int] = []
+        if key in self._known or not rows:
+            return filled
+        table = self._known[key] = self.add("Table", self.current, node)
+        sections = [self.add(role, table, node) for role in ("THead", "TBody")]
+        self.sections[table] = sections
+        self.rows.update({section: [] for section in sections})
+        for number, texts in enumerate(rows):
+            section = sections[min(number, 1)]
+            row = self.add("TR", section, node)
+            self.rows[section].append(row)
+            self.cells[row] = range(row + 1, row + 1 + len(texts))
+            for at, text in enumerate(texts):
+                is_head = not number or not at
+                cell = self.add("TH" if is_head else "TD", row, node)
+                if is_head:
+                    scope = "Row" if number else "Column"
+                    self.shapes[cell] = CellAttributes(1, 1, scope)
+                if text:
+                    self.actuals[cell] = text
+                    filled.append(cell)
+        return filled
 
     # --- forms -----------------------------------------------------------------------------------
 
