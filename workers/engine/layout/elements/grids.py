@@ -222,7 +222,8 @@ class _GridFiller:
         key = ("stretched", child, width, height)
         stretched: Block | None = self.context.cache.get(key)
         if stretched is None:
-            edges = box.margin.top.resolve(width) or 0.0
+            above = box.margin.top
+            edges = 0.0 if above.kind is LengthKind.BETWEEN else above.resolve(width) or 0.0
             # The bottom margin of a paragraph applies between blocks only; a box may want its
             # border off.
             if isinstance(child, Container):
