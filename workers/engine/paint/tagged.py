@@ -140,8 +140,7 @@ class TaggedStreamWriter(ContentStreamWriter):
 
         That of the first is written: it may need another object.
         """
-        owners, roles, cells = self._content.owners, self._structure.roles, self._structure.cells
-        is_long = len(roles) >= LEAST_ALIGNED
+        owners, roles = self._content.owners, self._structure.roles
         before: list[bytes] = []
         is_first = True
         for row, drawn in rows:
@@ -149,11 +148,7 @@ class TaggedStreamWriter(ContentStreamWriter):
             if not elements:
                 before += [b""] * len(row)
                 continue
-            if is_long and 2 * len(elements) >= ALIGNED_MCIDS:
-                owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
             number = len(owners)
-            if cells.get(row[0] - 1) == row:
-                self._content.rows[number] = row[0] - 1, drawn
             if is_first:
                 is_first = False
                 if self._is_inside:
