@@ -31,8 +31,9 @@ _CELLS: Final = frozenset({"TD", "TH"})
 _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
-_NO_CELLS: Final = range(-1, -1)
 _OTHERS: Final = frozenset({"Link", "Note", "Form"})
+_NO_CELLS: Final = range(-1, -1)
+_NO_RUN: Final = RowRun(0, 0, range(0, 0, 1))
 LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
 
 
@@ -101,6 +102,8 @@ class StructureWriter:
         # Those of them that follow each other, by the element of the first. The children of their
         # cells are not recorded before `_spell_out`.
         self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
+        self.last_run: tuple[MarkedContent | None, RowRun] = None, _NO_RUN
+        self.described: set[int] = set()  # elements with entries of their own
         self.groups: list[RunGroup] = []  # of all runs
         self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
         self.shapes: dict[CellAttributes, int] = {}
@@ -153,6 +156,7 @@ class StructureWriter:
     def _collect(self) -> None:
         """Attach marked content and annotations to their elements, and those to their parents."""
         self.kids[DOCUMENT] = []
+        self.described = {*self._described(), *self.structure.shapes}
         self.widgets = {
             each.element: each
             for each in self.links
@@ -165,7 +169,7 @@ class StructureWriter:
                 self._kids_to_extend(link.element).append(link)
 
     def _collect_content(self, content: MarkedContent) -> None:
-        parents, rows = self.structure.parents, self.plain_rows
+        parents, rows, cells = self.structure.parents, self.plain_rows, self.structure.cells
         owners = content.owners
         fields = [*reversed(content.fields)]
         runs = {run.mcid: run for run in content.runs}
@@ -186,6 +190,10 @@ class StructureWriter:
             if row in rows:
                 self._leave_run(row)
                 del rows[row]
+            own = cells.get(row, _NO_CELLS)
+            if own.start == owner and self._attach_row(content, at, own):
+                at += len(own)
+                continue
             self._attach_sequence(owner, content, at)
             at += 1
         for _, element in reversed(fields):
@@ -202,6 +210,26 @@ class StructureWriter:
         kids[rows.start : rows.stop : rows.step] = [[] for _ in rows]
         self.plain_rows.update(zip(rows, zip(repeat(content), run.mcids), strict=False))
         self.runs[rows.start] = content, run
+        return True
+
+    def _attach_row(self, content: MarkedContent, at: int, own: range) -> bool:
+        """Attach a row whose cells have a sequence each from an MCID on, as the next of a run or the
+        first; return False for others.
+        """
+        row, count = own.start - 1, len(own)
+        if content.stream is not None or self.kids[row] is not None:
+            return False
+        if content.owners[at : at + count] != list(own) or not self.described.isdisjoint(own):
+            return False
+        self._attach(row)
+        self.plain_rows[row] = content, at
+        before, run = self.last_run
+        if before is not content or (run.mcids.stop, run.rows.stop) != (at, row):
+            run = RowRun(at, count, range(row, row, count + 1))
+        if run.columns != count:
+            run = RowRun(at, count, range(row, row, count + 1))
+        run = run._replace(rows=range(run.rows.start, own.stop, count + 1))
+        self.last_run = self.runs[run.rows.start] = content, run
         return True
 
     def _spell_out(self, row: int) -> None:
@@ -266,7 +294,7 @@ class StructureWriter:
         """
         structure, kids = self.structure, self.kids
         roles, parents = structure.roles, structure.parents
-        described = {*self._described(), *structure.shapes}
+        described = self.described
         self._group_runs(sorted(described))
         elements: list[int] = []
         leaves: set[int] = set()
