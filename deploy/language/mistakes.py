@@ -108,7 +108,7 @@ _SPECIAL: Final = (
     Mistake("unknown-element", "style", '<style element="para" color="red"/>'),
     Mistake("unknown-style", "style", '<style name="a" extends="b"/>'),
     Mistake("style-circle", "style", '<document><style name="a" extends="b"/><style name="b" extends="a"/></document>'),
-    Mistake("body-too-low", "page", '<document><page size="A6" margin="70mm 10mm"/><flow><p>a</p></flow></document>'),
+    Mistake("body-too-low", "page", '<document><page size="A6" margin="74mm 10mm"/><flow><p>a</p></flow></document>'),
     Mistake("no-room", "area", '<document><page><area left="180mm"/></page><flow><p>a</p></flow></document>'),
     Mistake("position-conflict", "area", '<document><page><area left="0" right="0" width="50mm"/></page><flow><p>a</p></flow></document>'),
     Mistake("unknown-flow", "area", '<document><page><area flow="bdy"/></page><flow><p>a</p></flow></document>'),

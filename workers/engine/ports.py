@@ -229,18 +229,19 @@ class ConformanceProfiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An embedded file. `relationship` is a keyword of language.md 1.6, such as `source`.
+    """An embedded file. `relationship` is a keyword of the language, such as `source`.
 
-    `modified` comes from the data, as the engine has no clock. `invoice_level` is the conformance
-    level of Factur-X, empty for a file that is not an electronic invoice.
+    `modified` comes from the data or is the time of the render, as the engine has no clock.
+    `invoice_level` is the conformance level of Factur-X, empty for a file that is not an electronic
+    invoice.
     """
 
     name: str
     content: bytes
     media_type: str
+    modified: date | datetime
     relationship: str = "unspecified"
     description: str = ""
-    modified: date | datetime | None = None
     invoice_level: str = ""
 
 

@@ -18,6 +18,7 @@ class LengthKind(Enum):
     PERCENT = "%"
     FRACTION = "fr"
     AUTO = "auto"
+    BETWEEN = "between"  # points of a built-in margin, which is only between blocks
 
 
 class Length(NamedTuple):
@@ -28,7 +29,7 @@ class Length(NamedTuple):
 
     def resolve(self, base: float) -> float | None:
         """Return the length in points, with per cent of `base`; None for `auto` and `fr`."""
-        if self.kind is LengthKind.POINTS:
+        if self.kind is LengthKind.POINTS or self.kind is LengthKind.BETWEEN:
             return self.value
         if self.kind is LengthKind.PERCENT:
             return self.value * base / 100

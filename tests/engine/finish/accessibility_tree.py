@@ -254,6 +254,11 @@ class Tree:
         for table in self.elements:
             if self.types[table.objgen] != "Table":
                 continue
+            parts = [self.types[part.objgen] for part in self._kids_of(table)]
+            if parts.count("THead") > 1 or parts.count("TFoot") > 1:
+                yield name("09-004", "several THead or TFoot in Table")
+            if {"THead", "TFoot"} & set(parts) and "TBody" not in parts:
+                yield name("09-004", "THead or TFoot without TBody in Table")
             rows = [
                 row
                 for part in self._kids_of(table)

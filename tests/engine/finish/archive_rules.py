@@ -489,7 +489,7 @@ class _Checker:
             file = specification.EF.F
             if not re.fullmatch(r"/[\w.+-]+/[\w.+-]+", str(file.get("/Subtype"))):
                 yield "6.8 media type"
-            if "/Params" in file and not re.match(r"D:\d{8}", str(file.Params.get("/ModDate"))):
+            if not re.match(r"D:\d{8}", str(file.get("/Params", {}).get("/ModDate"))):
                 yield "6.8 date"
 
     # --- 6.4.3 signatures

@@ -320,6 +320,8 @@ DAMAGE: list[tuple[str, Damage]] = [
     ("09-004", rename("TR", "Div")),
     ("09-004", rename("TD", "P")),
     ("09-004", rename("H1", "TD")),
+    ("09-004", rename("TBody", "THead")),
+    ("09-004", rename("TBody", "TFoot")),
     ("09-005", rename("L", "Div")),
     ("09-005", rename("LBody", "P")),
     ("09-006", rename("TOC", "Div")),

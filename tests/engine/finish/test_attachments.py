@@ -32,7 +32,7 @@ from workers.engine.ports import (
 )
 
 FX = "{urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#}"
-NOTE = Attachment("b.txt", b"two", "text/plain", "data", "A note", date(2026, 3, 2))
+NOTE = Attachment("b.txt", b"two", "text/plain", date(2026, 3, 2), "data", "A note")
 
 
 def finished(*attachments: Attachment, security: Security | None = None) -> bytes:
@@ -83,9 +83,16 @@ def test_a_file_is_listed_associated_and_described():
         assert pdf.check_pdf_syntax() == []
 
 
+def test_a_file_without_a_time_has_that_of_the_render():
+    file = rendered('<document><flow/><attachment name="a.txt">one</attachment></document>').pdf
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        _, specification = pdf.Root.Names.EmbeddedFiles.Names
+        assert str(specification.EF.F.Params.ModDate) == write_date(OPTIONS.now)
+
+
 def test_files_are_listed_in_the_order_of_their_names():
     names = ["z.txt", "ä.txt", "a.txt", "漢.txt", "B.txt"]
-    file = finished(*(Attachment(name, b"1", "text/plain") for name in names))
+    file = finished(*(Attachment(name, b"1", "text/plain", NOTE.modified) for name in names))
     with pikepdf.open(io.BytesIO(file)) as pdf:
         keys = [bytes(key) for key in list(pdf.Root.Names.EmbeddedFiles.Names)[::2]]
         assert keys == sorted(keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pikepdf
 import pytest
@@ -67,7 +68,9 @@ def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
         FinishOptions(replace(FULL, is_draft=True)),
         FinishOptions(FULL, Security(None, "owner")),
         FinishOptions(FULL, profile=ArchiveProfile.PDF_A_2B),
-        FinishOptions(FULL, attachments=(Attachment("data.txt", b"data", "text/plain"),)),
+        FinishOptions(
+            FULL, attachments=(Attachment("data.txt", b"data", "text/plain", date(2026, 3, 2)),)
+        ),
     ],
 )
 def test_a_document_that_needs_more_is_passed_to_the_finisher(options):

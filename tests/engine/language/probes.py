@@ -512,6 +512,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "final": Probe("true", reported="final", payload=_overlay('<einvoice from="b"/>')),
     },
     "watermark": {
+        "on": Probe("blank"),
         "text": Probe("MINE", other="COPY"),
         "src": Probe("dot", other="logo", is_bare=True),
         "layer": Probe("under"),
@@ -691,7 +692,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "thead": {"on": Probe("rest"), "for": Probe("n in []")},
     "tfoot": {"on": Probe("not-last"), "for": Probe("n in []")},
     "tr": {
-        "orphans": Probe("9", host=_TALL),
+        "orphans": Probe("9", host=_TALL.replace("112mm", "99mm")),
         "widows": Probe("25", host=_TALL),
         "repeat": Probe("true", host=_table(f"<tbody><tr @><td>head</td></tr>{_TALL_ROW * 3}</tbody>")),
         "count": Probe("false", host=_table("<total name='t' value='n'/><tr for='n in [2, 1]' @><td>{{ n }}</td></tr><tr for='n in [4]'><td>{{ n }}</td></tr>") + "<p>{{ totals.t.all }}</p>"),

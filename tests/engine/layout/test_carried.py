@@ -305,15 +305,28 @@ class TestSpans:
         made = table(body(*rows, tr(first, "a", "b"), tr(second, "c")))
         assert pages(made)[1] == ["a", "b", "c"]
 
-    def test_joined_rows_taller_than_a_page_are_an_error_at_their_cell(self):
-        findings = Findings()
+    def test_joined_rows_taller_than_a_page_break_between_each_other(self):
+        first = spanning((1, 24), (1, 1), background=RED)
+        other = spanning((1, 1), starts=(1,))
+        rows = [tr(first, "a", "1"), *(tr(other, str(n)) for n in range(2, 25))]
+        made = table(body(tr(TWO, "d", "e"), *rows))
+        assert pages(made) == [
+            ["d", "e", "a", *map(str, range(1, 10))],
+            [*map(str, range(10, 20))],
+            [*map(str, range(20, 25))],
+        ]
+        backgrounds = [fills(page)[-1] for page in laid(made).pages]
+        assert [height for _, _, _, height in backgrounds] == [90, 100, 50]
+
+    def test_a_spanning_cell_taller_than_a_page_goes_on_beside_its_last_row(self):
         first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
-        made = table(body(tr(first, (lines_of(12),), "b"), tr(second, "c"), tr(TWO, "d", "e")))
-        shown = laid(made, findings=findings).pages
-        (error,) = findings.errors
-        assert error.code == "taller-than-area"
-        assert "`td` in `table` needs 42.3 mm, an empty area allows 35.3 mm" in error.message
-        assert "e" in texts(shown[-1])
+        high = (lines_of(25),)
+        made = table(
+            body(tr(TWO, "d", "e"), tr(first, high, "b"), tr(second, "c"), tr(TWO, "f", "g"))
+        )
+        assert [len(page) for page in pages(made)] == [2 + 9 + 2, 10, 6 + 2]
+        tops = {text: y for text, _, y in placed(laid(made).pages[2])}
+        assert (tops["f"], tops["g"]) == (60, 60)
 
     def test_heads_may_span_rows_too(self):
         first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))

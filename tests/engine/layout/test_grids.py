@@ -93,6 +93,14 @@ def test_rows_without_a_height_are_as_high_as_their_highest_block():
     assert [len(page) for page in pages] == [1 + 16, 8]
 
 
+def test_a_row_taller_than_a_page_begins_below_others_and_goes_on():
+    block = grid(lines_of(12), lines_of(3), p("x"), rows=None, gaps=(0, 5))
+    pages = found(p("a"), block)
+    assert [len(page) for page in pages] == [1 + 9 + 3, 3 + 1]
+    assert pages[0][1:3] == [("1", 0, 10), ("2", 0, 20)]
+    assert pages[1] == [("10", 0, 0), ("11", 0, 10), ("12", 0, 20), ("x", 0, 35)]
+
+
 def test_a_block_fills_its_cell_within_its_margins():
     block = div(p("a"), background=GREY, margin=points(2, 3, 2, 3))
     assert fills(laid(grid(block)).pages[0]) == [(3, 2, 44, 16)]

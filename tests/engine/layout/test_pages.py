@@ -109,6 +109,34 @@ def test_a_header_above_its_greatest_height_is_an_error():
     )
 
 
+@pytest.mark.parametrize("height", [10, 28, 50])  # of the text: 10
+def test_a_label_may_be_as_low_as_its_content(height):
+    pages = laid(p("a"), masters=[master(height=float(height))]).pages
+    assert placed(pages[0]) == [("a", 0, 0)]
+
+
+def test_the_header_of_a_label_leaves_half_of_it_to_the_text():
+    findings = Findings()
+    header = running(Always((lines_of(2),)), most=Length(90.0))
+    laid(p("a"), masters=[master(height=30, header=header)], findings=findings)
+    (error,) = findings.errors
+    assert "leave 3.5 mm for the text of the page, at least 5.3 mm are needed" in error.message
+
+
+def test_an_open_page_is_as_high_as_its_content():
+    header = running(Always((p("head"),)))
+    given = replace(master(50, 1000, margin=5.0, header=header), is_open=True)
+    made = laid(lines_of(3), p("b", before=BreakTo.PAGE), masters=[given])
+    assert [round(page.height) for page in made.pages] == [50, 30]
+    assert [page.width for page in made.pages] == [50, 50]
+
+
+def test_content_above_the_greatest_height_of_an_open_page_continues():
+    given = replace(master(50, 100), is_open=True)
+    made = laid(lines_of(23), masters=[given])
+    assert [round(page.height) for page in made.pages] == [100, 100, 30]
+
+
 def test_too_little_room_for_the_text_is_an_error_and_layout_continues():
     findings = Findings()
     header = running(Always((lines_of(6),)), most=Length(90.0))

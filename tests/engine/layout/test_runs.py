@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.layout.builders import (
+    GREY,
+    Always,
     Changing,
     area,
     at,
@@ -19,6 +21,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.display import LaidOutDocument
+from workers.engine.tree.document import Watermark
 from workers.engine.tree.nodes import Block, Break, Occurrence
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import BreakTo
@@ -100,7 +103,7 @@ def test_a_run_inside_of_blocks_begins_where_they_do():
 
 def test_letters_that_begin_on_the_right_leave_a_blank_page_that_no_run_counts():
     letter = {"before": BreakTo.RIGHT, "counter_reset": 1}
-    assert numbered(p("a", **letter), p("b", **letter)) == ["a 1/1 1/3", "2/1 2/3", "b 1/1 3/3"]
+    assert numbered(p("a", **letter), p("b", **letter)) == ["a 1/1 1/3", "", "b 1/1 3/3"]
 
 
 def test_sides_are_those_of_the_whole_document():
@@ -111,13 +114,38 @@ def test_sides_are_those_of_the_whole_document():
 
 
 def test_a_document_may_begin_on_the_left():
-    assert numbered(p("a", before=BreakTo.LEFT)) == ["1/2 1/2", "a 2/2 2/2"]
+    assert numbered(p("a", before=BreakTo.LEFT)) == ["", "a 2/2 2/2"]
 
 
 def test_a_blank_page_has_its_own_master():
     masters = [master(), master(200, on=Occurrence.BLANK)]
     document = laid(p("a"), Break(at("break"), "right", None), p("b"), masters=masters)
     assert widths(document) == [100, 200, 100]
+
+
+def test_a_blank_page_has_only_what_its_own_master_says():
+    header = running(Always((p("head"),)))
+    blank = running(Always((p("left blank"),)))
+    mark = Watermark("COPY", True, 0.5, 0.0, 10.0, GREY)
+    masters = [master(header=header, watermarks=(mark,))]
+    side = Break(at("break"), "right", None)
+    found = [texts(page) for page in laid(p("a"), side, p("b"), masters=masters).pages]
+    assert found == [["head", "a", "COPY"], [], ["head", "b", "COPY"]]
+    masters.append(master(on=Occurrence.BLANK, header=blank))
+    found = [texts(page) for page in laid(p("a"), side, p("b"), masters=masters).pages]
+    assert found == [["head", "a", "COPY"], ["left blank"], ["head", "b", "COPY"]]
+
+
+@pytest.mark.parametrize(
+    ("on", "marked"),
+    [("content", [1, 3, 4]), ("all", [1, 2, 3, 4]), ("blank", [2]), ("first", [1]), ("last", [4])],
+)
+def test_a_watermark_is_on_the_pages_that_it_names(on: str, marked: list[int]):
+    mark = Watermark("COPY", True, 0.5, 0.0, 10.0, GREY, on=Occurrence(on))
+    side = Break(at("break"), "right", None)
+    blocks = p("a"), side, p("b"), p("c", before=BreakTo.PAGE)
+    pages = laid(*blocks, watermarks=(mark,)).pages
+    assert [n for n, page in enumerate(pages, 1) if "COPY" in texts(page)] == marked
 
 
 def test_first_and_last_are_per_run():

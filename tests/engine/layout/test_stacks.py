@@ -31,7 +31,7 @@ from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import GlyphRun, Restore, Save, StrokedRectangle
 from workers.engine.tree.nodes import Block, Break, Container, LineBreak, TextRun
 from workers.engine.tree.styles.computed import BreakTo, Overflow, WhiteSpace
-from workers.engine.units import AUTO, ZERO, Length, Sides
+from workers.engine.units import AUTO, ZERO, Length, LengthKind, Sides
 
 
 def pages(*blocks, **given):
@@ -58,6 +58,17 @@ class TestMargins:
     def test_padding_keeps_a_first_childs_margin_inside_and_drops_the_last_ones(self):
         inner = div(p("b", margin=points(5, 0, 7, 0)), padding=sides(1))
         assert tops(p("a"), inner, p("c")) == [("a", 0), ("b", 16), ("c", 27)]
+
+    @pytest.mark.parametrize("padding", [0, 1])
+    def test_a_built_in_margin_is_only_between_blocks(self, padding):
+        built_in = points(0)._replace(top=Length(20.0, LengthKind.BETWEEN))
+        inner = div(p("b", margin=built_in), padding=sides(padding))
+        above = 0 if padding else 20  # that of a padded box is inside
+        assert tops(inner) == [("b", padding)]
+        assert tops(p("a"), inner) == [("a", 0), ("b", 10 + above + padding)]
+        assert tops(row(p("b", margin=built_in), p("c"))) == [("b", 0), ("c", 0)]
+        after_break = laid(p("a"), p("b", margin=built_in, before=BreakTo.PAGE))
+        assert placed(after_break.pages[1]) == [("b", 0, 0)]
 
     def test_a_margin_at_the_foot_of_a_page_pushes_nothing_over(self):
         assert pages(lines_of(10, margin=points(0, 0, 20, 0))) == [[str(n) for n in range(1, 11)]]

@@ -75,6 +75,71 @@ def test_a_table_over_pages_is_one_table_with_one_head_and_one_foot():
     assert read_text(file).split() == expected
 
 
+def test_several_heads_and_feet_are_one_element_each():
+    head = "<thead><tr><th>Number</th></tr></thead>"
+    first = '<thead on="first"><tr><th>Begins</th></tr></thead>'
+    rest = '<thead on="rest"><tr><th>brought forward</th></tr></thead>'
+    rows = '<tr for="n in range(1, 80)"><td>{{ n }}</td></tr>'
+    carried = '<tfoot on="not-last"><tr><td>carried forward</td></tr></tfoot>'
+    foot = "<tfoot><tr><td>sum</td></tr></tfoot><tfoot><tr><td>VAT</td></tr></tfoot>"
+    file = made(f"<table>{head}{first}{rest}{rows}{carried}{foot}</table>")
+    for part, count in (("THead", 2), ("TBody", 79), ("TFoot", 2)):
+        assert elements(file, part) == [part]
+        assert rows_of(file, part) == count
+    assert read_text(file).split() == ["Number", "Begins", *map(str, range(1, 80)), "sum", "VAT"]
+
+
+def rows_of(file: bytes, part: str) -> int:
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        table = pdf.Root.StructTreeRoot.K.K.K
+        return next(len(list(each.K)) for each in table.K if f"/{part}" == each.S)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<thead><tr><th>a</th></tr></thead>", ["TBody"]),
+        ("<tfoot><tr><td>a</td></tr></tfoot>", ["TBody"]),
+        (
+            "<thead><tr><th>a</th></tr></thead><tfoot><tr><td>b</td></tr></tfoot>",
+            ["THead", "TBody"],
+        ),
+    ],
+)
+def test_a_table_without_body_rows_has_a_body(content: str, expected: list[str]):
+    parts = [line for line in structure(f"<table>{content}</table>") if line.startswith("  T")]
+    assert [part.strip() for part in parts] == expected
+
+
+def test_a_cell_that_spans_a_break_is_one_cell_of_the_structure():
+    rows = "".join(f"<tr><td>{n}</td></tr>" for n in range(2, 60))
+    first = f'<tr><td rowspan="59">{LONG}</td><td>1</td></tr>'
+    file = made(f'<table><col width="30mm"/><col width="1fr"/>{first}{rows}</table>')
+    assert elements(file, "TD") == ["TD RowSpan=59", *["TD"] * 59]
+    assert read_text(file).split() == [*LONG.split(), *map(str, range(1, 60))]
+
+
+def test_a_chart_has_its_data_as_a_table():
+    chart = (
+        '<chart type="area" data="n in [1, 2, 3]" x="\'May\' if n == 2 else n" alt="use">'
+        '<series label="kWh" y="n * 1000 if n != 2 else none"/></chart>'
+    )
+    lines = structure(f"{chart}<p>after</p>")
+    found = [line.strip() for line in lines if "BBox" not in line and line.strip() != "''"]
+    assert found[1:] == [
+        *("Table", "THead", "TR", "TH Scope=Column", "TH ActualText='kWh' Scope=Column", "TBody"),
+        *("TR", "TH ActualText='1' Scope=Row", "TD ActualText='1,000'"),
+        *("TR", "TH ActualText='May' Scope=Row", "TD"),
+        *("TR", "TH ActualText='3' Scope=Row", "TD ActualText='3,000'"),
+        *("P", "'after'"),
+    ]
+
+
+def test_a_chart_of_very_many_values_has_no_table():
+    chart = '<chart type="line" data="n in range(10000)" x="n" y="n" alt="use"/>'
+    assert not any("Table" in line for line in structure(chart))
+
+
 def test_cells_after_one_with_attributes_stay_in_their_row_of_a_long_table():
     cells = '<td>a{{ n }}</td><td>b</td><td colspan="2">c{{ n }}</td><td>d</td><td>e</td>'
     columns = "<col/>" * 6
@@ -379,7 +444,7 @@ def test_long_tables_of_any_width_and_the_text_around_them_are_in_the_tree(colum
 def test_empty_cells_and_rows_are_in_the_table():
     lines = structure("<table><tr><td/><td/></tr><tr><td>a</td><td/></tr></table>")
     assert [line.strip() for line in lines] == [
-        *("Table", "TBody", "TR", "TD", "TD", "TR", "TD", "'a'", "TD"),
+        *("Table", "TBody", "TR", "TD", "TD", "TR", "TD", "'a'", "TD", "''"),
     ]
 
 

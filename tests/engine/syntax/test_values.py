@@ -125,10 +125,12 @@ def test_paper_has_names_and_sizes():
     assert v.PAPER.parse("A4").width == pytest.approx(595.28, abs=0.01)
     assert v.PAPER.parse("a4 landscape").width == pytest.approx(841.89, abs=0.01)
     assert v.PAPER.parse("100mm 5cm").height == pytest.approx(141.73, abs=0.01)
+    assert v.PAPER.parse("80mm auto").is_open
 
 
 @pytest.mark.parametrize(
-    "text", ["A9", "9mm 100mm", "6000mm 10mm", "A4 sideways", "210mm", "1em 1em"]
+    "text",
+    ["A9", "9mm 100mm", "6000mm 10mm", "A4 sideways", "210mm", "1em 1em", "A4 auto", "auto 80mm"],
 )
 def test_wrong_paper_is_refused(text: str):
     with pytest.raises(ValueError, match="A3, A4"):

@@ -50,14 +50,11 @@ def _file_specification(pdf: pikepdf.Pdf, attachment: Attachment) -> pikepdf.Dic
     stream = pdf.make_stream(attachment.content)
     stream.Type = pikepdf.Name.EmbeddedFile
     stream.Subtype = pikepdf.Name("/" + attachment.media_type)
-    if attachment.modified is not None:  # ISO 19005-3, 6.8: `Params` needs a date
-        stream.Params = pikepdf.Dictionary(
-            Size=len(attachment.content),
-            ModDate=pikepdf.String(write_date(attachment.modified)),
-            CheckSum=pikepdf.String(
-                hashlib.md5(attachment.content, usedforsecurity=False).digest()
-            ),
-        )
+    stream.Params = pikepdf.Dictionary(  # ISO 32000-2, 14.13.2: associated files have a date
+        Size=len(attachment.content),
+        ModDate=pikepdf.String(write_date(attachment.modified)),
+        CheckSum=pikepdf.String(hashlib.md5(attachment.content, usedforsecurity=False).digest()),
+    )
     specification = pikepdf.Dictionary(
         Type=pikepdf.Name.Filespec,
         F=pikepdf.String(attachment.name),

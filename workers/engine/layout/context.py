@@ -377,6 +377,7 @@ class LayoutContext:
     places_floats: bool = False  # figures that float are taken out of the flow
     section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
     area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
+    area_height: float = inf  # of the area being filled, infinite for one as high as its content
     area_columns: int = 1  # of the area being filled
     # From the top of the area to that of the block being laid out, in points; None off the line grid.
     grid_y: float | None = None

@@ -42,6 +42,7 @@ from workers.engine.layout.pages.paper import (
 from workers.engine.layout.pages.plans import (
     PageNumbers,
     PagePlan,
+    applying_occurrences,
     count_pages,
     group_by_family,
     select_master,
@@ -295,7 +296,7 @@ def _update_running_content(
         master, before = plan.master, plan.running_content
         is_last = numbers.is_last(plan)
         wanted = select_master(families, master.name, plan, is_last=is_last)
-        if wanted is not master:
+        if wanted.on is not master.on:
             moved += [page.source for page in (wanted, master) if page.source is not None]
             continue
         values = numbers.values(plan, index)
@@ -340,7 +341,9 @@ def _draw_page(
 ) -> None:
     """Draw a page from its background to its foreground."""
     master, page = plan.master, canvas.page
-    marks = (*document.watermarks, *master.watermarks)
+    is_last = canvas.values.is_last and not plan.is_blank
+    applying = applying_occurrences(plan, is_last=is_last)
+    marks = [mark for mark in (*document.watermarks, *master.watermarks) if mark.on in applying]
     for mark in marks:
         if mark.source is not None:
             context.report_missing_glyphs(mark.text, mark.source)

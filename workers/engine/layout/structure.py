@@ -40,6 +40,7 @@ _ELEMENTS: Final[dict[Role, tuple[str, ...]]] = {
 }
 # The children of a table, in the order of its structure.
 TABLE_ORDER: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
+_DATA: Final = "data"  # the table of a figure
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
@@ -238,6 +239,35 @@ class LogicalStructure:
             known = self._known[key] = figure
         return known
 
+    def add_data_table(self, node: SourceNode, rows: Sequence[Sequence[str]]) -> list[int]:
+        """Add the data of a figure as a table after it, and return its cells with text.
+
+        The first row and the first column are heads. The text is not drawn.
+        """
+        key = (node, _DATA)
+        filled: list[int] = []
+        if key in self._known or not rows:
+            return filled
+        table = self._known[key] = self.add("Table", self.current, node)
+        sections = [self.add(role, table, node) for role in ("THead", "TBody")]
+        self.sections[table] = sections
+        self.rows.update({section: [] for section in sections})
+        for number, texts in enumerate(rows):
+            section = sections[min(number, 1)]
+            row = self.add("TR", section, node)
+            self.rows[section].append(row)
+            self.cells[row] = range(row + 1, row + 1 + len(texts))
+            for at, text in enumerate(texts):
+                is_head = not number or not at
+                cell = self.add("TH" if is_head else "TD", row, node)
+                if is_head:
+                    scope = "Row" if number else "Column"
+                    self.shapes[cell] = CellAttributes(1, 1, scope)
+                if text:
+                    self.actuals[cell] = text
+                    filled.append(cell)
+        return filled
+
     # --- forms -----------------------------------------------------------------------------------
 
     def add_field(
@@ -267,12 +297,17 @@ class LogicalStructure:
     ) -> Sequence[range]:
         """Return the cell elements of rows of one template of the entered table, in order.
 
-        `section` is the head, body or foot of the rows, `role` its structure type.
+        `section` is the head, body or foot of the rows, `role` its structure type. The heads of a
+        table are one element, and so are its feet.
         """
         known = self._row_cells
         if any(map(known.__contains__, rows)):  # a row that is split over pages
             return [known.get(row) or self._add_rows(section, role, [row])[0] for row in rows]
         return self._add_rows(section, role, rows)
+
+    def cells_in(self, row: TableRow) -> range:
+        """Return the cell elements of a row that is already in the tree."""
+        return self._row_cells[row]
 
     def _add_rows(
         self, section: SourceNode, role: Role, rows: Sequence[TableRow]
@@ -301,15 +336,25 @@ class LogicalStructure:
         self._row_cells.update(zip(rows, cells, strict=True))
         return cells
 
+    def complete_tables(self) -> None:
+        """Make the rows of a table without body rows its body, which PDF/UA asks of every table that
+        has a head or foot.
+        """
+        for sections in self.sections.values():
+            if all(self.roles[each] != Role.TABLE_BODY for each in sections):
+                self.roles[sections[-1]] = Role.TABLE_BODY.value
+
     def _is_below_others(self, section: int) -> bool:
         """Return whether there are rows before the next one of a section."""
         return bool(self.rows[section]) or self.sections[self.parents[section]][0] != section
 
     def _find_section(self, section: SourceNode, role: Role) -> int:
-        key = (section, role.value)
+        table = self.current
+        node = section if role is Role.TABLE_BODY else self.nodes[table]
+        assert node is not None
+        key = (node, role.value)
         known = self._known.get(key)
         if known is None:
-            table = self.current
             element = self.add(role.value, table, section)
             self.sections.setdefault(table, []).append(element)
             self.rows[element] = []

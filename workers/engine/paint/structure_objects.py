@@ -2,8 +2,7 @@
 attributes.
 
 They are appended to ReportLab's objects directly in object streams: a table of 5,000 rows has
-45,000 elements. In long documents most of them are aligned (`AlignedObjects`): leaves, which have
-one marked-content sequence, and branches, whose children are elements.
+45,000 elements. Rows of long tables are aligned (`structure_runs`).
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any, Final
 
 from workers.engine.aligned_rows import AlignedObjects, PredictedObjects
@@ -24,8 +22,7 @@ from workers.engine.layout.structure import (
     LogicalStructure,
 )
 from workers.engine.paint.objects import write_number, write_text
-from workers.engine.paint.structure_leaves import LeafColumns
-from workers.engine.paint.structure_runs import LENGTH_STEP, ParentLines, RowRun, RunGroup
+from workers.engine.paint.structure_runs import ParentLines, RowRun, RunGroup
 from workers.engine.pdf_writer import AppendedObjects
 
 # Table parts, which are in the tree even if they are empty.
@@ -34,15 +31,10 @@ _CELLS: Final = frozenset({"TD", "TH"})
 _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
-_NO_CELLS: Final = range(-1, -1)
 _OTHERS: Final = frozenset({"Link", "Note", "Form"})
+_NO_CELLS: Final = range(-1, -1)
+_NO_RUN: Final = RowRun(0, 0, range(0, 0, 1))
 LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
-# Numbers in columns: seven digits are those of the most objects of a file (PDF 1.7, C.2).
-_REFERENCE: Final = b"\0%7d 0 R     "
-_ROW_START: Final = b"\0<</S/TR/P %7d 0 R/K["
-_ROW_REFERENCE: Final = b"%7d 0 R "
-_COLUMNS: Final = 16  # of a reference
-_BRANCH_END: Final = b"\0]>>             "
 
 
 @dataclass(slots=True, eq=False)
@@ -59,8 +51,6 @@ class MarkedContent:
     stream: Any = None
     fields: list[tuple[int, int]] = field(default_factory=list)  # MCID after each, and its element
     runs: list[RowRun] = field(default_factory=list)
-    # Other rows by the MCID of their first: the element, and which of the cells are drawn.
-    rows: dict[int, tuple[int, Sequence[bool]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,12 +97,13 @@ class StructureWriter:
         # The children of each element in the tree; a single marked-content sequence is not in an array.
         self.kids: list[list[_Kid] | tuple[MarkedContent, int] | None]
         self.kids = [None] * len(structure.roles)
-        # Rows whose cells have one sequence each, one after the other: that of the first, and which
-        # of the cells have one, None for all.
-        self.plain_rows: dict[int, tuple[MarkedContent, int, Sequence[bool] | None]] = {}
+        # Rows whose cells have one sequence each, one after the other: that of the first.
+        self.plain_rows: dict[int, tuple[MarkedContent, int]] = {}
         # Those of them that follow each other, by the element of the first. The children of their
         # cells are not recorded before `_spell_out`.
         self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
+        self.last_run: tuple[MarkedContent | None, RowRun] = None, _NO_RUN
+        self.described: set[int] = set()  # elements with entries of their own
         self.groups: list[RunGroup] = []  # of all runs
         self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
         self.shapes: dict[CellAttributes, int] = {}
@@ -120,34 +111,28 @@ class StructureWriter:
         self.widgets: dict[int, ElementAnnotation] = {}  # by the element of their field
 
     def write(self, first: int, root: int) -> AppendedObjects:
-        """Return the objects of the tree, numbered from `first`; its root is number `root`."""
+        """Return the objects of the tree, numbered from `first`; its root is number `root`.
+
+        Rows of tables that follow each other are aligned objects, all others are written each.
+        """
         self.root = root
         self._collect()
-        others, branches, leaves = self._sort_elements()
+        elements, leaves = self._sort_elements()
         self._spell_out_runs()
-        is_long = bool(self.groups) or len(branches) + len(leaves) >= LEAST_ALIGNED
-        plain: frozenset[int] = frozenset()
-        if not is_long:
-            for row in self.plain_rows:
-                self._spell_out(row)
-            others = sorted([*others, *branches, *leaves])
-            plain, branches, leaves = frozenset(leaves), [], []
         shapes = self._find_shared()
-        ids = self._find_ids(others)
-        after = first + len(others)
+        ids = self._find_ids(elements)
+        after = first + len(elements)
         self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
         tree = after + len(shapes)
         arrays = tree + 1 + 2 * bool(ids)
         at = arrays + len(self.contents)
-        branches, alike = self._split_alike(branches)
-        self._number(others, first)
-        at = self._number([*branches, *alike, *leaves], at)
+        self._number(elements, first)
         for group in self.groups:
             at = group.number(self.numbers, at)
 
         bodies = [
-            self._leaf(element) if element in plain else self._element(element)
-            for element in others
+            self._leaf(element) if element in leaves else self._element(element)
+            for element in elements
         ]
         bodies += map(_write_shape, shapes)
         bodies.append(self._parent_tree(arrays))
@@ -155,19 +140,10 @@ class StructureWriter:
         if ids:
             additions[root] += b" /IDTree %d 0 R" % (tree + 1)
             bodies += self._id_tree(ids, tree + 2)
-        if not is_long:
+        if not self.groups:
             bodies += map(self._parent_array, self.contents)
             return AppendedObjects(bodies, additions)
-        lines = [self._branch(element) for element in branches]
-        blocks: list[PredictedObjects]
-        if any(None in content.owners for content in self.contents):
-            blocks = [self._parent_rows(len(str(at - 1)))]
-            blocks += [_align(_COLUMNS, lines)] if lines else []
-        else:
-            lines = [*map(self._parent_lines, self.contents), *lines]
-            blocks = [_align(_COLUMNS, lines)]
-        blocks += self._write_alike(alike)
-        blocks += self._write_leaves(leaves)
+        blocks: list[PredictedObjects] = [self._parent_rows(len(str(at - 1)))]
         numbers, parents = self.numbers, self.structure.parents
         for group in self.groups:
             holders = [numbers[parents[run.rows.start]] for run in group.runs]
@@ -180,6 +156,7 @@ class StructureWriter:
     def _collect(self) -> None:
         """Attach marked content and annotations to their elements, and those to their parents."""
         self.kids[DOCUMENT] = []
+        self.described = {*self._described(), *self.structure.shapes}
         self.widgets = {
             each.element: each
             for each in self.links
@@ -192,8 +169,7 @@ class StructureWriter:
                 self._kids_to_extend(link.element).append(link)
 
     def _collect_content(self, content: MarkedContent) -> None:
-        kids, parents = self.kids, self.structure.parents
-        cells, rows = self.structure.cells, self.plain_rows
+        parents, rows, cells = self.structure.parents, self.plain_rows, self.structure.cells
         owners = content.owners
         fields = [*reversed(content.fields)]
         runs = {run.mcid: run for run in content.runs}
@@ -210,23 +186,12 @@ class StructureWriter:
             if owner is None:
                 at += 1
                 continue
-            if at in content.rows and self._attach_row(content, at):
-                at += sum(content.rows[at][1])
-                continue
             row = parents[owner]
             if row in rows:
                 self._leave_run(row)
                 del rows[row]
             own = cells.get(row, _NO_CELLS)
-            if (
-                own.start == owner
-                and kids[row] is None
-                and content.stream is None
-                and owners[at : at + len(own)] == list(own)
-            ):
-                self._attach(row)
-                rows[row] = content, at, None
-                kids[own.start : own.stop] = [(content, mcid) for mcid in range(at, at + len(own))]
+            if own.start == owner and self._attach_row(content, at, own):
                 at += len(own)
                 continue
             self._attach_sequence(owner, content, at)
@@ -243,28 +208,36 @@ class StructureWriter:
             return False
         self._attach(rows.start)
         kids[rows.start : rows.stop : rows.step] = [[] for _ in rows]
-        self.plain_rows.update(
-            zip(rows, zip(repeat(content), run.mcids, repeat(None)), strict=False)
-        )
+        self.plain_rows.update(zip(rows, zip(repeat(content), run.mcids), strict=False))
         self.runs[rows.start] = content, run
         return True
 
-    def _attach_row(self, content: MarkedContent, at: int) -> bool:
-        """Attach a row that has no content yet, else return False."""
-        row, drawn = content.rows[at]
+    def _attach_row(self, content: MarkedContent, at: int, own: range) -> bool:
+        """Attach a row whose cells have a sequence each from an MCID on, as the next of a run or the
+        first; return False for others.
+        """
+        row, count = own.start - 1, len(own)
         if content.stream is not None or self.kids[row] is not None:
             return False
+        if content.owners[at : at + count] != list(own) or not self.described.isdisjoint(own):
+            return False
         self._attach(row)
-        self.plain_rows[row] = content, at, drawn
+        self.plain_rows[row] = content, at
+        before, run = self.last_run
+        if before is not content or (run.mcids.stop, run.rows.stop) != (at, row):
+            run = RowRun(at, count, range(row, row, count + 1))
+        if run.columns != count:
+            run = RowRun(at, count, range(row, row, count + 1))
+        run = run._replace(rows=range(run.rows.start, own.stop, count + 1))
+        self.last_run = self.runs[run.rows.start] = content, run
         return True
 
     def _spell_out(self, row: int) -> None:
         """Record the children of the cells of a row, if they are not recorded yet."""
         own = self.structure.cells[row]
         if all(each is None for each in self.kids[own.start : own.stop]):
-            content, mcid, drawn = self.plain_rows[row]
-            cells = own if drawn is None else compress(own, drawn)
-            for number, cell in enumerate(cells, mcid):
+            content, mcid = self.plain_rows[row]
+            for number, cell in enumerate(own, mcid):
                 self.kids[cell] = content, number
 
     def _leave_run(self, row: int) -> None:
@@ -313,50 +286,36 @@ class StructureWriter:
                 return
             element = parent
 
-    def _sort_elements(self) -> tuple[list[int], list[int], list[int]]:
-        """Return the elements of the tree but those of runs, in document order: others, branches,
-        leaves.
+    def _sort_elements(self) -> tuple[list[int], set[int]]:
+        """Return the elements of the tree but those of runs, in document order, and the leaves among
+        them: those of one sequence of a page, or none, and nothing else.
 
         Rows and cells of a table are in the tree even if they are empty.
         """
-        structure, kids, rows = self.structure, self.kids, self.plain_rows
+        structure, kids = self.structure, self.kids
         roles, parents = structure.roles, structure.parents
-        described = {*self._described(), *structure.shapes}
+        described = self.described
         self._group_runs(sorted(described))
-        others: list[int] = []
-        branches: list[int] = []
-        leaves: list[int] = []
+        elements: list[int] = []
+        leaves: set[int] = set()
         is_present = bytearray(len(kids))
         element = 0
         while element < len(kids):
             if element in self.runs:
                 element = self.runs[element][1].rows.stop
                 continue
-            if element in rows:
-                cells = structure.cells[element]
-                if described.isdisjoint(cells):
-                    branches.append(element)
-                    leaves += cells
-                    element = cells.stop
-                    continue
+            if element in self.plain_rows:
                 self._spell_out(element)
-                del rows[element]
             role, own = roles[element], kids[element]
             if own is not None or (role in _TABLE_PARTS and is_present[parents[element]]):
                 is_present[element] = True
-                if element in described or role in _OTHERS:
-                    others.append(element)
-                elif isinstance(own, tuple):
-                    content, _ = own
-                    (leaves if content.stream is None else others).append(element)
-                elif role in _CELLS and not own:
-                    leaves.append(element)
-                else:
-                    below = self._kids_of(element)
-                    is_branch = below and all(map(_is_element, below))
-                    (branches if is_branch else others).append(element)
+                elements.append(element)
+                is_plain = element not in described and role not in _OTHERS
+                has_one = isinstance(own, tuple) and own[0].stream is None
+                if is_plain and (has_one or (role in _CELLS and not own)):
+                    leaves.add(element)
             element += 1
-        return others, branches, leaves
+        return elements, leaves
 
     def _group_runs(self, described: Sequence[int]) -> None:
         """Group the runs by the kinds of their cells, and keep those worth it."""
@@ -522,72 +481,6 @@ class StructureWriter:
         if (marker := structure.markers.get(element)) is not None:
             yield b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
 
-    # --- aligned objects -------------------------------------------------------------------------
-
-    def _split_alike(self, branches: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Return the branches, and apart from them the rows with the commonest number of cells."""
-        roles, cells = self.structure.roles, self.structure.cells
-        groups: dict[int, list[int]] = {}  # by number of cells
-        others: list[int] = []
-        for element in branches:
-            if roles[element] == "TR":
-                groups.setdefault(len(cells[element]), []).append(element)
-            else:
-                others.append(element)
-        alike = max(groups.values(), key=len, default=[])
-        if len(alike) < LEAST_ALIGNED:
-            return list(branches), []
-        rest = [row for group in groups.values() if group is not alike for row in group]
-        return sorted([*others, *rest]), alike
-
-    def _branch(self, element: int) -> bytes:
-        """Return an element whose children are elements, in lines."""
-        structure, numbers = self.structure, self.numbers
-        parent = self.root if element == DOCUMENT else numbers[structure.parents[element]]
-        kids: Sequence[Any] = self._kids_of(element)
-        form = _branch_form(structure.roles[element]) + _REFERENCE * len(kids) + _BRANCH_END
-        return form % (parent, *[numbers[kid] for kid in kids])
-
-    def _write_alike(self, rows: Sequence[int]) -> Iterator[AlignedObjects]:
-        """Write table rows with the same number of cells, each as one row of bytes."""
-        if not rows:
-            return
-        numbers, parents, cells = self.numbers, self.structure.parents, self.structure.cells
-        form = _ROW_START + _ROW_REFERENCE * len(cells[rows[0]]) + b"]>>"
-        length = len(form % (0, *repeat(0, len(cells[rows[0]])))) - 1
-        width = -length % LENGTH_STEP + length
-        form += b" " * (width - length)
-        records = []
-        for row in rows:
-            own = cells[row]
-            records.append(form % (numbers[parents[row]], *numbers[own.start : own.stop]))
-        yield AlignedObjects(width, [width] * len(rows), b"".join(records))
-
-    def _write_leaves(self, leaves: Sequence[int]) -> Iterator[AlignedObjects]:
-        """Write elements with one marked-content sequence of a page, or none."""
-        if not leaves:
-            return
-        columns = LeafColumns(self.numbers[leaves[-1]], max(map(_last_mcid, self.contents)))
-        structure, numbers, rows = self.structure, self.numbers, self.plain_rows
-        roles, parents = structure.roles, structure.parents
-        at = 0
-        while at < len(leaves):
-            element = leaves[at]
-            parent = parents[element]
-            number, own = numbers[parent], self.kids[element]
-            if parent in rows and (cells := structure.cells[parent]).start == element:
-                content, first, drawn = rows[parent]
-                kinds = tuple(roles[cells.start : cells.stop])
-                columns.add(kinds, number, self.pages[content.page], first, drawn)
-                at += len(cells)
-                continue
-            if isinstance(own, tuple):
-                columns.add((roles[element],), number, self.pages[own[0].page], own[1])
-            else:
-                columns.add_empty(roles[element], number)
-            at += 1
-        yield columns.write()
-
     # --- the parent tree ---------------------------------------------------------------------------
 
     def _parent_array(self, content: MarkedContent) -> bytes:
@@ -597,14 +490,8 @@ class StructureWriter:
             [b"null" if owner is None else b"%d 0 R" % numbers[owner] for owner in content.owners]
         )
 
-    def _parent_lines(self, content: MarkedContent) -> bytes:
-        """Return the same in lines."""
-        numbers = self.numbers
-        entries = [numbers[owner] for owner in content.owners if owner is not None]
-        return _write_line(b"[") + _REFERENCE * len(entries) % tuple(entries) + _write_line(b"]")
-
     def _parent_rows(self, digits: int) -> AlignedObjects:
-        """Return the same of all content streams, with `digits` in each number."""
+        """Return the same of all content streams in aligned lines, with `digits` in each number."""
         lines = ParentLines(self.numbers, self.groups, digits)
         arrays = [
             lines.write(
@@ -670,23 +557,6 @@ def _align(columns: int, objects: Sequence[bytes]) -> AlignedObjects:
     """Return objects in lines of some columns, each after a zero byte."""
     lengths = [len(each) // (columns + 1) * columns for each in objects]
     return AlignedObjects(columns, lengths, b"".join(objects))
-
-
-def _write_line(text: bytes) -> bytes:
-    """Return a text in lines of `_COLUMNS` bytes."""
-    starts = range(0, len(text), _COLUMNS)
-    return b"".join([b"\0" + text[at : at + _COLUMNS].ljust(_COLUMNS) for at in starts])
-
-
-@cache
-def _branch_form(role: str) -> bytes:
-    """Return the start of a branch, for the number of its parent."""
-    name = _write_line(b"<</S/" + role.encode("ascii"))
-    return name + b"\0/P %7d 0 R  " + _write_line(b"/K[")
-
-
-def _last_mcid(content: MarkedContent) -> int:
-    return max(len(content.owners) - 1, 0)
 
 
 def _id_of_note(note: int) -> bytes:

@@ -77,10 +77,7 @@ class RunGroup:
         return self.row_count * len(self.roles)
 
     def number(self, numbers: list[int], first: int) -> int:
-        """Number the objects of the rows, then of the cells, from `first`; return the next number.
-
-        Of the cells of an aligned run, only those of the last row are set: no others are asked for.
-        """
+        """Number the objects of the rows, then of the cells, from `first`; return the next number."""
         columns = len(self.roles)
         self.first_row, self.first_cell = first, first + self.row_count
         row, cell = self.first_row, self.first_cell
@@ -89,7 +86,7 @@ class RunGroup:
             numbers[elements.start : elements.stop : elements.step] = range(row, row + count)
             row, end = row + count, cell + count * columns
             numbers[elements.stop - columns : elements.stop] = range(end - columns, end)
-            for at in range(0 if run.is_aligned else columns):
+            for at in range(columns):
                 cells = range(cell + at, end, columns)
                 numbers[elements.start + 1 + at : elements.stop : elements.step] = cells
             cell = end

@@ -65,6 +65,7 @@ class StructureTree:
         numbered from `first_link`. Their keys in the parent tree are among the additions.
         """
         add_headers(self.structure)
+        self.structure.complete_tables()
         widgets = sum(not each.is_link for each in self._annotations)
         known, others = numbers[: len(numbers) - widgets], iter(numbers[len(numbers) - widgets :])
         annotations = [

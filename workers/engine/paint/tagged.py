@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import compress
+from itertools import chain
 from typing import Any, Final
 
 from workers.engine.layout.display import (
@@ -89,25 +89,17 @@ class TaggedStreamWriter(ContentStreamWriter):
             super().write_rows(item)
             return
         rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
-        whole = None if "" in item.texts else self._find_whole_rows(rows, item.columns)
-        if whole is not None:
-            before = self._begin_whole_rows(whole)
-            self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
-            self._write_texts(item, before)
-            return
-        columns = item.columns
-        drawn = [*map(bool, item.texts)]
-        before = self._begin_rows(
-            [
-                (own, drawn[at : at + columns])
-                for own, at in zip(rows, range(0, len(drawn), columns), strict=True)
-            ]
-        )
+        whole = self._find_whole_rows(rows, item.columns)
+        before = self._begin_rows(rows) if whole is None else self._begin_whole_rows(whole)
         self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
+        rest = b""
+        if "" in item.texts:
+            before, rest = _move_to_texts(before, item.texts)
         self._write_texts(item, before)
+        self._out.append(rest)
 
     def _find_whole_rows(self, rows: Sequence[Sequence[int]], columns: int) -> range | None:
-        """Return the elements of rows that follow each other and are drawn whole, else None."""
+        """Return the elements of rows that follow each other and are drawn at once, else None."""
         first = rows[0][0] - 1
         cells = self._structure.cells.get(first)
         found = range(first, first + len(rows) * (columns + 1), columns + 1)
@@ -115,7 +107,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         return found if is_whole else None
 
     def _begin_whole_rows(self, rows: range) -> Sequence[bytes]:
-        """Number elements like `_begin_rows`, for rows whose cells are all drawn.
+        """Number elements like `_begin_rows`, for rows that follow each other.
 
         Their elements are recorded as a run, and not as owners.
         """
@@ -135,39 +127,23 @@ class TaggedStreamWriter(ContentStreamWriter):
         self._current = rows.stop - 1
         return _write_nexts(kinds, run.mcids)
 
-    def _begin_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[bool]]]) -> list[bytes]:
-        """Number the elements of rows that are drawn, and return the operator in front of each.
+    def _begin_rows(self, rows: Sequence[Sequence[int]]) -> Sequence[bytes]:
+        """Number the elements of rows, and return the operator in front of each.
 
         That of the first is written: it may need another object.
         """
-        owners, roles, cells = self._content.owners, self._structure.roles, self._structure.cells
-        is_long = len(roles) >= LEAST_ALIGNED
-        before: list[bytes] = []
-        is_first = True
-        for row, drawn in rows:
-            elements = [*compress(row, drawn)]
-            if not elements:
-                before += [b""] * len(row)
-                continue
-            if is_long and 2 * len(elements) >= ALIGNED_MCIDS:
-                owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
-            number = len(owners)
-            if cells.get(row[0] - 1) == row:
-                self._content.rows[number] = row[0] - 1, drawn
-            if is_first:
-                is_first = False
-                if self._is_inside:
-                    self._out.append(_NEXT_SEQUENCES[roles[elements[0]]] % number)
-                else:
-                    self._switch(elements[0], is_text=True)
-            owners[number:] = elements
-            numbers = iter(range(number, len(owners)))
-            before += [
-                _NEXT_SEQUENCES[roles[element]] % next(numbers) if is_drawn else b""
-                for element, is_drawn in zip(row, drawn, strict=True)
-            ]
-            self._current = elements[-1]
-        before[next(at for at, written in enumerate(before) if written)] = b""
+        owners, roles = self._content.owners, self._structure.roles
+        elements, number = [*chain.from_iterable(rows)], len(owners)
+        before = [
+            _NEXT_SEQUENCES[roles[element]] % mcid for mcid, element in enumerate(elements, number)
+        ]
+        if self._is_inside:
+            self._out.append(before[0])
+        else:
+            self._switch(elements[0], is_text=True)
+        before[0] = b""
+        owners[number:] = elements
+        self._current = elements[-1]
         return before
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:
@@ -232,6 +208,18 @@ _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
     Save: TaggedStreamWriter.begin_group,
     Widget: TaggedStreamWriter.add_widget,
 }
+
+
+def _move_to_texts(before: Sequence[bytes], texts: Sequence[str]) -> tuple[list[bytes], bytes]:
+    """Return the operators before cells with those of empty ones before the next text, and the rest."""
+    moved: list[bytes] = []
+    waiting = b""
+    for operator, text in zip(before, texts, strict=True):
+        waiting += operator
+        moved.append(waiting if text else b"")
+        if text:
+            waiting = b""
+    return moved, waiting
 
 
 def _begin_sequence(role: str) -> bytes:

@@ -50,7 +50,12 @@ SHADING: Final = (
     *("Coords", "Extend", "BitsPerCoordinate", "BitsPerComponent", "BitsPerFlag", "Decode"),
     "VerticesPerRow",
 )
-# Of functions, colour spaces, encodings, font descriptors and font programs.
+# Of a colour space of several colorants, and its process (ISO 32000-1, tables 71 and 72).
+COLORANTS: Final = ("Subtype", "Process", "Colorants", "MixingHints")
+PROCESS: Final = ("ColorSpace", "Components")
+MIXING_HINTS: Final = ("Solidities", "PrintingOrder", "DotGain")
+# Of functions, colour spaces, encodings, font descriptors and font programs. CharSet and
+# CIDSet are optional, and PDF/A forbids those that are not complete.
 VALUE: Final = frozenset(
     {
         "FunctionType",
@@ -77,7 +82,7 @@ VALUE: Final = frozenset(
     }
     | {"Registry", "Ordering", "Supplement", "FontName", "FontFamily", "FontStretch", "FontWeight"}
     | {"Flags", "FontBBox", "ItalicAngle", "Ascent", "Descent", "Leading", "CapHeight", "XHeight"}
-    | {"StemV", "StemH", "AvgWidth", "MaxWidth", "MissingWidth", "CharSet", "CIDSet", *FONT_FILES}
+    | {"StemV", "StemH", "AvgWidth", "MaxWidth", "MissingWidth", *FONT_FILES}
     | {"Length1", "Length2", "Length3"}
 )
 # Types of dictionaries that are no content: a reference to one is left out.

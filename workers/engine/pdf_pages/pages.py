@@ -45,8 +45,7 @@ class ImportedPage:
     unembedded_fonts: tuple[str, ...]
     unmapped_fonts: tuple[str, ...]
     has_cmyk: bool
-    has_lzw: bool
-    has_unknown_blend: bool
+    breaches: tuple[str, ...]  # of PDF/A, with the clauses of ISO 19005-2
     depth: int
     matrix: Matrix = _UPRIGHT
 
@@ -104,6 +103,8 @@ def _describe(
     pages: int,
     omitted: tuple[str, ...],
 ) -> ImportedPage:
+    if facts.has_icc_cmyk and facts.has_overprint_mode:
+        facts.breaches["overprint mode 1 in a CMYK profile (6.2.4.2)"] = None
     return ImportedPage(
         key=key,
         width_points=size[0],
@@ -115,8 +116,7 @@ def _describe(
         unembedded_fonts=tuple(facts.unembedded),
         unmapped_fonts=tuple(facts.unmapped),
         has_cmyk=facts.has_cmyk,
-        has_lzw=facts.has_lzw,
-        has_unknown_blend=facts.has_unknown_blend,
+        breaches=tuple(facts.breaches),
         depth=facts.depth + 1,
     )
 

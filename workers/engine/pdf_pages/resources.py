@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 from math import hypot
 from typing import Final, NamedTuple
 
+from workers.engine.pdf_pages.archive_checks import (
+    check_font,
+    check_jpeg2000,
+    has_private_characters,
+)
 from workers.engine.pdf_pages.content import (
     MAX_INSTRUCTIONS,
     MAX_PIXELS,
@@ -21,13 +26,16 @@ from workers.engine.pdf_pages.content import (
 )
 from workers.engine.pdf_pages.entries import (
     BLEND_MODES,
+    COLORANTS,
     FILTER_PARAMETERS,
     FONT,
     FONT_FILES,
     FORM,
     GROUP,
     IMAGE,
+    MIXING_HINTS,
     OTHER_TYPES,
+    PROCESS,
     SHADING,
     SHADING_PATTERN,
     SOFT_MASK,
@@ -53,6 +61,7 @@ from workers.engine.pdf_pages.output import ObjectBuilder, Parts, write_deflated
 from workers.engine.pdf_pages.tiling import count_tiles
 
 _MAX_NESTING: Final = 60  # of values in each other
+_CMYK: Final = 4  # components of a colour space
 _BYTES_PER_INSTRUCTION: Final = 4  # of a mesh of colours
 UNBOUNDED: Final = 100_000.0  # the diagonal of content that is not clipped
 
@@ -66,8 +75,9 @@ class Facts:
         default_factory=dict
     )  # fonts without characters for their codes
     has_cmyk: bool = False
-    has_lzw: bool = False
-    has_unknown_blend: bool = False
+    breaches: dict[str, None] = field(default_factory=dict)  # of PDF/A, with their clauses
+    has_overprint_mode: bool = False
+    has_icc_cmyk: bool = False
     depth: int = 1
 
 
@@ -141,7 +151,8 @@ class ResourceCopier:
         self._budget.take_content(len(data))
         content = clean_content(data, is_hidden)
         self.facts.has_cmyk = self.facts.has_cmyk or content.has_cmyk
-        self.facts.has_lzw = self.facts.has_lzw or content.has_lzw
+        if content.has_lzw:
+            self.facts.breaches["data in LZW (6.1.7.2)"] = None
         copied: NamedResources = {}
         instructions, depth = content.instructions, content.depth
         for category, names in sorted(content.used.items()):
@@ -298,7 +309,10 @@ class ResourceCopier:
         modes = self._file.resolve(entries.get("BM"))
         for mode in modes if isinstance(modes, list) else [modes]:
             if mode is not None and self._file.resolve(mode) not in BLEND_MODES:
-                self.facts.has_unknown_blend = True
+                self.facts.breaches["blend modes of its own (6.2.10)"] = None
+        overprints = any(self._file.resolve(entries.get(name)) is True for name in ("OP", "op"))
+        if overprints and self._file.resolve(entries.get("OPM")) == 1:
+            self.facts.has_overprint_mode = True
         copiers = {"SMask": self._copy_soft_mask, "Font": self._copy_font_array}
         parts = [b"<< ", *self._entries(entries, STATE, copiers), b" >>"]
         mask = self._file.resolve_dictionary(entries.get("SMask")).get("G")
@@ -343,12 +357,56 @@ class ResourceCopier:
     def _copy_color_space(self, value: PdfObject) -> Parts:
         if is_name(value, "DeviceCMYK", "CMYK"):
             self.facts.has_cmyk = True
+        if isinstance(value, dict):
+            return self._copy_colorants(value)
+        if isinstance(value, Stream) and self._file.resolve(value.entries.get("N")) == _CMYK:
+            self.facts.has_icc_cmyk = True
         if not isinstance(value, list):
             return self._copy_value(value)
         parts: Parts = [b"["]
         for item in value:
             parts += [*self._refer(item, "ColorSpace", self._copy_color_space), b" "]
         return [*parts, b"]"]
+
+    def _copy_colorants(self, value: PdfObject) -> Parts:
+        """Copy the attributes of a DeviceN space, or a dictionary of other spaces."""
+        entries = self._file.resolve_dictionary(value)
+        if not any(name in entries for name in COLORANTS):
+            return self._copy_value(value)
+        copiers = {
+            "Colorants": self._copy_named_spaces,
+            "Process": self._copy_process,
+            "MixingHints": self._copy_hints,
+        }
+        return [b"<< ", *self._entries(entries, COLORANTS, copiers), b">>"]
+
+    def _copy_named_spaces(self, value: PdfObject) -> Parts:
+        parts: Parts = [b"<< "]
+        for name, space in self._file.resolve_dictionary(value).items():
+            copied = self._refer(space, "ColorSpace", self._copy_color_space)
+            parts += [write_name(name), b" ", *copied, b" "]
+        return [*parts, b">>"]
+
+    def _copy_process(self, value: PdfObject) -> Parts:
+        copiers = {"ColorSpace": self._copy_color_space}
+        entries = self._file.resolve_dictionary(value)
+        return [b"<< ", *self._entries(entries, PROCESS, copiers), b">>"]
+
+    def _copy_hints(self, value: PdfObject) -> Parts:
+        """Copy hints for mixing colorants, whose dictionaries have the names of these."""
+        entries = {
+            name: hint
+            for name, hint in self._file.resolve_dictionary(value).items()
+            if name in MIXING_HINTS
+        }
+        copiers = dict.fromkeys(("Solidities", "DotGain"), self._copy_named_values)
+        return [b"<< ", *self._entries(entries, MIXING_HINTS, copiers), b">>"]
+
+    def _copy_named_values(self, value: PdfObject) -> Parts:
+        parts: Parts = [b"<< "]
+        for name, each in self._file.resolve_dictionary(value).items():
+            parts += [write_name(name), b" ", *self._refer(each, "", self._copy_value), b" "]
+        return [*parts, b">>"]
 
     # --- fonts
 
@@ -378,7 +436,10 @@ class ResourceCopier:
         names = tuple(
             name for name in FONT if name not in ("CharProcs", "Resources", "DescendantFonts")
         )
-        return [b"<< ", *self._entries(entries, names), b" >>"]
+        parts = [b"<< ", *self._entries(entries, names)]
+        if is_name(entries.get("Subtype"), "CIDFontType2") and "CIDToGIDMap" not in entries:
+            parts.append(b" /CIDToGIDMap /Identity")  # the default, which PDF/A wants to be stated
+        return [*parts, b" >>"]
 
     def _copy_glyphs(self, font: Mapping[str, PdfObject]) -> tuple[Parts, Cost]:
         """Return the glyphs of a Type 3 font (9.6.5), which are content, and the most that one costs."""
@@ -401,8 +462,14 @@ class ResourceCopier:
         return [*parts, b">> /Resources ", *resources], Cost(instructions, depth)
 
     def _check_font(self, font: Mapping[str, PdfObject]) -> None:
-        """Record a font that is not embedded, or whose codes have no characters."""
+        """Record a font that is not embedded, whose codes have no characters, or that breaks PDF/A."""
+        self.facts.breaches.update(dict.fromkeys(check_font(self._file, font)))
         kind, name = font.get("Subtype"), _display_name(self._file.resolve(font.get("BaseFont")))
+        characters = self._file.resolve(font.get("ToUnicode"))
+        if isinstance(characters, Stream) and has_private_characters(
+            self._file.decode(characters).data
+        ):
+            self.facts.unmapped[name] = None
         if is_name(kind, "Type3"):
             if "ToUnicode" not in font:
                 self.facts.unmapped[name] = None
@@ -472,6 +539,8 @@ class ResourceCopier:
             index = self._builder.reserve()
             self._builder.define(index, self._copy_value(rest.parameters["JBIG2Globals"]))
             parameters = [b"/JBIG2Globals ", index]
+        if rest.name == "JPXDecode":
+            self.facts.breaches.update(dict.fromkeys(check_jpeg2000(data)))
         filters: Parts = [b" /Filter ", write_name(rest.name)]
         if parameters:
             filters += [b" /DecodeParms << ", *parameters, b" >>"]

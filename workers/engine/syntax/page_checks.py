@@ -39,6 +39,7 @@ def check_pages(root: Element, findings: Findings) -> None:
     for page in pages:
         for area in page.elements("area"):
             _check_area(area, flows, findings)
+            _check_height(area, page, pages, findings)
         for box in page.elements("box"):
             _check_position(box, findings)
             _check_without_effect(box, (*_BREAKS, "counter-set", "id"), "a box of a page", findings)
@@ -125,6 +126,21 @@ def _check_area(area: Element, flows: Iterable[str], findings: Findings) -> None
         findings.error(
             "unknown-flow",
             f'The flow "{name[:40]}" of `area` is not declared{_suggest(name, flows, findings)}',
+            area.location,
+        )
+
+
+def _check_height(
+    area: Element, page: Element, pages: Iterable[Element], findings: Findings
+) -> None:
+    """Report an area of a page that is as high as its content."""
+    alike = [one for one in pages if one.attributes.get("name") == page.attributes.get("name")]
+    sizes = [one.attributes["size"] for one in (page, *alike) if "size" in one.attributes]
+    if sizes and sizes[0].split()[1:] == ["auto"]:
+        findings.error(
+            "position-conflict",
+            "An `area` has a place on its page, whose height is auto; give the page a height, or "
+            "leave the area out",
             area.location,
         )
 

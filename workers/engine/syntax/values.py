@@ -78,10 +78,11 @@ class BorderValue(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """A sheet's width and height in points."""
+    """A sheet's width and height in points; one `is_open` is as high as its content, at most so high."""
 
     width: float
     height: float
+    is_open: bool = False
 
 
 class LoopClause(NamedTuple):
@@ -592,6 +593,8 @@ def _read_paper(text: str) -> Paper:
             return paper
         case ["landscape"] if paper:
             return Paper(paper.height, paper.width)
+        case ["auto"] if paper is None:
+            return Paper(_read_edge(parts[0]), MAX_LENGTH, is_open=True)
         case [height] if paper is None:
             return Paper(_read_edge(parts[0]), _read_edge(height))
         case _:
@@ -606,7 +609,7 @@ def _read_edge(text: str) -> float:
 
 
 PAPER: Final = ValueType(
-    "A3, A4, A5, A6, Letter or Legal, alone or with landscape, or a width and a height from 10mm to 5000mm",
+    "A3, A4, A5, A6, Letter or Legal, alone or with landscape, or a width and a height from 10mm to 5000mm; the height may be auto, that of the content",
     _read_paper,
     ("A3", "A4", "A5", "A6", "Letter", "Legal"),
 )

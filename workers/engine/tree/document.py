@@ -69,7 +69,8 @@ class PageMaster:
     """The page master of one member of a page family: paper, margins (points) and running content.
 
     `boxes` are containers positioned on the paper. Without areas the flow `body` has the whole
-    region. `bleed` is how far (points) the background extends beyond the paper.
+    region. `bleed` is how far (points) the background extends beyond the paper. A page that `is_open`
+    is as high as its content, and `height` is what it may be at most.
     """
 
     source: Source | None
@@ -87,6 +88,7 @@ class PageMaster:
     watermarks: tuple[Watermark, ...] = ()
     bleed: float = 0.0
     has_crop_marks: bool = False
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class Watermark:
     color: Color
     source: Source | None = None
     picture: ImageSource | None = None
+    on: Occurrence = Occurrence.CONTENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -557,6 +557,7 @@ class Occurrence(StrEnum):
     ODD = "odd"
     EVEN = "even"
     BLANK = "blank"
+    CONTENT = "content"  # all pages but blank ones
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.charts.stacking import stack_areas, stack_columns
+from workers.engine.layout.charts.stacking import stack
 
 COLUMNS = st.integers(1, 5).flatmap(
     lambda size: st.lists(
@@ -19,7 +19,7 @@ COLUMNS = st.integers(1, 5).flatmap(
 
 @given(COLUMNS)
 def test_columns_grow_away_from_zero(series):
-    stacks = stack_columns(series)
+    stacks = stack(series)
     for column, parts in zip(zip(*series, strict=True), zip(*stacks, strict=True), strict=True):
         for value, part in zip(column, parts, strict=True):
             assert (part is None) is (value is None)
@@ -30,23 +30,17 @@ def test_columns_grow_away_from_zero(series):
 
 @given(COLUMNS)
 def test_shares_of_a_column_are_one_together(series):
-    for parts in zip(*stack_columns(series, is_share=True), strict=True):
+    for parts in zip(*stack(series, is_share=True), strict=True):
         sizes = [abs(part[1] - part[0]) for part in parts if part is not None]
         assert sum(sizes) == pytest.approx(1.0) or not any(sizes)
 
 
-@given(COLUMNS)
-def test_areas_meet(series):
-    for parts in zip(*stack_areas(series), strict=True):
-        base = 0.0
-        for part in parts:
-            assert part is not None
-            assert part[0] == base
-            base = part[1]
+def test_a_gap_is_no_part_and_the_others_meet_without_it():
+    assert stack([[3.0], [None], [2.0]]) == [[(0.0, 3.0)], [None], [(3.0, 5.0)]]
 
 
 def test_negative_values_are_drawn_below_zero():
-    assert stack_columns([[3.0], [-1.0], [2.0], [-4.0]]) == [
+    assert stack([[3.0], [-1.0], [2.0], [-4.0]]) == [
         [(0.0, 3.0)],
         [(0.0, -1.0)],
         [(3.0, 5.0)],

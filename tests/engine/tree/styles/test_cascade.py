@@ -110,7 +110,8 @@ def test_lists_in_lists_keep_the_rhythm_of_the_items() -> None:
     assert isinstance(inner, ListBlock)
     between = outer.items[0].style.box.margin.bottom
     assert (outer.style.box.margin.top, outer.style.box.margin.bottom) == (ZERO, Length(mm(2)))
-    assert (inner.style.box.margin.top, inner.style.box.margin.bottom) == (between, ZERO)
+    above = Length(between.value, LengthKind.BETWEEN)
+    assert (inner.style.box.margin.top, inner.style.box.margin.bottom) == (above, ZERO)
 
 
 def test_a_declared_margin_holds_for_lists_in_lists_too() -> None:

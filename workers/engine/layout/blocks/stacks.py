@@ -3,8 +3,9 @@
 Margins. The distance between two blocks is the larger of the two adjoining margins; negative
 margins are added (CSS 2.2, 8.3.1). The margins of a first and last child collapse with those of a
 parent without border, padding or height. Unlike in CSS, other margins apply between blocks only:
-the bottom margin of a last child adds nothing to its box, cell or header, and a margin at the top
-of an area is dropped unless a forced break precedes it.
+the bottom margin of a last child adds nothing to its box, cell or header, a margin at the top
+of an area is dropped unless a forced break precedes it, and a built-in top margin, such as that of
+a heading, always at the top of an area, box, cell or header.
 
 Breaks. A stack ends before the first child of which nothing fits, or inside it. `break-after` and
 `break-before` of `avoid` move the break up to the nearest place where one is allowed: inside the
@@ -190,19 +191,24 @@ def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
     return top_margin(block, width), _bottom_margin(block, width)
 
 
-def top_margin(block: AnyBlock, width: float) -> float:
-    """Return the collapsed top margin of a block, in points; 0 for `auto`."""
-    if type(block) is Paragraph:  # most blocks
-        return _points(block.style.box.margin.top, width)
+def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> float:
+    """Return the collapsed top margin of a block, in points; 0 for `auto`.
+
+    For a block that `is_first` in its container it is what the author states.
+    """
     if isinstance(block, Break):
         return 0.0
-    own = _points(block.style.box.margin.top, width)
+    margin = block.style.box.margin.top
+    own = 0.0 if is_first and margin.kind is LengthKind.BETWEEN else _points(margin, width)
+    if type(block) is Paragraph:  # most blocks
+        return own
     if type(block) is Row:
         is_open = collapses_child_margins(block.style.box)
-        return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
+        shared = shared_top_margin(block, width, is_first=is_first) if is_open else 0.0
+        return collapse_margins(own, shared)
     children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
-        return collapse_margins(own, top_margin(children[0], width))
+        return collapse_margins(own, top_margin(children[0], width, is_first=is_first))
     return own
 
 
@@ -218,9 +224,10 @@ def in_flow_children(row: Row) -> list[Block]:
     return [c for c in row.children if not isinstance(c, Break) and not is_positioned(c)]
 
 
-def shared_top_margin(row: Row, width: float) -> float:
+def shared_top_margin(row: Row, width: float, *, is_first: bool = False) -> float:
     """Return the least top margin of the blocks of a row, in points."""
-    return min((top_margin(child, width) for child in in_flow_children(row)), default=0.0)
+    margins = [top_margin(child, width, is_first=is_first) for child in in_flow_children(row)]
+    return min(margins, default=0.0)
 
 
 def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> float:
@@ -350,7 +357,7 @@ class _StackLayout:
         return self._make_fragment(None)
 
     def _place(self, index: int, block: AnyBlock, inner: Resume) -> Fragment | None:
-        gap = self._gap(index, top_margin(block, self.region.width))
+        gap = self._gap(index, block)
         region = self.region
         is_top = region.is_top and not self.placed
         left = region.height - self.y - gap
@@ -375,14 +382,13 @@ class _StackLayout:
         self.last_bottom_margin = bottom_margin_after(block, fragment, self.region.width)
         return fragment
 
-    def _gap(self, index: int, top: float) -> float:
+    def _gap(self, index: int, block: AnyBlock) -> float:
+        width = self.region.width
         if self.placed:
-            return collapse_margins(self.last_bottom_margin, top)
-        if index == self.start.child and self.start.inner is not None:
-            return 0.0
-        if self.is_resumed:
-            return top if self.start.is_forced else 0.0
-        return 0.0 if self.collapses_top else top
+            return collapse_margins(self.last_bottom_margin, top_margin(block, width))
+        is_continued = index == self.start.child and self.start.inner is not None
+        is_dropped = not self.start.is_forced if self.is_resumed else self.collapses_top
+        return 0.0 if is_continued or is_dropped else top_margin(block, width, is_first=True)
 
     def _forced_before(self, index: int) -> str:
         if not self.placed or self.region.height == inf:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import outer_widths, resolve_box, with_own_width
@@ -24,6 +26,7 @@ from workers.engine.layout.context import (
     Resume,
     shorten_value,
 )
+from workers.engine.layout.display import GlyphRun
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.tree.nodes import Chart
 from workers.engine.units import LengthKind, mm
@@ -32,6 +35,7 @@ _SMALL: Final[dict[str, tuple[float, float]]] = {  # width and height in em
     "sparkline": (7.0, 1.1),
     "gauge": (7.0, 0.75),
 }
+_MAX_CELLS: Final = 2000  # of the table of the data, for readers of tagged files
 _SHAPE: Final = 0.5  # default height, of the width
 _MOST_HEIGHT: Final = mm(75)
 _BAR: Final = 1.9  # lines per category of a bar chart
@@ -70,9 +74,22 @@ class ChartFragment:
         label_style = LabelStyle(context.fonts, node.style.text, is_rtl=is_rtl)
         drawing = ChartDrawing(pen, node, label_style, self.width, self.height)
         _DRAW.get(node.kind, draw_plot)(drawing)
+        if isinstance(owner, int) and node.kind not in _SMALL:
+            self._add_data(canvas, x, y)
         context.report_missing_glyphs("".join(pen.texts), node.source)
         for problem in drawing.problems:
             canvas.report(self._describe_problem(problem))
+
+    def _add_data(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Add a table of the data for readers of tagged files, each cell with a text without glyphs:
+        some readers find only elements that have content on a page.
+        """
+        structure, text = canvas.structure, self.node.style.text
+        assert structure is not None
+        face = self.context.fonts.find(text)
+        empty = GlyphRun(x, y, face, text.size, text.color, face.encode(""), "", 0.0, None)
+        cells = structure.add_data_table(self.node, list(_write_data(self.node)))
+        canvas.items += [empty._replace(owner=cell) for cell in cells]
 
     def _describe_problem(self, problem: ChartProblem) -> LayoutProblem:
         return LayoutProblem(
@@ -110,6 +127,29 @@ def lay_out_chart(
         context, node, used_box.content_width, max(height - down, 0.0), context.chain(node.source)
     )
     return place_figure(context, node, used_box, space, fragment)
+
+
+def _write_data(node: Chart) -> Iterator[list[str]]:
+    """Yield the rows of a table of the data, with a head row; none of more than `_MAX_CELLS` cells."""
+    if len(node.xs) * (len(node.series) + 1) > _MAX_CELLS or not node.xs:
+        return
+    write = node.value_axis.format.write_number
+    labels = [series.label or node.value_axis.title or node.title for series in node.series]
+    yield [node.x_axis.title, *labels]
+    for at, x in enumerate(node.xs):
+        values = [series.exact[at] for series in node.series]
+        yield [
+            _write_category(node, x),
+            *["" if value is None else write(value, None) for value in values],
+        ]
+
+
+def _write_category(node: Chart, x: Any) -> str:
+    if isinstance(x, Decimal):
+        return node.x_axis.format.write_number(x, None)
+    if isinstance(x, datetime):
+        return x.isoformat(" ").removesuffix(" 00:00:00")
+    return "" if x is None else str(x)
 
 
 def measure_chart(context: LayoutContext, node: Chart) -> tuple[float, float]:

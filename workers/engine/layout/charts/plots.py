@@ -36,7 +36,7 @@ from workers.engine.layout.charts.legends import (
 from workers.engine.layout.charts.marks import PlotCoordinates
 from workers.engine.layout.charts.pen import ELLIPSIS, PlotArea, TextAnchor
 from workers.engine.layout.charts.scales import separate
-from workers.engine.layout.charts.stacking import StackedValue, stack_areas, stack_columns
+from workers.engine.layout.charts.stacking import StackedValue, stack
 from workers.engine.layout.charts.times import to_days
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis
 from workers.engine.tree.nodes import Chart
@@ -154,7 +154,6 @@ def _prepare(drawing: ChartDrawing) -> _Plot:
 def _stack(chart: Chart, values: Sequence[Sequence[float | None]]) -> list[list[StackedValue]]:
     if chart.stack == "none" or chart.kind not in _FROM_ZERO:
         return [[None if value is None else (0.0, value) for value in line] for line in values]
-    stack = stack_areas if chart.kind == "area" else stack_columns
     return stack(values, is_share=chart.stack == "share")
 
 

@@ -8,8 +8,8 @@ Values = Sequence[float | None]
 StackedValue = tuple[float, float] | None  # start and end, None without a value
 
 
-def stack_columns(series: Sequence[Values], *, is_share: bool = False) -> list[list[StackedValue]]:
-    """Stack columns: positive values upwards, negative ones downwards (D3 stackOffsetDiverging).
+def stack(series: Sequence[Values], *, is_share: bool = False) -> list[list[StackedValue]]:
+    """Stack positive values upwards, negative ones downwards (D3 stackOffsetDiverging).
 
     With `is_share` they are fractions of the sum of absolute values.
     """
@@ -26,19 +26,6 @@ def stack_columns(series: Sequence[Values], *, is_share: bool = False) -> list[l
             else:
                 stacked[at].append((below, below + value / total))
                 below += value / total
-    return stacked
-
-
-def stack_areas(series: Sequence[Values], *, is_share: bool = False) -> list[list[StackedValue]]:
-    """Stack areas, each on the sum of those before; a gap counts as 0."""
-    stacked: list[list[StackedValue]] = [[] for _ in series]
-    for column in zip(*series, strict=True):
-        total = _total(column) if is_share else 1.0
-        base = 0.0
-        for at, value in enumerate(column):
-            top = base + (value or 0.0) / total
-            stacked[at].append((base, top))
-            base = top
     return stacked
 
 

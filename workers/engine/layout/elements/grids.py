@@ -1,7 +1,7 @@
 """Grids: cells in columns of fixed widths, filled in order and continued on further pages.
 
-A block without a stated height is stretched to its cell and must fit into it. Rows are never split;
-a grid breaks between them.
+A block without a stated height is stretched to its cell and must fit into it. A grid breaks between
+its rows, and inside one without a stated height that is taller than an area.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import IN_CELL, lay_out_box, outer_widths
-from workers.engine.layout.blocks.stacks import lay_out_stack
+from workers.engine.layout.blocks.stacks import StackFragment, StackResume, lay_out_stack
 from workers.engine.layout.blocks.tracks import Track, distribute_width
 from workers.engine.layout.context import (
     EPSILON,
@@ -40,6 +40,18 @@ from workers.engine.tree.nodes import (
 from workers.engine.units import Length, LengthKind
 
 
+class GridResume(NamedTuple):
+    """A position in a grid: the cell, counted from the first of all, and those in the blocks of its
+    row if that is split, None for a finished one.
+    """
+
+    cell: int
+    blocks: tuple[StackResume | None, ...] = ()
+
+
+_BEGINNING: Final = StackResume(0, None, False)
+
+
 class _Cell(NamedTuple):
     """A filled cell, in the coordinates of its grid."""
 
@@ -50,11 +62,11 @@ class _Cell(NamedTuple):
 
 @dataclass(slots=True)
 class GridFragment:
-    """Rows of a grid; `resume` is the index of the next cell, counted from the first of all."""
+    """Rows of a grid."""
 
     cells: list[_Cell]
     height: float
-    resume: Resume
+    resume: GridResume | None
     problem: LayoutProblem | None = None
     forced: str = ""
 
@@ -88,7 +100,7 @@ def lay_out_grid(
 
     def content(inner: Region, at: Resume) -> Fragment | None:
         context.path.append(node.source)
-        fragment = _GridFiller(context, node, inner, at or 0).fill()
+        fragment = _GridFiller(context, node, inner, at or GridResume(0)).fill()
         context.path.pop()
         return fragment
 
@@ -107,13 +119,16 @@ def measure_grid(context: LayoutContext, node: Grid) -> tuple[float, float]:
 
 
 class _GridFiller:
-    """One attempt to fill a region from cell `first` on; skipped cells are counted."""
+    """One attempt to fill a region; skipped cells are counted."""
 
-    def __init__(self, context: LayoutContext, node: Grid, region: Region, first: int) -> None:
+    def __init__(
+        self, context: LayoutContext, node: Grid, region: Region, start: GridResume
+    ) -> None:
         self.context = context
         self.node = node
         self.region = region
-        self.first = first
+        self.first, self.begun = start
+        self.rest: tuple[StackResume | None, ...] = ()  # of a row that is split
         self.children = [child for child in node.children if not isinstance(child, Break)]
         self.total = node.skip + len(self.children)
         gaps = node.column_gap * (len(node.columns) - 1)
@@ -133,7 +148,8 @@ class _GridFiller:
             return None
         rows, height = filled
         after = self.first + rows * len(self.widths)
-        fragment = GridFragment(self.cells, height, after if after < self.total else None)
+        resume = GridResume(after, self.rest) if self.rest or after < self.total else None
+        fragment = GridFragment(self.cells, height, resume)
         fragment.problem = self._check_width() or self.too_tall
         return fragment
 
@@ -165,17 +181,20 @@ class _GridFiller:
     def _fill_free(self, left: int) -> tuple[int, float] | None:
         """Fill rows that are as high as their highest block."""
         y = 0.0
-        columns = len(self.widths)
         for row in range(left):
-            children = [self._child_at(row * columns + column) for column in range(columns)]
-            fragments = [
-                None if child is None else self._lay_out(child, width)
-                for child, width in zip(children, self.widths, strict=True)
-            ]
-            height = max(
-                (fragment.height for fragment in fragments if fragment is not None), default=0.0
-            )
-            if y + height > self.region.height + EPSILON:
+            room = self.region.height - y
+            is_top = self.region.is_top and not row
+            fragments = self._lay_out_row(row, inf, is_top=True)
+            height = _height_of(fragments)
+            is_too_tall = is_top or height > self.context.area_height + EPSILON
+            if height > room + EPSILON and is_too_tall:
+                parts = self._lay_out_row(row, room, is_top=is_top)
+                self.rest = self._find_rest(row, fragments, parts)
+                if any(parts) and any(self.rest) and _height_of(parts) <= room + EPSILON:
+                    fragments, height = parts, _height_of(parts)
+                else:
+                    self.rest = ()
+            if height > room + EPSILON:
                 if row:
                     return row, y - self.node.row_gap
                 if not self.region.is_top:
@@ -188,7 +207,41 @@ class _GridFiller:
                     place = Rectangle(self._left(column), y, self.widths[column], height)
                     self.cells.append(_Cell(place, fragment, None))
             y += height + self.node.row_gap
+            if self.rest:
+                return row, y - self.node.row_gap
         return left, y - self.node.row_gap
+
+    def _lay_out_row(self, row: int, room: float, *, is_top: bool) -> list[StackFragment | None]:
+        """Return the blocks of a row, or what is left of them, as far as they fit."""
+        found: list[StackFragment | None] = []
+        for column, width in enumerate(self.widths):
+            child = self._child_at(row * len(self.widths) + column)
+            start = self._start_of(row, column)
+            fragment = None
+            if child is not None and start is not None:
+                region = Region(width, room, is_top)
+                resume = None if start is _BEGINNING else start
+                fragment = lay_out_stack(self.context, (child,), region, resume)
+            found.append(fragment)
+        return found
+
+    def _start_of(self, row: int, column: int) -> StackResume | None:
+        """Return the position in a block from which it is laid out, None for a finished one."""
+        return self.begun[column] if self.begun and not row else _BEGINNING
+
+    def _find_rest(
+        self,
+        row: int,
+        wholes: Sequence[StackFragment | None],
+        parts: Sequence[StackFragment | None],
+    ) -> tuple[StackResume | None, ...]:
+        """Return where the blocks of a row resume after the parts of them that fit."""
+        return tuple(
+            [
+                part.resume if part else self._start_of(row, column) if whole else None
+                for column, (whole, part) in enumerate(zip(wholes, parts, strict=True))
+            ]
+        )
 
     def _child_at(self, inside: int) -> Block | None:
         """Return the block of a cell, counted from the first of this fragment."""
@@ -222,7 +275,8 @@ class _GridFiller:
         key = ("stretched", child, width, height)
         stretched: Block | None = self.context.cache.get(key)
         if stretched is None:
-            edges = box.margin.top.resolve(width) or 0.0
+            above = box.margin.top
+            edges = 0.0 if above.kind is LengthKind.BETWEEN else above.resolve(width) or 0.0
             # The bottom margin of a paragraph applies between blocks only; a box may want its
             # border off.
             if isinstance(child, Container):
@@ -260,6 +314,10 @@ class _GridFiller:
             advice="Make it lower, or grid-auto-rows higher.",
             chain=context.chain(source),
         )
+
+
+def _height_of(fragments: Sequence[StackFragment | None]) -> float:
+    return max((each.height for each in fragments if each is not None), default=0.0)
 
 
 def _swapped_divmod(inside: int, columns: int) -> tuple[int, int]:

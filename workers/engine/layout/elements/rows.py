@@ -152,7 +152,8 @@ class _RowFiller:
         """Return the distance from the row's top to each block: its top margin less the shared one."""
         width, node = self.region.width, self.node
         outside = shared_top_margin(node, width) if collapses_child_margins(node.style.box) else 0.0
-        return [top_margin(child, width) - outside for child in self.children]
+        tops = [top_margin(child, width, is_first=True) for child in self.children]
+        return [max(top - outside, 0.0) for top in tops]
 
     def _lower_to_baseline(self) -> bool:
         """Align text on the lowest first baseline; return False if a lowered block does not fit."""

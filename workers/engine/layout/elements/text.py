@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
+from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import draw_border, lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import (
     LabelLayout,
@@ -24,6 +25,8 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    describe_element,
+    format_mm,
     plain_text,
     shorten_value,
 )
@@ -32,6 +35,7 @@ from workers.engine.layout.display import (
     Owner,
 )
 from workers.engine.layout.lines import (
+    BrokenFigure,
     InlinePosition,
     Line,
     Lines,
@@ -291,6 +295,8 @@ def _lay_out_lines(
         fragment.problem = _too_wide(context, node, lines, width)
     elif height > region.height + EPSILON:
         fragment.problem = context.too_tall(node.source, needed=height, available=region.height)
+    elif first == 0 and lines.broken is not None:
+        fragment.problem = _describe_broken(context, node, lines.broken, width)
     return fragment
 
 
@@ -484,6 +490,21 @@ def _warn_of_missing_letter(context: LayoutContext, node: Paragraph) -> None:
             "initial-letter has no effect",
             node.source.location,
         )
+
+
+def _describe_broken(
+    context: LayoutContext, node: Paragraph, broken: BrokenFigure, room: float
+) -> LayoutProblem:
+    """Return the warning about a number that is broken inside."""
+    return LayoutProblem(
+        code="number-broken",
+        message=f"A number is broken: {describe_element(node.source, context.path)} allows "
+        f"{format_mm(room)} of width, it needs {format_mm(broken.width)}",
+        advice="Make room for it, or the text smaller.",
+        chain=context.chain(node.source),
+        excerpt=shorten_value(broken.text),
+        severity=Severity.WARNING,
+    )
 
 
 def _too_wide(context: LayoutContext, node: Paragraph, lines: Lines, room: float) -> LayoutProblem:

@@ -25,6 +25,7 @@ from workers.engine.layout.lines.building import reorder_fragments
 from workers.engine.layout.lines.drawing import draw_lines, draw_text, make_glyphs
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
+    BrokenFigure,
     GlyphStyle,
     InlineFragment,
     InlinePosition,
@@ -36,6 +37,7 @@ from workers.engine.layout.lines.heights import line_metrics
 
 __all__ = [
     "AtomicInline",
+    "BrokenFigure",
     "GlyphStyle",
     "InlineFragment",
     "InlinePosition",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from workers.engine.layout.lines.fragments import (
     SINGLE_START,
     AtomicInline,
     BoxPosition,
+    BrokenFigure,
     InlinePosition,
     Line,
     Lines,
@@ -111,6 +113,7 @@ class _LineCollector:
     strips: list[int]
     widest: float = 0.0
     widest_text: str = ""
+    broken: BrokenFigure | None = None
 
     @property
     def bottom(self) -> float:
@@ -131,6 +134,7 @@ class _LineCollector:
             None,
             width,
             start,
+            broken=self.broken,
         )
 
 
@@ -226,7 +230,9 @@ def _break_long_list(
         ) is not None:
             end = BoxPosition(last_space, -1, hlist.rights[last_space])
             following = last_space + 1
+            result.broken = result.broken or _find_broken(hlist, breakpoints, at, last_space)
         elif may_cut and (cut := characters.cut(start, breakpoints[at], limit)):
+            result.broken = result.broken or _find_broken(hlist, breakpoints, at)
             yield builder.build(start, cut, indent, result.bottom)
             start = characters.begin_after(cut)
             indents = indents[1:]
@@ -243,6 +249,23 @@ def _break_long_list(
             return
         start = BoxPosition(following, 0, hlist.lefts[following])
         indents = indents[1:]
+
+
+def _find_broken(
+    hlist: HorizontalList, breakpoints: Sequence[int], at: int, box: int | None = None
+) -> BrokenFigure | None:
+    """Return the figure up to a breakpoint that is broken inside, in or after a box; None for others."""
+    first, last = breakpoints[at - 1] + 1 if at else 0, breakpoints[at]
+    if last - first >= _LONGEST_FIGURE:
+        return None
+    text = "".join("".join(hlist.texts[first : last + 1]).split())
+    if len(text) > _LONGEST_FIGURE:
+        return None
+    if not _IBAN.fullmatch(text):
+        ends = box is None or (hlist.texts[box][-1:] + hlist.texts[box + 1][:1]).isdigit()
+        if not ends or not _NUMBER.fullmatch(text):
+            return None
+    return BrokenFigure(text, hlist.rights[last] - hlist.lefts[first])
 
 
 def _build_empty_line(
@@ -273,6 +296,12 @@ def _hyphen_inside(hlist: HorizontalList, box: int, count: int) -> float:
     return hyphen * (1 - hanging.hyphen) if hyphen and hanging is not None else hyphen
 
 
+_LONGEST_FIGURE: Final = 60  # characters
+# Amounts, with a currency or a sign on either side, and other numbers such as those of accounts.
+_NUMBER: Final = re.compile(
+    r"[^\w\s]{0,3}[^\W\d_]{0,4}[^\w\s]{0,3}\d[\d.,'’٫٬/:–-]*\d[^\w\s]{0,3}[^\W\d_]{0,4}[^\w\s]{0,3}"
+)
+_IBAN: Final = re.compile(r"[A-Z]{2}\d\d[A-Z\d]{11,30}")
 _SOLID: Final = (WhiteSpace.PRE, WhiteSpace.NOWRAP)
 _WRAPPING: Final = tuple(value for value in WhiteSpace if value not in _SOLID)
 # Returns the boxes that the next lines end with, from a start and the indents of its lines; empty

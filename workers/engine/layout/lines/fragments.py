@@ -248,6 +248,13 @@ class InlinePosition(NamedTuple):
     position: BoxPosition
 
 
+class BrokenFigure(NamedTuple):
+    """An amount or other number that is broken inside for want of room, and the width it needs."""
+
+    text: str
+    width: float
+
+
 @dataclass(slots=True)
 class Lines:
     """The lines of a paragraph at one width, with the position at which each starts.
@@ -267,6 +274,7 @@ class Lines:
     start: InlinePosition | None = None
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved
     together: int = 1
+    broken: BrokenFigure | None = None  # the first
     boxed: bool | None = None  # the answer of `has_boxes`, None until it is asked
     is_copied: bool = False  # some of the lines are in other `Lines`, cut
 

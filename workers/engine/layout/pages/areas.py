@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.columns import FillFunction, fill_columns
@@ -76,7 +77,7 @@ def _fill_rectangle(
     floats: FloatFiller | None,
 ) -> Fragment:
     width, height = rectangle.width, rectangle.height
-    region = Region(width, height, True, height)
+    region = Region(width, height, True, None if context.area_height == inf else height)
     fill: FillFunction = lay_out_stack if notes is None else notes.fill
     if floats is not None:
         fill = floats.fill

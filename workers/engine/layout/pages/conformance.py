@@ -108,7 +108,7 @@ class _CheckedPages:
                 )
 
     def _check_imported(self, image: ImportedPage, node: Owner | PageMaster) -> None:
-        """Check a page of a PDF: its fonts, and for archives its filters and blend modes."""
+        """Check a page of a PDF: its fonts, and for archives what its standard forbids."""
         if image.unembedded_fonts:
             names = ", ".join(image.unembedded_fonts)
             self._report(
@@ -122,9 +122,8 @@ class _CheckedPages:
             self._report(
                 "profile-font", f"a PDF whose fonts do not name their characters: {names}", node
             )
-        if self.profile is not None and (image.has_lzw or image.has_unknown_blend):
-            what = "data in LZW" if image.has_lzw else "blend modes of its own"
-            self._report("profile-pdf", f"a PDF with {what}; export it again", node)
+        for breach in image.breaches if self.profile is not None else ():
+            self._report("profile-pdf", f"a PDF with {breach}; export it again", node)
 
     def _report(self, code: str, what: str, owner: Owner | PageMaster) -> None:
         node = self._node_of(owner)

@@ -78,6 +78,12 @@ class FootnoteFragment:
         return rule_height(self.footnotes, self.width) + self.note_stack.height + below
 
     @property
+    def used_height(self) -> float:
+        """The height of content and notes without the space between them, in points."""
+        above = 0.0 if self.body is None else self.body.height
+        return above + self.foot_height - self._height_below
+
+    @property
     def _height_below(self) -> float:
         return foot_height_of(self.body)
 
@@ -98,6 +104,11 @@ class FootnoteFragment:
         middle = top - (style.box.margin.bottom.resolve(self.width) or 0.0) - border.width / 2
         draw_border(canvas.items, border, (left, middle), (left + width, middle), None)
         self.note_stack.draw(canvas, x, top)
+
+
+def used_height(fragment: Fragment) -> float:
+    """Return the height of an area's content without the space above what stands at its foot."""
+    return fragment.used_height if isinstance(fragment, FootnoteFragment) else fragment.height
 
 
 def rule_height(footnotes: Footnotes, width: float) -> float:

@@ -8,7 +8,8 @@ area on every page until it is finished; one that has not started waits for a pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from math import inf
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import SourceLocation
@@ -27,6 +28,7 @@ from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pages.anchors import locate_on_page
 from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
 from workers.engine.layout.pages.floats.filler import FloatFiller
+from workers.engine.layout.pages.floats.placed import FloatingFragment
 from workers.engine.layout.pages.floats.sections import (
     EMPTY_QUEUE,
     NO_FLOATS,
@@ -35,7 +37,7 @@ from workers.engine.layout.pages.floats.sections import (
     find_floats,
 )
 from workers.engine.layout.pages.floats.state import FloatState
-from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote
+from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote, used_height
 from workers.engine.layout.pages.kept_areas import KeptArea, KeptAreas
 from workers.engine.layout.pages.plans import (
     FilledArea,
@@ -53,6 +55,7 @@ from workers.engine.tree.document import Area, Document, Flow
 from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem
 
 MAX_PAGES: Final = 10_000
+_LEAST_CONTENT: Final = 1.0  # points, of a page as high as its content
 BODY: Final = "body"
 _DEFAULT: Final = "default"
 _SIDES: Final = ("left", "right")
@@ -131,6 +134,7 @@ class _Paginator:
         # Figures that wait to float decide about the end of an area too.
         self.kept_areas = None if document.has_floats else kept_areas
         self.empty_pages = 0
+        self.is_measuring = False  # the height of a page
 
     def fill(self) -> list[PagePlan]:
         while (leader := self._find_leading()) is not None:
@@ -139,6 +143,9 @@ class _Paginator:
         if not self.pages:
             self._open_page(self.first_family)
         self._end_run()
+        for plan in self.pages:
+            if plan.master.is_open and not plan.filled_areas:
+                _close(plan)
         for flow_progress in self.progress.values():
             self._check_max_pages(flow_progress)
         return self.pages
@@ -210,6 +217,27 @@ class _Paginator:
     def _fill_page(self, leader: _FlowProgress) -> None:
         """Fill the areas of this page with their flows."""
         plan = self.pages[-1]
+        if plan.master.is_open:
+            self._measure_page(leader, plan)
+        areas = self._fill_areas(leader, plan)
+        self._check_areas(leader, plan, areas)
+        if self.context.references is not None:
+            values = self.page_numbers.values(plan, len(self.pages))
+            locate_on_page(plan, values, self.context.references.placed)
+
+    def _measure_page(self, leader: _FlowProgress, plan: PagePlan) -> None:
+        """Fill an open page for its height alone."""
+        before = [(each, replace(each)) for each in self.progress.values()]
+        self.is_measuring = True
+        self._fill_areas(leader, plan)
+        self.is_measuring = False
+        _close(plan)
+        plan.filled_areas.clear()
+        for each, saved in before:
+            for attribute in fields(each):
+                setattr(each, attribute.name, getattr(saved, attribute.name))
+
+    def _fill_areas(self, leader: _FlowProgress, plan: PagePlan) -> Sequence[Area | None]:
         page_area = find_page_area(plan)
         for each in self.progress.values():
             each.is_leading = each is leader
@@ -226,10 +254,7 @@ class _Paginator:
             if self._goes_on_later(flow_progress, rectangle, later, page_area):
                 continue
             self._fill_area(flow_progress, plan, area, rectangle)
-        self._check_areas(leader, plan, areas)
-        if self.context.references is not None:
-            values = self.page_numbers.values(plan, len(self.pages))
-            locate_on_page(plan, values, self.context.references.placed)
+        return areas
 
     def _goes_on_later(
         self,
@@ -281,7 +306,7 @@ class _Paginator:
     ) -> Fragment:
         """Add an area to a page, that of the pass before where it would be the same."""
         references, kept_areas = self.context.references, self.kept_areas
-        if references is None or kept_areas is None:
+        if references is None or kept_areas is None or self.is_measuring:
             return self._fill_anew(flow_progress, plan, area, rectangle)
         place = flow_progress.flow.name, flow_progress.resume, flow_progress.notes
         key = (*place, id(area), rectangle, plan.master.height, references.digits)
@@ -303,6 +328,7 @@ class _Paginator:
         filler = self._note_filler(flow_progress, plan)
         floats = self._float_filler(flow_progress, plan, filler)
         self.context.area_foot = plan.master.height - rectangle.y - rectangle.height
+        self.context.area_height = inf if self.is_measuring else rectangle.height
         self.context.area_columns = 1 if area is None else area.columns.count
         fragment = fill_area(
             self.context,
@@ -456,3 +482,20 @@ def _is_on_side(side: str, index: int) -> bool:
 
 def _places(flow: Flow) -> tuple[SourceLocation, ...]:
     return () if flow.source is None else (flow.source.location,)
+
+
+def _close(plan: PagePlan) -> None:
+    """Give an open page the height of its content."""
+    page_area = find_page_area(plan)
+    used = [area.rectangle.y + _used_height(area.fragment) for area in plan.filled_areas]
+    content = max(used, default=page_area.y) - page_area.y + EPSILON
+    master = plan.master
+    around = page_area.y + plan.running_content.footer_height + master.margin.bottom
+    height = min(around + max(content, _LEAST_CONTENT), master.height)
+    plan.master = replace(master, height=height)
+
+
+def _used_height(fragment: Fragment) -> float:
+    if isinstance(fragment, FloatingFragment):
+        return fragment.used_height
+    return used_height(fragment)

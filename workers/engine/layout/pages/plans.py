@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workers.engine.layout.context import Fragment, Rectangle
 from workers.engine.layout.references import ASSUMED_PAGES
@@ -105,10 +105,23 @@ def group_by_family(masters: Iterable[PageMaster]) -> Families:
 
 
 def select_master(families: Families, family: str, plan: PagePlan, *, is_last: bool) -> PageMaster:
-    """Return the master of a family for a page, in the precedence of language.md 1.7."""
+    """Return the master of a family for a page, the most specific one.
+
+    A blank page without one of its own is the paper alone.
+    """
     members = families[family]
-    if len(members) == 1:
-        return next(iter(members.values()))
+    applying = applying_occurrences(plan, is_last=is_last)
+    chosen = next((members[on] for on in applying if on in members), None)
+    chosen = chosen or next(iter(members.values()))
+    if not plan.is_blank or chosen.on is Occurrence.BLANK:
+        return chosen
+    return replace(
+        chosen, header=None, footer=None, boxes=None, background_image=None, watermarks=()
+    )
+
+
+def applying_occurrences(plan: PagePlan, *, is_last: bool) -> tuple[Occurrence, ...]:
+    """Return the values of `on` that a page has, from the specific to the general."""
     order = (
         (Occurrence.BLANK, plan.is_blank),
         (Occurrence.FIRST, plan.number == plan.first),
@@ -117,6 +130,7 @@ def select_master(families: Families, family: str, plan: PagePlan, *, is_last: b
         (Occurrence.EVEN, plan.number % 2 == 0),
         (Occurrence.REST, plan.number != plan.first),
         (Occurrence.NOT_LAST, not is_last),
+        (Occurrence.CONTENT, not plan.is_blank),
+        (Occurrence.ALL, True),
     )
-    chosen = next((members[on] for on, holds in order if holds and on in members), None)
-    return chosen or members.get(Occurrence.ALL) or next(iter(members.values()))
+    return tuple(on for on, holds in order if holds)

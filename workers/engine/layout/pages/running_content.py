@@ -30,7 +30,9 @@ from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import Length, LengthKind, mm
 
-MIN_BODY_HEIGHT: Final = mm(20)  # language.md 1.9
+# Header and footer may take the rest; on labels and other small pages, half of what margins leave.
+_MIN_BODY_HEIGHT: Final = mm(20)
+_MIN_LABEL_HEIGHT: Final = mm(1)
 
 
 def lay_out_running_content(
@@ -97,7 +99,15 @@ def find_page_area(plan: PagePlan) -> Rectangle:
     height = master.height - master.margin.top - master.margin.bottom
     height -= running.header_height + running.footer_height
     top = master.margin.top + running.header_height
-    return Rectangle(master.margin.left, top, max(width, 1.0), max(height, MIN_BODY_HEIGHT))
+    return Rectangle(master.margin.left, top, max(width, 1.0), max(height, _least_height(master)))
+
+
+def _least_height(master: PageMaster) -> float:
+    """Return the least height of the page area without header and footer."""
+    if master.is_open:
+        return 0.0
+    inside = master.height - master.margin.top - master.margin.bottom
+    return min(_MIN_BODY_HEIGHT, max(inside / 2, _MIN_LABEL_HEIGHT))
 
 
 def draw_running_content(canvas: PageCanvas, plan: PagePlan) -> None:
@@ -146,14 +156,15 @@ def check_room(canvas: PageCanvas, plan: PagePlan) -> None:
             canvas.report(_too_tall(box, fragment, limit))
     margins = master.margin.top + master.margin.bottom
     height = master.height - margins - running.header_height - running.footer_height
-    if height < MIN_BODY_HEIGHT - EPSILON:
+    least = _least_height(master)
+    if height < least - EPSILON:
         sources = [box.source for box, _ in sides if box is not None]
         sources += [master.source] if master.source is not None else []
         canvas.report(
             LayoutProblem(
                 code="body-too-low",
                 message=f"Margins, header and footer leave {format_mm(max(height, 0.0))} for the text of "
-                f"the page, at least {format_mm(MIN_BODY_HEIGHT)} are needed",
+                f"the page, at least {format_mm(least)} are needed",
                 advice="Make the margins, the header or the footer smaller.",
                 chain=tuple(sources),
             )

@@ -29,7 +29,7 @@ CHART_TYPES: Final = (
 
 CHART_ELEMENTS: Final = (
     element(
-        "chart", "A chart: columns, bars, lines, areas or points on axes, or a pie or donut. A sparkline and a gauge are small, for lines of text and table cells.", ContentModel.LISTED,
+        "chart", "A chart: columns, bars, lines, areas or points on axes, or a pie or donut. A sparkline and a gauge are small, for lines of text and table cells. Screen readers find the data of the others as a table, of up to 2,000 cells.", ContentModel.LISTED,
         *fixed(required("type", v.choice(*CHART_TYPES), "Type of chart.")),
         AttributeSpec("data", v.LOOP, "The records, and the name of each in x and y; required for all types except gauge.", is_expression=True),
         expression("x", "Category of a record: a text, number or date on the axis, or the name of a slice. Optional for a sparkline."),
@@ -49,7 +49,7 @@ CHART_ELEMENTS: Final = (
     ),
     element(
         "series", "One series of a chart.", ContentModel.EMPTY,
-        expression("y", "Value of a record; null is a gap.", is_required=True),
+        expression("y", "Value of a record; null and an empty text are a gap.", is_required=True),
         attribute("label", v.TEXT, "Name in the legend."),
         attribute("color", v.COLOR, "Colour of the series."),
         without(COMMON, "id", "class", "lang"),

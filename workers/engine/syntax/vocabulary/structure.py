@@ -190,7 +190,7 @@ STRUCTURE: Final = (
         "page", "A page: paper, margins, header, footer, areas and boxes.", ContentModel.LISTED,
         *fixed(
             attribute("name", v.NAME, "Page family, selected by a flow or block.", "default"),
-            attribute("on", v.choice("all", "first", "last", "odd", "even", "rest", "not-last", "blank"), "Pages of the family that it applies to; it inherits from the one for all.", "all"),
+            attribute("on", v.choice("all", "first", "last", "odd", "even", "rest", "not-last", "blank"), "Pages of the family that it applies to; it inherits from the one for all. Blank pages have no header, footer, boxes, background image and watermarks but those of the one for blank.", "all"),
         ),
         attribute("size", v.PAPER, "Paper size.", "A4"),
         attribute("margin", v.sides(v.LENGTH), "Margins, for one to four sides.", "20mm"),
@@ -264,7 +264,7 @@ STRUCTURE: Final = (
         attribute("type", files.MEDIA_TYPE, "Media type; by the file extension unless given."),
         attribute("relationship", v.choice("unspecified", "source", "data", "alternative", "supplement"), "Relationship of the file to the document.", "unspecified"),
         attribute("description", v.TEXT, "Description, shown by viewers."),
-        attribute("modified", files.DATE_OR_INSTANT, "Time of the last change."),
+        attribute("modified", files.DATE_OR_INSTANT, "Time of the last change; that of the render unless given."),
         expression("value", "Content: a text, a base64 data URL, or a record or list, written as JSON."),
         expression("if", "Omits the file unless this is true."),
         FINAL,
@@ -278,7 +278,8 @@ STRUCTURE: Final = (
         FINAL,
     ),
     element(
-        "watermark", "A watermark on every page, or on those of the `page` that contains it.", ContentModel.EMPTY,
+        "watermark", "A watermark on every page that is not blank, or on those of the `page` that contains it.", ContentModel.EMPTY,
+        attribute("on", v.choice("content", "all", "first", "last", "odd", "even", "rest", "not-last", "blank"), "Pages that have it; content are all but blank ones.", "content"),
         attribute("text", v.TEXT, "Text of the watermark; either this or `src`."),
         attribute("src", v.IMAGE, "Image to draw, scaled to fit 70 % of the page."),
         attribute("layer", v.choice("over", "under"), "Above or below the content.", "over"),

@@ -87,7 +87,7 @@ TABLE_ELEMENTS: Final = (
         element(
             name, doc, ContentModel.BLOCKS,
             attribute("colspan", v.count(1, 200), "Number of columns that it spans.", "1"),
-            attribute("rowspan", v.count(1, 1000), "Number of rows that it spans; they are kept on one page.", "1"),
+            attribute("rowspan", v.count(1, 1000), "Number of rows that it spans; they are kept on one page if they fit on one.", "1"),
             *scope,
             TERM, COMMON, CELL_TEXT, CELL_BOX,
         )

@@ -76,9 +76,9 @@ def compile_attachment(element: Element, context: CompileContext) -> BuildAttach
             own_name,
             content,
             own_type,
+            modified.read(scope) or scope["now"],
             relationship.read(scope),
             " ".join((description.read(scope) or "").split()),
-            modified.read(scope),
         )
         return _check_xml(attachment, scope, location)
 
@@ -96,7 +96,7 @@ def build_attachments(
     attachments: dict[str, Attachment] = {}
     size = 0
     if stated is not None:
-        embedded = stated.make_attachment()
+        embedded = stated.make_attachment(scope["now"])
         attachments[embedded.name] = embedded
         size = len(embedded.content)
     for location, build in compiled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -36,16 +37,16 @@ class StatedInvoice:
     syntax: str
     location: SourceLocation
 
-    def make_attachment(self) -> Attachment:
-        """Return its XML as a file of the PDF."""
+    def make_attachment(self, now: datetime) -> Attachment:
+        """Return its XML as a file of the PDF, which is made `now`."""
         is_cii = self.syntax == "cii"
         return Attachment(
             self.profile.file_name if is_cii else UBL_FILE_NAME,
             write_invoice(self.record, self.profile, self.syntax),
             _MEDIA_TYPE,
+            self.record.get("issueDate") or now,
             "data" if self.profile.is_partial else "alternative",
             _DESCRIPTION,
-            self.record.get("issueDate"),
             self.profile.conformance if is_cii else "",  # UBL has no level of Factur-X
         )
 

@@ -472,7 +472,8 @@ class _Computation:
         return parent.apply_properties(properties, in_table=in_table)
 
     def _margin(self, side: str) -> Length:
-        """Return a margin; `margin-start` of the user-agent style sheet follows the direction.
+        """Return a margin; `margin-start` of the user-agent style sheet follows the direction, and its
+        `margin-between` is only between blocks.
 
         A narrow box is placed at the start of its container (CSS 2.1, 10.3.3).
         """
@@ -481,6 +482,9 @@ class _Computation:
             value = self.get("margin-start")
         if value is not None:
             return self._length_of(value)
+        between = self.get("margin-between") if side == "top" else None
+        if between is not None:
+            return Length(self._points_of(between), LengthKind.BETWEEN)
         return AUTO if side == "left" and self.inherited.is_rtl else ZERO
 
     def _padding(self, side: str) -> float:

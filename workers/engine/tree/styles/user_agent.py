@@ -148,10 +148,15 @@ def expand_shorthands(values: Mapping[str, Any]) -> dict[str, Any]:
     return spread_out | {name: v for name, v in values.items() if name not in shorthands}
 
 
+# Built-in margins above blocks are not applied at the top of a page, box or cell.
+_BETWEEN: Final = {"margin-top": "margin-between"}
+
+
 def _parse_plain(written: Mapping[str, str]) -> dict[str, Any]:
-    return expand_shorthands(
+    parsed = expand_shorthands(
         {name: PROPERTIES[name].value_type.parse(text) for name, text in written.items()}
     )
+    return {_BETWEEN.get(name, name): value for name, value in parsed.items()}
 
 
 def _parse(declarations: Mapping[str, Mapping[str, str]]) -> Mapping[str, Properties]:

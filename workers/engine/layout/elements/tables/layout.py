@@ -3,14 +3,14 @@
 A table breaks between rows. Rows are laid out when they are reached, once; a fragment holds the
 longest run of rows that fits between its heads and feet. Whether a fragment is the last is decided
 first: do all remaining rows fit with the heads and feet of a last fragment? A row is split inside
-its cells only if it is taller than an empty area.
+its cells, and rows joined by a cell are separated, only if they are taller than an empty area; they
+begin below what is above them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.context import (
@@ -23,6 +23,7 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
+from workers.engine.layout.elements.tables.broken_rows import BrokenRows, TableResume, break_rows
 from workers.engine.layout.elements.tables.fragments import TableFragment
 from workers.engine.layout.elements.tables.grid import (
     FORCING_BREAKS,
@@ -32,18 +33,11 @@ from workers.engine.layout.elements.tables.grid import (
     find_grid,
     total_height,
 )
-from workers.engine.layout.elements.tables.rows import LaidOutRow, split_row
+from workers.engine.layout.elements.tables.rows import LaidOutRow
 from workers.engine.layout.elements.tables.spans import JoinedRows
 from workers.engine.layout.elements.tables.widths import group_by_template, measure_columns
 from workers.engine.tree.nodes import Occurrence, RowGroup, Table
 from workers.engine.tree.styles.computed import BreakTo
-
-
-class TableResume(NamedTuple):
-    """A position in a table: the body row, and the positions in its cells if it was split."""
-
-    row: int
-    cells: tuple[Resume, ...] | None
 
 
 def lay_out_table(
@@ -84,18 +78,26 @@ class _TableFiller:
         self.grid = grid
         self.node = grid.node
         self.is_start = resume is None
-        self.first = resume.row if resume else 0
-        self.cells = resume.cells if resume else None
+        self.at = resume or TableResume(0)
+        self.first = self.at.row
         self.region = region
         self.is_top = region.is_top
         self.repeated_heads = self._find_repeated_heads()
-        self.part: LaidOutRow | None = None  # of the first row, when it is split
+        self.begun: list[LaidOutRow] = []  # the end of rows that are broken
+        self.surroundings_problem: LayoutProblem | None = None  # of heads and feet: left out
 
     def fill(self) -> TableFragment | None:
         """Return the longest fragment that fits into the region, None for none."""
         count = len(self.grid.rows)
         if self.first == count:
             return self._fill_without_rows()
+        if self.is_top:
+            self._check_surroundings()
+        if self.at.cells is not None or self.at.open_cells:
+            broken = self._break_rows(self.at, self._room(is_last=False))
+            if broken.resume is not None or not broken.rows:
+                return self._place_broken([], broken) if broken.rows else None
+            self.begun = broken.rows
         end, forced = self._fitting(is_last=True)
         if end == count and not forced:
             return self._make_fragment(end, is_last=True)
@@ -106,7 +108,7 @@ class _TableFiller:
             fragment = self._make_fragment(end, is_last=False)
             fragment.forced = forced
             return fragment
-        torn = self._split_at(end)
+        torn = self._break_inside(end)
         if torn is not None:
             return torn
         allowed = self._allowed_end(end)
@@ -114,26 +116,25 @@ class _TableFiller:
             return self._make_fragment(allowed, is_last=False)
         if not self.is_top:
             return None
-        # The area is empty: `avoid` is ignored, and rows that are too tall are split.
+        # The area is empty: `avoid` is ignored, and rows that are too tall are broken.
         return self._force_fragment(min(end, count - 1))
 
     def _force_fragment(self, end: int) -> TableFragment:
-        block = self._find_joined(self.first)
-        if (
-            block is not None and end < block.end
-        ):  # too tall together: reported, and layout continues
-            return self._make_fragment(block.end, is_last=block.end == len(self.grid.rows))
         while end > self.first and self._breaks_spanning_cell(end):
             end -= 1
-        return self._make_fragment(end, is_last=False) if end > self.first else self._split()
+        if end > self.first:
+            return self._make_fragment(end, is_last=False)
+        return self._place_broken([], self._break_rows(self.at, self._room(is_last=False)))
 
     def _breaks_spanning_cell(self, end: int) -> bool:
-        spans = self.grid.spans
-        return spans is not None and spans.is_inside(end)
+        return self.grid.spans is not None and self.grid.spans.is_inside(end)
 
-    def _find_joined(self, index: int) -> JoinedRows | None:
-        spans = self.grid.spans
-        return None if spans is None or index >= len(self.grid.rows) else spans.joined_rows(index)
+    def _row(self, index: int) -> LaidOutRow:
+        """Return a row of the fragment."""
+        number = index - self.first
+        return (
+            self.begun[number] if number < len(self.begun) else self.grid.row(self.context, index)
+        )
 
     def _fill_without_rows(self) -> TableFragment | None:
         """Return the heads and feet of a table without rows, or feet left over from the area
@@ -145,20 +146,21 @@ class _TableFiller:
     def _fits(self, fragment: TableFragment) -> bool:
         return fragment.height <= self.region.height + EPSILON
 
+    def _room(self, *, is_last: bool) -> float:
+        return self.region.height - self._fixed_height(is_last=is_last)
+
     def _fitting(self, *, is_last: bool) -> tuple[int, str]:
         """Return the first row that does not fit or follows a forced break, and that break's name."""
-        room = self.region.height - self._fixed_height(is_last=is_last) + EPSILON
+        room = self._room(is_last=is_last) + EPSILON
         grid, context, rows = self.grid, self.context, self.grid.rows
-        laid_out = grid.laid_out
+        laid_out, begun = grid.laid_out, self.first + len(self.begun)
         for index in range(self.first, len(rows)):
             if grid.forces_breaks and index > self.first:
                 forced = self._forced_before(index)
                 if forced:
                     return index, forced
-            if index == self.first and self.cells is not None:
-                row = self._split_first()
-                if row.resumes is not None:
-                    return index, ""
+            if index < begun:
+                row = self.begun[index - self.first]
             else:
                 row = laid_out[index] or grid.row(context, index)
             room -= row.height
@@ -221,39 +223,59 @@ class _TableFiller:
             return begin
         return end
 
-    def _split_at(self, end: int) -> TableFragment | None:
-        """Break inside the first row that does not fit, if `break-inside="auto"` allows it."""
-        grid = self.grid
-        if not self.first < end < len(grid.rows) or self.cells is not None:
+    def _break_inside(self, end: int) -> TableFragment | None:
+        """Break inside the rows that do not fit, if `break-inside="auto"` allows it, or if they are
+        taller than an empty area.
+        """
+        if end == len(self.grid.rows) or end < self.first + len(self.begun):
             return None
-        row = grid.rows[end]
-        if row.template.style.breaks.avoid_inside or self._find_joined(end) is not None:
+        block = self._find_block(end)
+        if not self._may_break(block):
             return None
-        rows = [grid.row(self.context, index) for index in range(self.first, end)]
-        room = self.region.height - self._fixed_height(is_last=False) - sum(r.height for r in rows)
-        plan = grid.plan(self.context, row.template)
-        part = split_row(self.context, plan, row, room, None)
-        if part.resumes is None or part.height > room + EPSILON:
+        rows = [self._row(index) for index in range(self.first, block.first)]
+        room = self._room(is_last=False) - total_height(rows)
+        broken = self._break_rows(TableResume(block.first), room)
+        if not broken.rows or broken.resume is None or broken.height > room + EPSILON:
             return None
-        return self._assemble([*rows, part], TableResume(end, part.resumes), is_last=False)
+        return self._place_broken(rows, broken)
 
-    def _split(self) -> TableFragment:
-        """Place the part of the first row that fits on the page, at least some of it."""
-        grid, part = self.grid, self._split_first()
-        end = self.first + 1 if part.resumes is None else self.first
-        continuing = self._assemble([part], TableResume(end, part.resumes), is_last=False)
-        whole = self._assemble([part], None, is_last=True)
-        is_end = end == len(grid.rows) and (self._fits(whole) or whole.height <= continuing.height)
-        fragment = whole if is_end else continuing
-        room = self.region.height - self._fixed_height(is_last=False)
-        if room > 0 and not all(isinstance(content, str) for content in part.row.cells):
+    def _may_break(self, block: JoinedRows) -> bool:
+        rows = [self.grid.row(self.context, index) for index in range(*block)]
+        if len(rows) == 1 and not rows[0].row.template.style.breaks.avoid_inside:
+            return True
+        empty = self.context.area_height - self._fixed_height(is_last=False)
+        return total_height(rows) > empty + EPSILON
+
+    def _find_block(self, index: int) -> JoinedRows:
+        """Return the rows that are kept together with a row."""
+        joined = None if self.grid.spans is None else self.grid.spans.joined_rows(index)
+        return joined or JoinedRows(index, index + 1)
+
+    def _break_rows(self, start: TableResume, room: float) -> BrokenRows:
+        """Return the part of the rows kept together from a position that fits."""
+        is_forced = self.is_top and start.row == self.first
+        end = self._find_block(start.row).end
+        return break_rows(self.context, self.grid, start, end, max(room, 0.0), is_forced=is_forced)
+
+    def _place_broken(self, above: list[LaidOutRow], broken: BrokenRows) -> TableFragment:
+        """Return the fragment that ends with broken rows, at least some of the first."""
+        rows = [*above, *broken.rows]
+        end = self.first + len(rows)
+        resume = broken.resume or TableResume(end)
+        fragment = self._assemble(rows, resume, is_last=False)
+        if broken.resume is None and end == len(self.grid.rows):
+            whole = self._assemble(rows, None, is_last=True)
+            if self._fits(whole) or whole.height <= fragment.height:
+                fragment = whole
+        room = self._room(is_last=False)
+        if room > 0 and not all(isinstance(content, str) for content in broken.rows[-1].row.cells):
             fragment.problem = self._too_wide()  # overflow inside a cell is reported there
-        fragment.problem = fragment.problem or self._describe_unsplittable(part, room)
+        fragment.problem = fragment.problem or self._describe_unsplittable(broken.rows[0], room)
         return fragment
 
     def _describe_unsplittable(self, part: LaidOutRow, room: float) -> LayoutProblem | None:
         """Return the problem of a cell whose stated height exceeds every area."""
-        if self.cells is not None:
+        if self.at.cells is not None:
             return None
         row = part.plan.template
         for source, style in [(row.source, row.style), *((c.source, c.style) for c in row.cells)]:
@@ -265,20 +287,9 @@ class _TableFiller:
                 return problem
         return None
 
-    def _split_first(self) -> LaidOutRow:
-        """Return the part of the first row that fits; cached, since rows may hold tables."""
-        if self.part is None:
-            row = self.grid.rows[self.first]
-            plan = self.grid.plan(self.context, row.template)
-            room = self.region.height - self._fixed_height(is_last=False)
-            self.part = split_row(self.context, plan, row, max(room, 0.0), self.cells)
-        return self.part
-
     def _make_fragment(self, end: int, *, is_last: bool) -> TableFragment:
-        rows = [self.grid.row(self.context, index) for index in range(self.first, end)]
-        if self.cells is not None and rows:
-            rows[0] = self._split_first()
-        return self._assemble(rows, None if is_last else TableResume(end, None), is_last=is_last)
+        rows = [self._row(index) for index in range(self.first, end)]
+        return self._assemble(rows, None if is_last else TableResume(end), is_last=is_last)
 
     def _assemble(
         self, rows: list[LaidOutRow], resume: TableResume | None, *, is_last: bool
@@ -298,7 +309,8 @@ class _TableFiller:
             captions=self._captions(is_last=is_last),
             repeated_heads=self.repeated_heads,
         )
-        fragment.problem = self._too_wide() or self._too_tall(fragment)
+        own = self.surroundings_problem or self._too_wide() or self._too_tall(fragment)
+        fragment.problem = own
         return fragment
 
     def _fixed_height(self, *, is_last: bool) -> float:
@@ -321,6 +333,8 @@ class _TableFiller:
         return [group for group in groups if self._appears_on(group.on, is_last=is_last)]
 
     def _appears_on(self, on: Occurrence, *, is_last: bool) -> bool:
+        if self.surroundings_problem is not None:
+            return False
         match on:
             case Occurrence.FIRST:
                 return self.is_start
@@ -349,23 +363,22 @@ class _TableFiller:
             run.insert(0, grid.row(self.context, index))
         return run
 
+    def _check_surroundings(self) -> None:
+        """Leave out heads and feet that take the room of every row, which is an error."""
+        sources = [group.source for group in (*self.node.heads, *self.node.feet)]
+        sources += [caption.block.source for caption in self.node.captions]
+        plan = self.grid.plan(self.context, self.grid.rows[self.first].template)
+        fixed, room = self._fixed_height(is_last=False), self.region.height
+        needed = fixed + plan.plain_height
+        if sources and fixed > plan.plain_height and needed > room + EPSILON:
+            problem = self.context.too_tall(sources[0], needed=needed, available=room)
+            self.surroundings_problem = problem
+
     def _too_tall(self, fragment: TableFragment) -> LayoutProblem | None:
         if not self.is_top or self._fits(fragment):
             return None
         room = self.region.height
-        block = self._find_joined(self.first)
-        if block is not None and len(fragment.rows) == block.end - self.first:
-            return self._too_tall_together(block, needed=fragment.height)
         return self.context.too_tall(self.node.source, needed=fragment.height, available=room)
-
-    def _too_tall_together(self, block: JoinedRows, *, needed: float) -> LayoutProblem:
-        cell = next(
-            cell
-            for row in self.grid.rows[block.first : block.end]
-            for cell in row.template.cells
-            if cell.rowspan > 1
-        )
-        return self.context.too_tall(cell.source, needed=needed, available=self.region.height)
 
     def _too_wide(self) -> LayoutProblem | None:
         if not self.is_start:

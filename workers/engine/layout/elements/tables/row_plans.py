@@ -218,16 +218,18 @@ def resolve_borders(
         return ()
     columns = len(edges) - 1
     rivals: list[list[Border]] = [[] for _ in range(columns)]
-    inside: set[int] = set()  # columns where a cell continues over the edge
+    inside = set(range(columns))  # columns where a cell continues over the edge
     for plan, is_upper in ((upper, True), (lower, False)):
+        spanned: set[int] = set()
         for cell_borders in plan.cell_borders if plan else ():
             covered = range(cell_borders.first, cell_borders.last)
             if cell_borders.continues_below if is_upper else cell_borders.is_covered:
-                inside.update(covered)
+                spanned.update(covered)
             for column in covered:
                 rivals[column].append(
                     cell_borders.border.bottom if is_upper else cell_borders.border.top
                 )
+        inside &= spanned
     outer = [plan.template.style.box.border for plan in plans]
     rows = [outer[0].bottom] if upper else []
     rows += [outer[-1].top] if lower else []

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import accumulate, chain, compress, repeat
-from math import inf
 from operator import le
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +22,6 @@ from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, R
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
 from workers.engine.tree.nodes import (
-    Block,
     CellTemplate,
     Paragraph,
     Role,
@@ -33,7 +31,7 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.styles.computed import VerticalAlign
 
-_DONE: Final[object] = ("done",)  # the resume position of a finished cell while others continue
+DONE: Final[object] = ("done",)  # the resume position of a finished cell while others continue
 
 # Text without a direction in a right-to-left line: a number, or one word.
 _DIRECTION_NEUTRAL: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
@@ -67,6 +65,16 @@ class CellOwner(NamedTuple):
         return Source(self.template.source.location, self.row.loop)
 
 
+class ContinuedCell(NamedTuple):
+    """The part after a break of cell number `at` of a row before it."""
+
+    cell: CellPlan
+    row: TableRow
+    at: int
+    value: CellLayout
+    height: float
+
+
 class LaidOutRow(NamedTuple):
     """A row, laid out.
 
@@ -82,6 +90,7 @@ class LaidOutRow(NamedTuple):
     resumes: tuple[Resume, ...] | None = None
     heights: tuple[float, ...] | None = None
     is_plain: bool = False
+    continued: tuple[ContinuedCell, ...] = ()  # cells that span into it from before a break
 
 
 def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutRow | None]:
@@ -107,7 +116,7 @@ def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutR
         return [
             _new(
                 LaidOutRow,
-                (plan, row, height, widths[start : start + columns], None, None, True),
+                (plan, row, height, widths[start : start + columns], None, None, True, ()),
             )
             for row, start in zip(rows, starts, strict=True)
         ]
@@ -152,7 +161,6 @@ def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> L
 def lay_out_other_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
     """Lay out a row that is not one of `lay_out_plain_rows`."""
     contents: list[CellLayout] = []
-    height = plan.plain_height
     for cell, content in zip(plan.cells, row.cells, strict=False):
         if (
             type(content) is str
@@ -168,50 +176,30 @@ def lay_out_other_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> L
             ):
                 contents.append(width)
                 continue
-        fragment = _lay_out_cell(context, plan, cell, row, content, inf, None)
-        contents.append(fragment)
-        if cell.template.rowspan == 1:
-            height = max(height, fragment.height + cell.insets.top + cell.insets.bottom)
-    if plan.has_baselines:
-        height = max(height, _height_on_baseline(plan, contents))
+        contents.append(lay_out_cell(context, plan, row, len(contents), Region(cell.room), None))
     is_plain = (
         bool(plan.runs)
         and len(contents) == len(plan.cells)
         and {*map(type, contents)} == _ONLY_WIDTHS
     )
-    return LaidOutRow(plan, row, height, contents, is_plain=is_plain)
+    return LaidOutRow(plan, row, own_height(plan, contents), contents, is_plain=is_plain)
 
 
-def split_row(
-    context: LayoutContext,
-    plan: RowPlan,
-    row: TableRow,
-    room: float,
-    resumes: tuple[Resume, ...] | None,
-) -> LaidOutRow:
-    """Lay out the part of a row's cells that fits into `room`, from their resume positions."""
-    contents: list[CellLayout] = []
-    resume_positions: list[Resume] = []
-    height = 0.0
-    starts = resumes or (None,) * len(plan.cells)
-    for cell, content, start in zip(plan.cells, row.cells, starts, strict=False):
-        if start is _DONE:
-            contents.append(None)
-            resume_positions.append(_DONE)
-            continue
-        edges = cell.insets.top + cell.insets.bottom
-        fragment = _lay_out_cell(context, plan, cell, row, content, max(room - edges, 0.0), start)
-        contents.append(fragment)
-        resume_positions.append(_DONE if fragment.resume is None else fragment.resume)
-        height = max(height, fragment.height + edges)
-    is_whole = all(resume is _DONE for resume in resume_positions)
-    return LaidOutRow(plan, row, height, contents, None if is_whole else tuple(resume_positions))
+def own_height(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
+    """Return the height that a row needs for its cells, without those that span rows."""
+    heights = [
+        cell_height(cell, value)
+        for cell, value in zip(plan.cells, contents, strict=False)
+        if cell.template.rowspan == 1
+    ]
+    on_baseline = _height_on_baseline(plan, contents) if plan.has_baselines else 0.0
+    return max(plan.plain_height, on_baseline, *heights)
 
 
 def spanning_heights(laid_row: LaidOutRow) -> list[tuple[int, float]]:
     """Return the row span and minimum height of each cell of a row that spans rows."""
     return [
-        (cell.template.rowspan, max(cell.plain_height, _own_height(cell, value)))
+        (cell.template.rowspan, max(cell.plain_height, cell_height(cell, value)))
         for cell, value in zip(laid_row.plan.cells, laid_row.contents, strict=False)
         if cell.template.rowspan > 1
     ]
@@ -258,10 +246,17 @@ def _draw_each(
     canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None
 ) -> None:
     """Draw the cells of a row one by one."""
-    plan, row, height, contents, _, heights, _ = laid_row
+    plan, row, height, contents, _, heights, _, continued = laid_row
     line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
     is_artifact = canvas.is_artifact
     append = canvas.items.append
+    for each in continued:
+        background = each.cell.template.style.box.background
+        if background is not None:
+            append(Fill(x + each.cell.x, y, each.cell.width, each.height, background, None))
+        tree = canvas.tree
+        begun = None if tree is None else tree.cells_in(each.row)[each.at]
+        _draw_in(canvas, begun, each.cell, each.value, (x, y), each.height, line)
     cells = zip(
         plan.cells,
         row.cells,
@@ -274,10 +269,7 @@ def _draw_each(
         if cell.template.rowspan > 1 and cell.template.style.box.background is not None:
             append(Fill(x + cell.x, y, cell.width, own, cell.template.style.box.background, None))
         if type(value) is not float:
-            if element is None:
-                _draw_piece(canvas, cell, value, (x, y), own, line)
-            else:
-                _draw_in(canvas, element, cell, value, (x, y), own, line)
+            _draw_in(canvas, element, cell, value, (x, y), own, line)
         elif content:
             style, face, _, _, is_shaped, _ = cell.glyph_style
             left = x + cell.left + (cell.room - value) * cell.align_share
@@ -389,6 +381,8 @@ def _add_cell_boxes(canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float
     heights = laid_row.heights or repeat(laid_row.height)
     for cell, height in zip(laid_row.plan.cells, heights, strict=False):
         canvas.add_box(CellOwner(laid_row.row, cell.template), (x + cell.x, y, cell.width, height))
+    for cell, row, _, _, height in laid_row.continued:
+        canvas.add_box(CellOwner(row, cell.template), (x + cell.x, y, cell.width, height))
 
 
 def draw_vertical_borders(
@@ -412,32 +406,28 @@ def _has_one_face(context: LayoutContext, cell: CellPlan, text: str) -> bool:
     return True
 
 
-def _lay_out_cell(
-    context: LayoutContext,
-    plan: RowPlan,
-    cell: CellPlan,
-    row: TableRow,
-    content: str | tuple[Block, ...],
-    room: float,
-    resume: Resume,
-) -> Fragment:
-    source = Source(cell.template.source.location, row.loop)
+def lay_out_cell(
+    context: LayoutContext, plan: RowPlan, row: TableRow, at: int, region: Region, resume: Resume
+) -> Fragment | None:
+    """Lay out the content of cell number `at` of a row as high as its cell at most.
+
+    None where nothing of it fits, which is not so at the top of an area.
+    """
+    cell, content = plan.cells[at], row.cells[at]
+    edges = cell.insets.top + cell.insets.bottom
     width = cell.room
-    if (
-        cell.decimal_alignment is not None
-    ):  # aligned right in the remaining width, so that its decimal sign is in line
+    if cell.decimal_alignment is not None:
+        # Aligned right in the remaining width, so that its decimal sign is in line.
         width = max(width - cell.decimal_alignment.shift(content), 0.0)
-    region = Region(width, room)
+    region = region._replace(width=width, height=max(region.height - edges, 0.0))
     context.path.append(Source(plan.template.source.location, row.loop))
     if isinstance(content, str):
-        paragraph = _paragraph_of(context, cell, row, content)
-        fragment = context.lay_out(paragraph, region, resume)
+        fragment = context.lay_out(_paragraph_of(context, cell, row, content), region, resume)
     else:
-        context.path.append(source)
+        context.path.append(Source(cell.template.source.location, row.loop))
         fragment = lay_out_stack(context, content, region, resume)
         context.path.pop()
     context.path.pop()
-    assert fragment is not None
     return fragment
 
 
@@ -453,34 +443,24 @@ def _paragraph_of(context: LayoutContext, cell: CellPlan, row: TableRow, text: s
     return paragraph
 
 
-def _draw_piece(
-    canvas: PageCanvas,
-    cell: CellPlan,
-    value: CellLayout,
-    at: tuple[float, float],
-    height: float,
-    line: float,
-) -> None:
-    if value is None or isinstance(value, float):
-        return
-    value.draw(canvas, at[0] + cell.left, at[1] + _content_top(cell, value, height, line))
-
-
 def _draw_in(
     canvas: PageCanvas,
-    element: int,
+    element: int | None,
     cell: CellPlan,
     value: CellLayout,
     at: tuple[float, float],
     height: float,
     line: float,
 ) -> None:
-    """Draw a cell's fragment inside its structure element."""
-    tree = canvas.structure
-    assert tree is not None
-    tree.enter_cell(element)
-    _draw_piece(canvas, cell, value, at, height, line)
-    tree.leave()
+    """Draw a cell's fragment, inside its structure element if there is one."""
+    if value is None or isinstance(value, float):
+        return
+    tree = None if element is None else canvas.structure
+    if tree is not None and element is not None:
+        tree.enter_cell(element)
+    value.draw(canvas, at[0] + cell.left, at[1] + _content_top(cell, value, height, line))
+    if tree is not None:
+        tree.leave()
 
 
 def _baseline_in(cell: CellPlan, height: float, line: float) -> float:
@@ -508,7 +488,7 @@ def _height_on_baseline(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
     line = _baseline_of(plan, contents)
     return max(
         (
-            line - _own_baseline(cell, value) + _own_height(cell, value)
+            line - _own_baseline(cell, value) + cell_height(cell, value)
             for cell, value in _on_baseline(plan, contents)
         ),
         default=0.0,
@@ -531,7 +511,8 @@ def _own_baseline(cell: CellPlan, value: CellLayout) -> float:
     return cell.insets.top + ((value.first_baseline or 0.0) if value else 0.0)
 
 
-def _own_height(cell: CellPlan, value: CellLayout) -> float:
+def cell_height(cell: CellPlan, value: CellLayout) -> float:
+    """Return the height that a cell needs for its content."""
     if isinstance(value, float):
         return cell.plain_height
     return (value.height if value else 0.0) + cell.insets.top + cell.insets.bottom

@@ -19,8 +19,8 @@ class SpanningCell(NamedTuple):
 
 
 class JoinedRows(NamedTuple):
-    """Rows joined by spanning cells, from `first` up to, not including, `end`; no break separates
-    them.
+    """Rows joined by spanning cells, from `first` up to, not including, `end`; a break separates
+    them only where they are taller than an area.
     """
 
     first: int

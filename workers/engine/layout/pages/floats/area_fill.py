@@ -31,7 +31,7 @@ from workers.engine.layout.pages.floats.placed import (
 )
 from workers.engine.layout.pages.floats.sections import EMPTY_QUEUE
 from workers.engine.layout.pages.floats.state import FillText, FloatState
-from workers.engine.layout.pages.footnotes import FootnoteFragment
+from workers.engine.layout.pages.footnotes import FootnoteFragment, used_height
 from workers.engine.tree.nodes import Container, FloatTo
 from workers.engine.units import mm
 
@@ -272,7 +272,9 @@ class AreaFill:
             if isinstance(body, FootnoteFragment):  # its notes are below the figures
                 body = replace(body, height=body.height + below)
         floats = (*self._stack_tops(), *self._stack_bottoms(lower_edge))
-        return FloatingFragment(floats, body, above, height, resume, forced, self._placed.problems)
+        used = above + below + (0.0 if body is None else used_height(body))
+        problems = self._placed.problems
+        return FloatingFragment(floats, body, above, height, used, resume, forced, problems)
 
     def _heights(self, placed: PlacedFloats, *, has_text: bool = True) -> tuple[float, float]:
         """Return the heights that figures take at the top and at the bottom of the area."""

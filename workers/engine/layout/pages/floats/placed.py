@@ -20,12 +20,13 @@ class PlacedFloat(NamedTuple):
 
 @dataclass(slots=True)
 class FloatingFragment:
-    """The content of an area with figures above and below it."""
+    """The content of an area with figures above and below it; `used_height` is theirs together."""
 
     floats: Sequence[PlacedFloat]
     body: Fragment | None
     body_top: float
     height: float
+    used_height: float
     resume: Resume
     forced: str
     problems: tuple[LayoutProblem, ...] = ()

@@ -92,16 +92,22 @@ class _SharedContent:
 def _compile_master(
     name: str, on: Occurrence, layers: Sequence[Element], shared: _SharedContent
 ) -> BuildPage:
-    """Compile a member; its layers are the member itself, then the one it inherits from."""
+    """Compile a member; its layers are the member itself, then the one it inherits from.
+
+    Blank pages inherit the paper alone.
+    """
     context, sheet = shared.context, shared.context.sheet
-    size, background, image, image_page, bleed, marks = (
+    size, background, bleed, marks = (
         _read_attribute(layers, attribute, context)
-        for attribute in (
-            *("size", "background", "background-image", "background-page"),
-            *("bleed", "marks"),
-        )
+        for attribute in ("size", "background", "bleed", "marks")
     )
     margins = _compile_margins(layers, context)
+    if on is Occurrence.BLANK:
+        layers = layers[:1]
+    image, image_page = (
+        _read_attribute(layers, attribute, context)
+        for attribute in ("background-image", "background-page")
+    )
     header, footer = (shared.running(_find(layers, tag)) for tag in ("header", "footer"))
     boxes = shared.boxes(_children(layers, "box"))
     areas = [_compile_area(area, context) for area in _children(layers, "area")]
@@ -128,6 +134,7 @@ def _compile_master(
             tuple(mark for mark in made_marks if mark is not None),
             sheet.to_points(bleed(scope), root),
             marks(scope) == "crop",
+            paper.is_open,
         )
 
     return build

@@ -11,11 +11,11 @@ from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.document import Watermark
 from workers.engine.tree.elements.figures import read_image_source
 from workers.engine.tree.expressions.scope import Scope
-from workers.engine.tree.nodes import Source
+from workers.engine.tree.nodes import Occurrence, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import BLACK
 
-_NAMES: Final = ("text", "src", "layer", "opacity", "rotate", "font-size", "color")
+_NAMES: Final = ("text", "src", "layer", "opacity", "rotate", "font-size", "color", "on")
 
 BuildWatermark = Callable[[Scope, ComputedStyle], Watermark | None]
 
@@ -44,6 +44,7 @@ def compile_watermark(element: Element, context: CompileContext) -> BuildWaterma
             find_color(sheet, values["color"], scope, location) or BLACK,
             Source(location),
             read_image_source(values["src"]),
+            Occurrence(values["on"]),
         )
 
     return build
