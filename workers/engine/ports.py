@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
@@ -227,11 +227,14 @@ class ConformanceProfiles(NamedTuple):
         return self.is_accessible or (self.archive is not None and self.archive.level == "A")
 
 
+UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)  # of files whose date the data do not say
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """An embedded file. `relationship` is a keyword of the language, such as `source`.
 
-    `modified` comes from the data or is the time of the render, as the engine has no clock.
+    `modified` comes from the data; without one it is `UNDATED`, since the same input gives the same bytes.
     `invoice_level` is the conformance level of Factur-X, empty for a file that is not an electronic
     invoice.
     """

@@ -264,7 +264,7 @@ STRUCTURE: Final = (
         attribute("type", files.MEDIA_TYPE, "Media type; by the file extension unless given."),
         attribute("relationship", v.choice("unspecified", "source", "data", "alternative", "supplement"), "Relationship of the file to the document.", "unspecified"),
         attribute("description", v.TEXT, "Description, shown by viewers."),
-        attribute("modified", files.DATE_OR_INSTANT, "Time of the last change; that of the render unless given."),
+        attribute("modified", files.DATE_OR_INSTANT, "Time of the last change; 1970-01-01 unless given, as archives ask for one."),
         expression("value", "Content: a text, a base64 data URL, or a record or list, written as JSON."),
         expression("if", "Omits the file unless this is true."),
         FINAL,

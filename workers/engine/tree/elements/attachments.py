@@ -16,7 +16,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.einvoices.files import read_invoice
 from workers.engine.einvoices.markup import UnreadableXmlError
 from workers.engine.einvoices.profiles import INVOICE_NAMES
-from workers.engine.ports import ArchiveProfile, Attachment
+from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
 from workers.engine.syntax.xml_attachments import (
@@ -76,7 +76,7 @@ def compile_attachment(element: Element, context: CompileContext) -> BuildAttach
             own_name,
             content,
             own_type,
-            modified.read(scope) or scope["now"],
+            modified.read(scope) or UNDATED,
             relationship.read(scope),
             " ".join((description.read(scope) or "").split()),
         )
@@ -96,7 +96,7 @@ def build_attachments(
     attachments: dict[str, Attachment] = {}
     size = 0
     if stated is not None:
-        embedded = stated.make_attachment(scope["now"])
+        embedded = stated.make_attachment()
         attachments[embedded.name] = embedded
         size = len(embedded.content)
     for location, build in compiled:

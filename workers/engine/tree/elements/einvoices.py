@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -18,7 +17,7 @@ from workers.engine.einvoices.profiles import (
     select_terms,
 )
 from workers.engine.einvoices.records import read_record
-from workers.engine.ports import ArchiveProfile, Attachment
+from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState
 from workers.engine.tree.compiler.context import CompileContext
@@ -37,14 +36,14 @@ class StatedInvoice:
     syntax: str
     location: SourceLocation
 
-    def make_attachment(self, now: datetime) -> Attachment:
-        """Return its XML as a file of the PDF, which is made `now`."""
+    def make_attachment(self) -> Attachment:
+        """Return its XML as a file of the PDF."""
         is_cii = self.syntax == "cii"
         return Attachment(
             self.profile.file_name if is_cii else UBL_FILE_NAME,
             write_invoice(self.record, self.profile, self.syntax),
             _MEDIA_TYPE,
-            self.record.get("issueDate") or now,
+            self.record.get("issueDate") or UNDATED,
             "data" if self.profile.is_partial else "alternative",
             _DESCRIPTION,
             self.profile.conformance if is_cii else "",  # UBL has no level of Factur-X
