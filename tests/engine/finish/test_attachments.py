@@ -126,7 +126,7 @@ def test_a_draft_carries_its_files():
     ("moment", "written"),
     [
         (date(2026, 3, 2), "D:20260302"),
-        (datetime(2026, 3, 2, 9, 30, tzinfo=UTC), "D:19700101000000Z"),
+        (datetime(2026, 3, 2, 9, 30, tzinfo=UTC), "D:20260302093000Z"),
         (
             datetime(2026, 3, 2, 9, 30, tzinfo=timezone(timedelta(hours=5, minutes=30))),
             "D:20260302093000+05'30'",
