@@ -21,7 +21,7 @@ JSON = {"Content-Type": "application/json"}
 # Some seconds of layout, without an end in C.
 HEAVY = (
     '<document><data><json>{"rows": []}</json></data><flow><table>'
-    '<tr for="r in rows"><td>{{ r.a }}</td><td>{{ r.b }}</td></tr></table></flow></document>'
+    '<tr for="r in rows"><td><p>{{ r.a }}</p></td><td><p>{{ r.b }}</p></td></tr></table></flow></document>'
 )
 ROWS = [{"a": f"word {n} and more words to be broken", "b": "x" * (n % 50)} for n in range(60_000)]
 
@@ -127,7 +127,8 @@ def test_a_newer_call_of_a_session_stops_the_older_in_its_worker(author):
         answer = older.result()
         if time.monotonic() - began > 8:
             pytest.skip("the machine is too slow for this")
-        assert (answer.status, answer.json["data"]["code"]) == (409, "ERR_PREVIEW_SUPERSEDED")
+        assert answer.status == 409, answer.body
+        assert answer.json["data"]["code"] == "ERR_PREVIEW_SUPERSEDED"
     # Both slots are free again: two at once are answered soon.
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: ask(author, page_of("<p>a</p>")).status, range(2)))

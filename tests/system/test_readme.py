@@ -15,13 +15,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-_, INVOICE, TEMPLATE, BATCH = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+_, DRAFT, INVOICE, TEMPLATE, BATCH = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.fixture
 def run(farm, account, tmp_path):
     """Provide a function that runs a program in a new folder, with the settings that `make run` prints."""
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+    (tmp_path / "deploy").symlink_to(ROOT / "deploy")
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),
@@ -39,10 +40,11 @@ def run(farm, account, tmp_path):
     return run
 
 
-def test_the_first_invoice_of_the_readme_is_sent(run, tmp_path) -> None:
-    run("sh", "-ec", INVOICE)
-    with pikepdf.open(tmp_path / "invoice.pdf") as pdf:
-        assert len(pdf.pages) == 1
+def test_the_first_invoices_of_the_readme_are_sent(run, tmp_path) -> None:
+    for call, name in ((DRAFT, "draft.pdf"), (INVOICE, "invoice.pdf")):
+        run("sh", "-ec", call)
+        with pikepdf.open(tmp_path / name) as pdf:
+            assert len(pdf.pages) == 1
 
 
 def test_the_template_of_the_readme_is_stored_and_rendered(run, tmp_path) -> None:
