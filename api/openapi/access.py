@@ -19,7 +19,6 @@ from api.openapi.json_schema import (
     string,
 )
 from api.openapi.model import (
-    BODY_ERRORS,
     LIMIT,
     NO_CONTENT,
     Operation,
@@ -172,6 +171,12 @@ _BEGUN: Final = "What the callback needs: HttpOnly, SameSite=Lax, Secure."
 
 ACCESS_OPERATIONS: Final = (
     Operation(
+        "get", "/v2/account/usage", "reportUsage", "Account", "Report usage",
+        "Pages and renders of a billing period, which runs from renewal day to renewal day.",
+        {200: OperationResponse("The report.", json_content("Usage"))},
+        query_parameters=(_DATE,),
+    ),
+    Operation(
         "get", "/v2/account", "readAccount", "Account", "Read the account",
         "The plan and rate limit of the account, and the user of the key.",
         {200: OperationResponse("The account.", json_content("Account"))},
@@ -200,7 +205,7 @@ ACCESS_OPERATIONS: Final = (
         "expired; more are 409.",
         {201: OperationResponse("The key with its secret, which is returned only here.", json_content("KeyWithSecret"))},
         body=RequestBody(json_content("KeyRequest"), "Optional name and expiry.", is_required=False),
-        errors={409: (), **BODY_ERRORS},
+        errors={409: ()},
     ),
     Operation(
         "delete", "/v2/keys/{key_id}", "revokeKey", "Account", "Revoke a key",
@@ -236,13 +241,11 @@ ACCESS_OPERATIONS: Final = (
         "get", "/studio", "openStudio", "Operation", "Open the Studio",
         "The web page for template authors, which uses this API.",
         {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
-        needs_key=False,
     ),
     Operation(
         "get", "/studio/sign-in", "describeSignIn", "Operation", "Name the provider of single sign-on",
         "The OpenID Connect provider at which people may sign in to the Studio.",
         {200: OperationResponse("The provider.", json_content("SignIn"))},
-        needs_key=False,
     ),
     Operation(
         "get", "/studio/sign-in/begin", "beginSignIn", "Operation", "Sign in at the provider",
@@ -250,7 +253,6 @@ ACCESS_OPERATIONS: Final = (
         {302: OperationResponse("To the provider.", headers={"Location": "An address of the provider.", "Set-Cookie": _BEGUN})},
         query_parameters=(Parameter("account", string("An account's id."), "The account to sign in to, where a person has several."),),
         errors={400: (), 404: ()},
-        needs_key=False,
     ),
     Operation(
         "get", "/studio/sign-in/callback", "finishSignIn", "Operation", "Come back from the provider",
@@ -263,7 +265,6 @@ ACCESS_OPERATIONS: Final = (
             Parameter("error", string("From the provider."), "Why there is no code."),
         ),
         errors={404: ()},
-        needs_key=False,
     ),
     Operation(
         "get", "/studio/{file}", "readStudioFile", "Operation", "Read a file of the Studio",
@@ -278,6 +279,5 @@ ACCESS_OPERATIONS: Final = (
             )
         },
         errors={404: ()},
-        needs_key=False,
     ),
 )  # fmt: skip

@@ -7,21 +7,18 @@ from typing import Final
 
 from api.files.kinds import FONT_TYPES, IMAGE_TYPES
 from api.openapi.access import FILE, KEY_ID
-from api.openapi.json_schema import PRINTABLE_PATTERN, TIMESTAMP_PATTERN, Schema
+from api.openapi.jobs import JOB_PATH_PARAMETERS
+from api.openapi.json_schema import PRINTABLE_PATTERN, Schema
 from api.openapi.model import (
     ALLOWANCE_ERRORS,
-    BODY_ERRORS,
     DRAFT,
     ETAG,
     FILENAME,
-    IDEMPOTENCY_ERRORS,
     IDEMPOTENCY_KEY,
     IF_MATCH,
     IF_NONE_MATCH,
     LIMIT,
     NO_CONTENT,
-    NOT_MODIFIED,
-    PRECONDITION_ERRORS,
     RENDERED_RESPONSE,
     ErrorStatuses,
     Operation,
@@ -61,6 +58,7 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
         Parameter("name", IMAGE_NAME, "The name of an image."),
         KEY_ID,
         FILE,
+        *JOB_PATH_PARAMETERS,
     )
 }
 
@@ -115,9 +113,8 @@ _RENDER: Final[ErrorStatuses] = {
     400: (ErrorCode.TEMPLATE_EMPTY,),
     404: (ErrorCode.TEMPLATE_NOT_FOUND,),
     504: (ErrorCode.RENDER_TIMEOUT,),
-    **BODY_ERRORS,
 }
-_UPLOAD: Final[ErrorStatuses] = {**_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS}
+_UPLOAD: Final[ErrorStatuses] = {**_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,)}
 _PREFER: Final = Parameter(
     "Prefer",
     {"type": "string", "examples": ["respond-async", "respond-async, wait=5"]},
@@ -145,7 +142,7 @@ OPERATIONS: Final = (
         query_parameters=(*_RENDER_QUERY, DRAFT, FILENAME),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
-        errors={**_RENDER, **IDEMPOTENCY_ERRORS, **ALLOWANCE_ERRORS},
+        errors={**_RENDER,  **ALLOWANCE_ERRORS},
     ),
     Operation(
         "post", "/v2/validate", "validate", "Rendering", "Validate without rendering",
@@ -166,7 +163,7 @@ OPERATIONS: Final = (
         "Nothing is stored or metered. A file that is not such an invoice is a 400.",
         {200: OperationResponse("The report.", json_content("InvoiceReport"))},
         body=RequestBody(binary_content(*INVOICE.media_types), "The PDF or XML, up to 20 MB."),
-        errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
+        errors={504: (ErrorCode.RENDER_TIMEOUT,)},
     ),
     Operation(
         "post", "/v2/forms/extract", "extractForm", "Rendering", "Extract the fields of a filled-in form",
@@ -174,24 +171,28 @@ OPERATIONS: Final = (
         "XFA forms, scripts and signatures are not processed. Nothing is stored or metered. A PDF without form fields is a 400.",
         {200: OperationResponse("The fields.", json_content("FormReport"))},
         body=RequestBody(binary_content(*FORM.media_types), "The PDF, up to 20 MB."),
-        errors={504: (ErrorCode.RENDER_TIMEOUT,), **BODY_ERRORS},
+        errors={504: (ErrorCode.RENDER_TIMEOUT,)},
+    ),
+    Operation(
+        "post", "/v2/preview", "preview", "Rendering", "Preview a page",
+        "Lays out a document and returns one page, the findings, and the boxes of its elements with their source "
+        "lines. Previews are not metered, and have their own rate limit and queue. A document with errors is "
+        "200, with its page if it can be drawn. Previews are neither encrypted nor have attachments. A newer "
+        "preview of the same session replaces an older one, whose response is 409.",
+        {
+            200: OperationResponse(
+                "The page, or only the findings.",
+                json_content("Preview"),
+                {"Server-Timing": "Milliseconds of queue, merge, layout and finish."},
+            )
+        },
+        body=RequestBody(json_content("PreviewRequest"), "Up to 32 MB."),
+        errors={**_RENDER, 409: (ErrorCode.PREVIEW_SUPERSEDED,)},
     ),
     Operation(
         "get", "/v2/authcheck", "checkKey", "Account", "Check a key",
         "Confirms that the key is valid and names its account.",
         {200: OperationResponse("The key is valid.", json_content("Confirmation"))},
-    ),
-    Operation(
-        "get", "/v2/account/usage", "reportUsage", "Account", "Report usage",
-        "Pages and renders of a billing period, which runs from renewal day to renewal day.",
-        {200: OperationResponse("The report.", json_content("Usage"))},
-        query_parameters=(
-            Parameter(
-                "date",
-                {"type": "string", "pattern": TIMESTAMP_PATTERN, "examples": ["2026-11-26"]},
-                "A date in the billing period, YYYY-MM-DD or an ISO 8601 timestamp; default is the current period.",
-            ),
-        ),
     ),
     Operation(
         "post", "/v2/templates", "createTemplate", "Templates", "Create a template",
@@ -210,12 +211,11 @@ OPERATIONS: Final = (
             ),
         ),
         body=_TEMPLATE_TEXT,
-        errors=BODY_ERRORS,
     ),
     Operation(
         "get", "/v2/templates", "listTemplates", "Templates", "List templates",
         "The templates of the account by id; with include=public also those whose id begins with service-.",
-        {200: OperationResponse("One page.", json_content("TemplateList"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("One page.", json_content("TemplateList"), ETAG)},
         query_parameters=(
             Parameter(
                 "name",
@@ -231,14 +231,13 @@ OPERATIONS: Final = (
             Parameter("start_after", TEMPLATE_ID, "The next_cursor of the previous page."),
         ),
         headers=(IF_NONE_MATCH,),
-        errors=PRECONDITION_ERRORS,
     ),
     Operation(
         "get", "/v2/templates/{template}", "readTemplate", "Templates", "Read a template",
         "The record, and the content of the reference.",
-        {200: OperationResponse("Record and content.", json_content("TemplateWithContent"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("Record and content.", json_content("TemplateWithContent"), ETAG)},
         headers=(IF_NONE_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "put", "/v2/templates/{template}", "replaceContent", "Templates", "Replace live content",
@@ -247,7 +246,7 @@ OPERATIONS: Final = (
         path_parameters=(_OWN_TEMPLATE,),
         headers=(IF_MATCH,),
         body=_TEMPLATE_TEXT,
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS, **BODY_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "patch", "/v2/templates/{template}", "renameTemplate", "Templates", "Rename a template",
@@ -256,7 +255,7 @@ OPERATIONS: Final = (
         path_parameters=(_OWN_TEMPLATE,),
         headers=(IF_MATCH,),
         body=RequestBody(json_content("RenameRequest"), "The new name."),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS, **BODY_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/dependents", "listDependents", "Templates", "List the templates that use one",
@@ -272,7 +271,7 @@ OPERATIONS: Final = (
         {204: NO_CONTENT},
         path_parameters=(_OWN_TEMPLATE,),
         headers=(IF_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS, 409: (ErrorCode.TEMPLATE_IN_USE,)},
+        errors={**_NOT_FOUND, 409: (ErrorCode.TEMPLATE_IN_USE,)},
     ),
     Operation(
         "post", "/v2/templates/{template_id}/versions", "publishVersion", "Versions",
@@ -288,22 +287,22 @@ OPERATIONS: Final = (
         },
         headers=(IF_MATCH,),
         body=RequestBody(json_content("PublishRequest"), "An optional note.", is_required=False),
-        errors={400: (ErrorCode.TEMPLATE_EMPTY,), **_NOT_FOUND, **PRECONDITION_ERRORS, **BODY_ERRORS},
+        errors={400: (ErrorCode.TEMPLATE_EMPTY,), **_NOT_FOUND},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/versions", "listVersions", "Versions", "List versions",
         "The newest 50, newest first; older versions can be read by number.",
-        {200: OperationResponse("Versions without content.", json_content("VersionList"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("Versions without content.", json_content("VersionList"), ETAG)},
         headers=(IF_NONE_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/versions/{version}", "readVersion", "Versions",
         "Read a version",
         "To verify a version: remove the header comment from content, and compare the SHA-256 of the rest.",
-        {200: OperationResponse("The version with its content.", json_content("VersionWithContent"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("The version with its content.", json_content("VersionWithContent"), ETAG)},
         headers=(IF_NONE_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "put", "/v2/templates/{template_id}/tags/{tag}", "setTag", "Tags", "Set a tag",
@@ -311,37 +310,37 @@ OPERATIONS: Final = (
         {200: OperationResponse("The tag and its version.", json_content("TagPointer"), ETAG)},
         headers=(IF_MATCH,),
         body=RequestBody(json_content("TagRequest"), "The version to point to."),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS, **BODY_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags", "listTags", "Tags", "List tags",
         "By name, 100 per page.",
-        {200: OperationResponse("One page.", json_content("TagList"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("One page.", json_content("TagList"), ETAG)},
         query_parameters=(Parameter("start_after", TAG_SHAPE, "The last tag of the previous page."),),
         headers=(IF_NONE_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags/{tag}", "readTag", "Tags", "Read a tag",
         "The version that it points to, and the user who last moved it.",
-        {200: OperationResponse("The tag.", json_content("Tag"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("The tag.", json_content("Tag"), ETAG)},
         headers=(IF_NONE_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "delete", "/v2/templates/{template_id}/tags/{tag}", "removeTag", "Tags", "Remove a tag",
         "The version and the history are kept.",
         {200: OperationResponse("Whether the tag existed.", json_content("TagRemoval"), ETAG)},
         headers=(IF_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags/{tag}/history", "readTagHistory", "Tags",
         "Read the history of a tag",
         "The 100 most recent changes, newest first, including those of a removed tag.",
-        {200: OperationResponse("The changes.", json_content("TagHistory"), ETAG), 304: NOT_MODIFIED},
+        {200: OperationResponse("The changes.", json_content("TagHistory"), ETAG)},
         headers=(IF_NONE_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors=_NOT_FOUND,
     ),
     Operation(
         "post", "/v2/slugs", "assignSlug", "Slugs", "Assign a slug",
@@ -355,7 +354,6 @@ OPERATIONS: Final = (
             400: (ErrorCode.SLUG_INVALID,),
             409: (ErrorCode.SLUG_TAKEN, ErrorCode.WORKSPACE_UNRESOLVED),
             **_NOT_FOUND,
-            **BODY_ERRORS,
         },
     ),
     Operation(
@@ -480,37 +478,31 @@ OPERATIONS: Final = (
         "get", "/healthz", "tellAlive", "Operation", "Liveness",
         "Reports that the process is alive, without checking its dependencies.",
         {200: OperationResponse("The process is alive.", json_content("Health"))},
-        needs_key=False,
     ),
     Operation(
         "get", "/readyz", "tellReady", "Operation", "Readiness",
         "Reports whether the dependencies are up; 503 names those that are down.",
         {200: OperationResponse("All are up, or all except some of several shards.", json_content("Health"))},
         errors={503: ()},
-        needs_key=False,
     ),
     Operation(
         "get", "/metrics", "writeMetrics", "Operation", "Read the metrics",
         "Prometheus text format.",
         {200: OperationResponse("The metrics.", {"text/plain": {"type": "string"}})},
-        needs_key=False,
     ),
     Operation(
         "get", "/", "readStart", "Operation", "Start page",
         "Links to /docs, as HTML if Accept contains text/html, else as JSON.",
         {200: OperationResponse("The links.", {**json_content("Start"), "text/html": {"type": "string"}})},
-        needs_key=False,
     ),
     Operation(
         "get", "/docs/openapi.json", "describe", "Operation", "OpenAPI description",
         "OpenAPI 3.1.",
         {200: OperationResponse("The description.", {"application/json": {"type": "object"}})},
-        needs_key=False,
     ),
     Operation(
         "get", "/docs", "readDescription", "Operation", "API description as a page",
         "A page without external resources.",
         {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
-        needs_key=False,
     ),
 )  # fmt: skip
