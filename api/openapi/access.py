@@ -27,6 +27,7 @@ from api.openapi.model import (
     RequestBody,
     json_content,
 )
+from api.openapi.schemas import DRAFT_USAGE, PERIOD
 from shared.scopes import Scope, list_scopes
 
 KEY_ID: Final = Parameter(
@@ -66,9 +67,7 @@ _SCOPES: Final[Schema] = {
 _USED: Final[dict[str, Schema]] = {
     "pagesGenerated": integer("Production pages."),
     "apiCalls": integer("Production renders that returned a PDF."),
-    "draft": object_schema(
-        {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
-    ),
+    "draft": DRAFT_USAGE,
 }
 _KEY: Final[dict[str, Schema]] = {
     "id": string("Id of the key."),
@@ -108,16 +107,14 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "UsageDays": object_schema(
         {
-            "startDate": date_time("First instant of the period."),
-            "endDate": date_time("First instant after the period."),
+            **PERIOD,
             "days": array_of("UsageDay", description="Days with usage, in order."),
         }
     ),
     "UsageDay": object_schema({"date": string("The day, in UTC.", format="date")} | _USED),
     "UsageTemplates": object_schema(
         {
-            "startDate": date_time("First instant of the period."),
-            "endDate": date_time("First instant after the period."),
+            **PERIOD,
             "templates": array_of("UsageTemplate", description="Templates, most pages first."),
             "has_more": boolean("Whether there are more than the limit."),
         }

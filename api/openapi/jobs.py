@@ -41,12 +41,7 @@ from api.openapi.model import (
 from api.openapi.schemas import REFERENCE, WARNINGS
 from shared.batches.records import BatchOutput, BatchStatus, ItemStatus
 from shared.db.jobs import JobStatus
-from shared.db.webhooks import (
-    MAX_WEBHOOKS,
-    SUBSCRIBABLE_EVENTS,
-    DeliveryStatus,
-    WebhookEvent,
-)
+from shared.db.webhooks import MAX_WEBHOOKS, SUBSCRIBABLE_EVENTS, DeliveryStatus, WebhookEvent
 from shared.errors import ErrorCode
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
@@ -300,11 +295,7 @@ JOB_OPERATIONS: Final = (
             LIMIT,
             Parameter(
                 "start_after",
-                {
-                    "type": "string",
-                    "pattern": "^batch_[a-z2-7]{24}$",
-                    "examples": [_EXAMPLE_BATCH],
-                },
+                {"type": "string", "pattern": "^batch_[a-z2-7]{24}$", "examples": [_EXAMPLE_BATCH]},
                 "The next_cursor of the previous page.",
             ),
         ),
@@ -330,11 +321,7 @@ JOB_OPERATIONS: Final = (
         "In input order, 1,000 per page, including unfinished documents.",
         {200: OperationResponse("One page.", json_content("BatchItems"))},
         query_parameters=(
-            Parameter(
-                "status",
-                enum_of(ItemStatus),
-                "Only documents of this status.",
-            ),
+            Parameter("status", enum_of(ItemStatus), "Only documents of this status."),
             Parameter(
                 "start_after",
                 {"type": "integer", "minimum": 0, "maximum": 999_999_999},

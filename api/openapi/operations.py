@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from api.files.kinds import FONT_TYPES, IMAGE_TYPES
+from api.files.kinds import FONT, IMAGE, FileKind
 from api.openapi.access import FILE, KEY_ID
 from api.openapi.jobs import JOB_PATH_PARAMETERS
 from api.openapi.json_schema import PRINTABLE_PATTERN, Schema
@@ -31,6 +31,7 @@ from api.openapi.model import (
 from api.openapi.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLATE_ID
 from api.received.routes import FORM, INVOICE
 from shared.errors import ErrorCode
+from shared.limits import MB
 
 _TEMPLATE_NAME: Final[Schema] = {
     "type": "string",
@@ -78,11 +79,8 @@ _RENDER_QUERY: Final = (
     ),
     Parameter(
         "flow",
-        {
-            "type": "string",
-            "minLength": 1,
-            "examples": ["body"],
-        },  # no default: generated clients would always send it
+        # no default: generated clients would always send it
+        {"type": "string", "minLength": 1, "examples": ["body"]},
         "With text/markdown only: the flow that the body replaces; default is body.",
     ),
 )
@@ -121,6 +119,73 @@ _PREFER: Final = Parameter(
     "With respond-async the response is 202 with the job, as soon as it is accepted (RFC 7240). With wait=5 it "
     "is the PDF if the render ends within 5 seconds, at most 60, and the job otherwise.",
 )
+
+_IMAGE_RULES: Final = (
+    "The format is detected from the bytes, not from the declared type: PNG, JPEG (8 bits, baseline or "
+    "progressive), SVG, PDF, or WebP without animation. Limits: 50 MB and 100 megapixels; WebP 24 megapixels; PNG "
+    "with transparency or interlacing 32 megapixels; SVG 8 MB, 50,000 elements including the copies of `use`, "
+    "300,000 path segments, 2,000 style rules, and no entities. The size of an SVG is its width and height in "
+    "px, or its view box. Of a PDF the pages are drawn, without scripts, forms, links and annotations; its first "
+    "10 pages are checked, its width and height are those of the first in px, and an encrypted one is rejected. "
+    "A worker prepares the image as a render does: an image that renders reject is 400 "
+    "with the same message. Not metered. 503 without a worker, 504 over the time budget. At most four uploads "
+    "of an account are inspected at once; others wait, and are 429 after 30 s. 409 without a code if the "
+    "workspace has no space."
+)
+_FONT_RULES: Final = (
+    "The format is detected from the bytes, not from the declared type: TrueType, OpenType with CFF outlines, "
+    "WOFF, WOFF2, or a TrueType collection of up to 32 fonts. Up to 20 MB; with CFF outlines 12,000 glyphs, with "
+    "CFF2 4,000. Variable fonts keep their axes. A worker subsets the font as a render does: a font that "
+    "renders reject is 400 with the same message, including a font whose fsType does not allow subset "
+    "embedding. Documents use it with `font` and its name. Not metered; 409 without a code if the workspace "
+    "has no space."
+)
+
+
+def _file_operations(kind: FileKind[Any], article: str, rules: str) -> tuple[Operation, ...]:
+    """Return the operations of one kind of file; `rules` describes what is stored."""
+    one, plural, name, tag = kind.singular, kind.plural, kind.singular.title(), kind.plural.title()
+    path, record = f"/v2/{plural}", json_content(name)
+    return (
+        Operation(
+            "put", f"{path}/{{name}}", f"put{name}", tag, f"Store {article} {one}", rules,
+            {
+                201: OperationResponse("Stored.", record),
+                200: OperationResponse(f"Replaced; documents use the new {one} from now on.", record),
+            },
+            body=RequestBody(binary_content(*kind.media_types), f"The bytes of the {one}."),
+            errors=_UPLOAD,
+        ),
+        Operation(
+            "post", path, f"post{name}", tag, f"Store {article} {one} from JSON",
+            f"Send either data, the {one} in base64 (up to 20 MB decoded), or source_url, an http or https address from "
+            f"which the service fetches it: public hosts only, also after redirects, within 10 s and up to {kind.max_bytes // MB} MB. "
+            f"The {one} is inspected as with PUT.",
+            {201: OperationResponse("Stored.", record), 200: OperationResponse("Replaced.", record)},
+            body=RequestBody(json_content(f"{name}Request"), f"The name, and the {one} or its address."),
+            errors=_UPLOAD,
+        ),
+        Operation(
+            "get", path, f"list{tag}", tag, f"List {plural}",
+            "By name, with the total usage of the workspace.",
+            {200: OperationResponse("One page.", json_content(f"{name}List"))},
+            query_parameters=(LIMIT, Parameter("start_after", IMAGE_NAME, "The next_cursor of the previous page.")),
+            errors=_WORKSPACE,
+        ),
+        Operation(
+            "get", f"{path}/{{name}}", f"read{name}", tag, f"Read {article} {one}'s record",
+            "The bytes themselves cannot be downloaded.",
+            {200: OperationResponse("The record.", record)},
+            errors={404: (), **_WORKSPACE},
+        ),
+        Operation(
+            "delete", f"{path}/{{name}}", f"delete{name}", tag, f"Delete {article} {one}",
+            "Its space is freed at once.",
+            {204: NO_CONTENT},
+            errors={404: (), **_WORKSPACE},
+        ),
+    )  # fmt: skip
+
 
 OPERATIONS: Final = (
     Operation(
@@ -203,12 +268,7 @@ OPERATIONS: Final = (
             )
         },
         query_parameters=(
-            Parameter(
-                "name",
-                _TEMPLATE_NAME,
-                "Name of the template.",
-                is_required=True,
-            ),
+            Parameter("name", _TEMPLATE_NAME, "Name of the template.", is_required=True),
         ),
         body=_TEMPLATE_TEXT,
     ),
@@ -217,16 +277,8 @@ OPERATIONS: Final = (
         "The templates of the account by id; with include=public also those whose id begins with service-.",
         {200: OperationResponse("One page.", json_content("TemplateList"), ETAG)},
         query_parameters=(
-            Parameter(
-                "name",
-                _TEMPLATE_NAME,
-                "Only templates with exactly this name; names need not be unique.",
-            ),
-            Parameter(
-                "include",
-                {"type": "string", "enum": ["public"]},
-                "Also list the public templates.",
-            ),
+            Parameter("name", _TEMPLATE_NAME, "Only templates with exactly this name; names need not be unique."),
+            Parameter("include", {"type": "string", "enum": ["public"]}, "Also list the public templates."),
             LIMIT,
             Parameter("start_after", TEMPLATE_ID, "The next_cursor of the previous page."),
         ),
@@ -372,108 +424,10 @@ OPERATIONS: Final = (
         "delete", "/v2/slugs/{slug}", "releaseSlug", "Slugs", "Release a slug",
         "Possible even if the template was deleted. The template does not change.",
         {204: NO_CONTENT},
-        errors={
-            400: (ErrorCode.SLUG_INVALID,),
-            404: (ErrorCode.SLUG_NOT_ASSIGNED,),
-            **_WORKSPACE,
-        },
+        errors={400: (ErrorCode.SLUG_INVALID,), 404: (ErrorCode.SLUG_NOT_ASSIGNED,), **_WORKSPACE},
     ),
-    Operation(
-        "put", "/v2/images/{name}", "putImage", "Images", "Store an image",
-        "The format is detected from the bytes, not from the declared type: PNG, JPEG (8 bits, baseline or "
-        "progressive), SVG, PDF, or WebP without animation. Limits: 50 MB and 100 megapixels; WebP 24 megapixels; PNG "
-        "with transparency or interlacing 32 megapixels; SVG 8 MB, 50,000 elements including the copies of `use`, "
-        "300,000 path segments, 2,000 style rules, and no entities. The size of an SVG is its width and height in "
-        "px, or its view box. Of a PDF the pages are drawn, without scripts, forms, links and annotations; its first "
-        "10 pages are checked, its width and height are those of the first in px, and an encrypted one is rejected. "
-        "A worker prepares the image as a render does: an image that renders reject is 400 "
-        "with the same message. Not metered. 503 without a worker, 504 over the time budget. At most four uploads "
-        "of an account are inspected at once; others wait, and are 429 after 30 s. 409 without a code if the "
-        "workspace has no space.",
-        {
-            201: OperationResponse("Stored.", json_content("Image")),
-            200: OperationResponse("Replaced; documents use the new image from now on.", json_content("Image")),
-        },
-        body=RequestBody(binary_content(*IMAGE_TYPES), "The bytes of the image."),
-        errors=_UPLOAD,
-    ),
-    Operation(
-        "post", "/v2/images", "postImage", "Images", "Store an image from JSON",
-        "Send either data, the image in base64 (up to 20 MB decoded), or source_url, an http or https address from "
-        "which the service fetches it: public hosts only, also after redirects, within 10 s and up to 50 MB. The "
-        "image is inspected as with PUT.",
-        {
-            201: OperationResponse("Stored.", json_content("Image")),
-            200: OperationResponse("Replaced.", json_content("Image")),
-        },
-        body=RequestBody(json_content("ImageRequest"), "The name, and the image or its address."),
-        errors=_UPLOAD,
-    ),
-    Operation(
-        "get", "/v2/images", "listImages", "Images", "List images",
-        "By name, with the total usage of the workspace.",
-        {200: OperationResponse("One page.", json_content("ImageList"))},
-        query_parameters=(LIMIT, Parameter("start_after", IMAGE_NAME, "The next_cursor of the previous page.")),
-        errors=_WORKSPACE,
-    ),
-    Operation(
-        "get", "/v2/images/{name}", "readImage", "Images", "Read an image's record",
-        "The bytes themselves cannot be downloaded.",
-        {200: OperationResponse("The record.", json_content("Image"))},
-        errors={404: (), **_WORKSPACE},
-    ),
-    Operation(
-        "delete", "/v2/images/{name}", "deleteImage", "Images", "Delete an image",
-        "Its space is freed at once.",
-        {204: NO_CONTENT},
-        errors={404: (), **_WORKSPACE},
-    ),
-    Operation(
-        "put", "/v2/fonts/{name}", "putFont", "Fonts", "Store a font",
-        "The format is detected from the bytes, not from the declared type: TrueType, OpenType with CFF outlines, "
-        "WOFF, WOFF2, or a TrueType collection of up to 32 fonts. Up to 20 MB; with CFF outlines 12,000 glyphs, with "
-        "CFF2 4,000. Variable fonts keep their axes. A worker subsets the font as a render does: a font that "
-        "renders reject is 400 with the same message, including a font whose fsType does not allow subset "
-        "embedding. Documents use it with `font` and its name. Not metered; 409 without a code if the workspace "
-        "has no space.",
-        {
-            201: OperationResponse("Stored.", json_content("Font")),
-            200: OperationResponse("Replaced; documents use the new font from now on.", json_content("Font")),
-        },
-        body=RequestBody(binary_content(*FONT_TYPES), "The bytes of the font."),
-        errors=_UPLOAD,
-    ),
-    Operation(
-        "post", "/v2/fonts", "postFont", "Fonts", "Store a font from JSON",
-        "Send either data, the font in base64 (up to 20 MB decoded), or source_url, an http or https address from "
-        "which the service fetches it: public hosts only, also after redirects, within 10 s and up to 20 MB. The "
-        "font is inspected as with PUT.",
-        {
-            201: OperationResponse("Stored.", json_content("Font")),
-            200: OperationResponse("Replaced.", json_content("Font")),
-        },
-        body=RequestBody(json_content("FontRequest"), "The name, and the font or its address."),
-        errors=_UPLOAD,
-    ),
-    Operation(
-        "get", "/v2/fonts", "listFonts", "Fonts", "List fonts",
-        "By name, with the total usage of the workspace.",
-        {200: OperationResponse("One page.", json_content("FontList"))},
-        query_parameters=(LIMIT, Parameter("start_after", IMAGE_NAME, "The next_cursor of the previous page.")),
-        errors=_WORKSPACE,
-    ),
-    Operation(
-        "get", "/v2/fonts/{name}", "readFont", "Fonts", "Read a font's record",
-        "The bytes themselves cannot be downloaded.",
-        {200: OperationResponse("The record.", json_content("Font"))},
-        errors={404: (), **_WORKSPACE},
-    ),
-    Operation(
-        "delete", "/v2/fonts/{name}", "deleteFont", "Fonts", "Delete a font",
-        "Its space is freed at once.",
-        {204: NO_CONTENT},
-        errors={404: (), **_WORKSPACE},
-    ),
+    *_file_operations(IMAGE, "an", _IMAGE_RULES),
+    *_file_operations(FONT, "a", _FONT_RULES),
     Operation(
         "get", "/healthz", "tellAlive", "Operation", "Liveness",
         "Reports that the process is alive, without checking its dependencies.",

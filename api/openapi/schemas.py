@@ -14,6 +14,7 @@ from api.openapi.json_schema import (
     date_time,
     enum_of,
     integer,
+    number,
     object_schema,
     ref,
     strict_object,
@@ -33,7 +34,6 @@ from shared.previews import (
 )
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
-_NAME_RULE: Final = f"^{_NAME}$"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
 
 
@@ -59,13 +59,6 @@ TAG: Final = string(
     pattern=f"^{_TAG}$",
     examples=["stable"],
 )
-TAG_SHAPE: Final = string(
-    "Lowercase letters, digits and single hyphens.",
-    minLength=1,
-    maxLength=64,
-    pattern=_NAME_RULE,
-    examples=["stable"],
-)
 SLUG: Final = string(
     "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
     "letters and digits, the shape of an id.",
@@ -78,9 +71,10 @@ IMAGE_NAME: Final = string(
     "Lowercase letters, digits and single hyphens.",
     minLength=3,
     maxLength=64,
-    pattern=_NAME_RULE,
+    pattern=f"^{_NAME}$",
     examples=["logo"],
 )
+TAG_SHAPE: Final = IMAGE_NAME | {"minLength": 1, "examples": ["stable"]}
 SOURCE: Final = object_schema(
     {
         "tagName": string("Name of the element."),
@@ -105,7 +99,21 @@ _SHA256: Final = string(
     "SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$", examples=["0123456789abcdef" * 4]
 )
 _HAS_MORE: Final = boolean("Whether there are more entries.")
+_NEXT_CURSOR: Final = string("The start_after of the next page; absent on the last page.")
+_FILE_CHANGES: Final[dict[str, Schema]] = {
+    "created_at": date_time("When the name was first stored."),
+    "created_by": ref("UserRef"),
+    "updated_at": date_time("When it was last replaced."),
+    "updated_by": ref("UserRef"),
+}
 
+DRAFT_USAGE: Final = object_schema(
+    {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
+)
+PERIOD: Final[dict[str, Schema]] = {
+    "startDate": date_time("First instant of the period."),
+    "endDate": date_time("First instant after the period."),
+}
 _SOURCE_URL: Final = string(
     "An http or https address on the public internet, fetched once.",
     minLength=8,
@@ -138,6 +146,10 @@ _TEMPLATE: Final[dict[str, Schema]] = {
     "updated_by": ref("UserRef"),
 }
 
+_TAG_POINTER: Final[dict[str, Schema]] = {
+    "tag": TAG,
+    "version": integer("The version it points to.", minimum=1),
+}
 _COUNTED: Final = {
     "findings": {
         **object_schema(
@@ -154,6 +166,22 @@ _COUNTED: Final = {
         "counted them within 2 seconds.",
     }
 }
+
+_FILE_REQUEST: Final = strict_object(
+    {"name": IMAGE_NAME, "data": _DATA, "source_url": _SOURCE_URL}, optional=("data", "source_url")
+) | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]}
+
+
+def _list_of_files(plural: str, name: str) -> Schema:
+    usage = {
+        "total_bytes": integer("Total size in bytes."),
+        "count": integer(f"Number of {plural}."),
+    }
+    return object_schema(
+        {plural: array_of(name), "next_cursor": _NEXT_CURSOR, "usage": object_schema(usage)},
+        optional=("next_cursor",),
+    )
+
 
 SCHEMAS: Final[Mapping[str, Schema]] = {
     "UserRef": object_schema(
@@ -179,7 +207,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "TemplateList": object_schema(
         {
             "templates": array_of("Template"),
-            "next_cursor": string("The start_after of the next page; absent on the last page."),
+            "next_cursor": _NEXT_CURSOR,
         },
         optional=("next_cursor",),
     ),
@@ -209,13 +237,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("built_on", "links"),
     ),
     "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
-    "TagPointer": object_schema(
-        {"tag": TAG, "version": integer("The version it points to.", minimum=1)}
-    ),
+    "TagPointer": object_schema(_TAG_POINTER),
     "Tag": object_schema(
         {
-            "tag": TAG,
-            "version": integer("The version it points to.", minimum=1),
+            **_TAG_POINTER,
             "updated_at": date_time("When it last moved."),
             "updated_by": ref("UserRef"),
         }
@@ -254,25 +279,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "width": integer("Width in pixels."),
             "height": integer("Height in pixels."),
             "sha256": _SHA256,
-            "created_at": date_time("When the name was first stored."),
-            "created_by": ref("UserRef"),
-            "updated_at": date_time("When it was last replaced."),
-            "updated_by": ref("UserRef"),
+            **_FILE_CHANGES,
         }
     ),
-    "ImageList": object_schema(
-        {
-            "images": array_of("Image"),
-            "next_cursor": string("The start_after of the next page; absent on the last page."),
-            "usage": object_schema(
-                {
-                    "total_bytes": integer("Total size in bytes."),
-                    "count": integer("Number of images."),
-                }
-            ),
-        },
-        optional=("next_cursor",),
-    ),
+    "ImageList": _list_of_files("images", "Image"),
     "Font": object_schema(
         {
             "name": IMAGE_NAME,
@@ -282,10 +292,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "bytes": integer("Size in bytes."),
             "sha256": _SHA256,
             "faces": array_of("FontFace"),
-            "created_at": date_time("When the name was first stored."),
-            "created_by": ref("UserRef"),
-            "updated_at": date_time("When it was last replaced."),
-            "updated_by": ref("UserRef"),
+            **_FILE_CHANGES,
         }
     ),
     "FontFace": object_schema(
@@ -306,55 +313,33 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "FontRange": object_schema(
         {
-            "min": {"type": "number", "description": "Minimum."},
-            "max": {
-                "type": "number",
-                "description": "Maximum; equal to min without a variation axis.",
-            },
+            "min": number("Minimum."),
+            "max": number("Maximum; equal to min without a variation axis."),
         }
     ),
     "FontAxis": object_schema(
         {
             "tag": string("Axis tag of four letters, such as wght."),
-            "min": {"type": "number", "description": "Minimum."},
-            "default": {"type": "number", "description": "Default value."},
-            "max": {"type": "number", "description": "Maximum."},
+            "min": number("Minimum."),
+            "default": number("Default value."),
+            "max": number("Maximum."),
         }
     ),
-    "FontList": object_schema(
-        {
-            "fonts": array_of("Font"),
-            "next_cursor": string("The start_after of the next page; absent on the last page."),
-            "usage": object_schema(
-                {
-                    "total_bytes": integer("Total size in bytes."),
-                    "count": integer("Number of fonts."),
-                }
-            ),
-        },
-        optional=("next_cursor",),
-    ),
+    "FontList": _list_of_files("fonts", "Font"),
     "Usage": object_schema(
         {
             "pagesGenerated": integer("Production pages of the period."),
             "apiCalls": integer("Production renders that returned a PDF."),
             "maxPagesGenerated": integer("The production allowance."),
-            "startDate": date_time("First instant of the period."),
-            "endDate": date_time("First instant after the period."),
-            "draft": object_schema(
-                {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
-            ),
+            **PERIOD,
+            "draft": DRAFT_USAGE,
             "maxDraftPagesGenerated": integer("The draft allowance, on plans that set one."),
             "overagePages": integer("Pages beyond the allowance."),
         },
         optional=("draft", "maxDraftPagesGenerated", "overagePages"),
     ),
     "Finding": object_schema(
-        {
-            "message": string("Description of the problem."),
-            "source": SOURCE,
-        },
-        optional=("source",),
+        {"message": string("Description of the problem."), "source": SOURCE}, optional=("source",)
     ),
     "RenderWarning": object_schema(
         {
@@ -394,11 +379,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "profile": string(
                 "minimum, basicwl, basic, en16931, extended, xrechnung or peppol, as the invoice states it."
             ),
-            "syntax": {
-                "type": "string",
-                "enum": ["cii", "ubl"],
-                "description": "Syntax of the XML.",
-            },
+            "syntax": string("Syntax of the XML.", enum=["cii", "ubl"]),
             "number": string("Number of the invoice (BT-1); absent if it states none."),
         },
         optional=("file", "number"),
@@ -433,9 +414,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "FormField": object_schema(
         {
             "name": string("Name, after those of its groups with full stops, such as buyer.name."),
-            "type": {
-                "type": "string",
-                "enum": [
+            "type": string(
+                "select is a drop-down list, list one that shows several options.",
+                enum=[
                     "text",
                     "checkbox",
                     "radio",
@@ -445,8 +426,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                     "signature",
                     "unknown",
                 ],
-                "description": "select is a drop-down list, list one that shows several options.",
-            },
+            ),
             "value": {
                 "type": ["string", "array", "null"],
                 "items": {"type": "string"},
@@ -536,24 +516,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("template", "template_id"),
     )
     | {"anyOf": [{"required": ["template"]}, {"required": ["template_id"]}]},
-    "FontRequest": strict_object(
-        {
-            "name": IMAGE_NAME,
-            "data": _DATA,
-            "source_url": _SOURCE_URL,
-        },
-        optional=("data", "source_url"),
-    )
-    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
-    "ImageRequest": strict_object(
-        {
-            "name": IMAGE_NAME,
-            "data": _DATA,
-            "source_url": _SOURCE_URL,
-        },
-        optional=("data", "source_url"),
-    )
-    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
+    "FontRequest": _FILE_REQUEST,
+    "ImageRequest": _FILE_REQUEST,
     "PreviewRequest": strict_object(
         {
             "template": string(
@@ -579,14 +543,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 maximum=MAX_PAGE,
                 default=1,
             ),
-            "scale": {
-                "type": "number",
-                "description": "Pixels per point; default is 96 dpi. It is reduced for a page of more than "
+            "scale": number(
+                "Pixels per point; default is 96 dpi. It is reduced for a page of more than "
                 "16 million pixels.",
-                "minimum": MIN_SCALE,
-                "maximum": MAX_SCALE,
-                "default": DEFAULT_SCALE,
-            },
+                minimum=MIN_SCALE,
+                maximum=MAX_SCALE,
+                default=DEFAULT_SCALE,
+            ),
             "format": enum_of(
                 PreviewFormat,
                 description="A lossless image, or a PDF of the page with the draft watermark.",
@@ -604,11 +567,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "pages": integer("Pages of the document; 0 if it could not be laid out."),
             "findings": ref("Findings"),
             "page": integer("The drawn page.", minimum=1),
-            "width": {
-                "type": "number",
-                "description": "Width of the sheet in points, including bleed.",
-            },
-            "height": {"type": "number", "description": "Height of the sheet in points."},
+            "width": number("Width of the sheet in points, including bleed."),
+            "height": number("Height of the sheet in points."),
             "file": ref("PreviewFile"),
             "boxes": array_of(
                 "PreviewBox",
@@ -625,16 +585,16 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "data": string("The file in base64.", contentEncoding="base64"),
             "width": integer("Width of an image in pixels.", minimum=1),
             "height": integer("Height of an image in pixels.", minimum=1),
-            "scale": {"type": "number", "description": "Pixels per point of an image, as drawn."},
+            "scale": number("Pixels per point of an image, as drawn."),
         },
         optional=("width", "height", "scale"),
     ),
     "PreviewBox": object_schema(
         {
-            "x": {"type": "number", "description": "Points from the left edge of the sheet."},
-            "y": {"type": "number", "description": "Points from the upper edge."},
-            "width": {"type": "number", "description": "Width in points."},
-            "height": {"type": "number", "description": "Height in points."},
+            "x": number("Points from the left edge of the sheet."),
+            "y": number("Points from the upper edge."),
+            "width": number("Width in points."),
+            "height": number("Height in points."),
             "source": SOURCE,
             "loop": {
                 "type": "array",
