@@ -37,6 +37,7 @@ from api.openapi.model import (
     binary_content,
     file_responses,
     json_content,
+    start_after,
 )
 from api.openapi.schemas import REFERENCE, WARNINGS
 from shared.batches.records import BatchOutput, BatchStatus, ItemStatus
@@ -96,6 +97,13 @@ JOB_PATH_PARAMETERS: Final = (
     Parameter("webhook_id", _WEBHOOK_ID, "A webhook of the account."),
 )
 
+
+def _list_of(plural: str, name: str) -> Schema:
+    cursor = string("The start_after of the next page, when there is one.")
+    records = array_of(name, maxItems=1000)
+    return object_schema({plural: records, "next_cursor": cursor}, optional=("next_cursor",))
+
+
 JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "Job": object_schema(
         {
@@ -121,13 +129,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
             "expires_at",
         ),
     ),
-    "JobList": object_schema(
-        {
-            "jobs": array_of("Job", maxItems=1000),
-            "next_cursor": string("The start_after of the next page, when there is one."),
-        },
-        optional=("next_cursor",),
-    ),
+    "JobList": _list_of("jobs", "Job"),
     "Batch": object_schema(
         {
             "id": _BATCH_ID,
@@ -148,13 +150,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("error", "finished_at", "expires_at"),
     ),
-    "BatchList": object_schema(
-        {
-            "batches": array_of("Batch", maxItems=1000),
-            "next_cursor": string("The start_after of the next page, when there is one."),
-        },
-        optional=("next_cursor",),
-    ),
+    "BatchList": _list_of("batches", "Batch"),
     "BatchItem": object_schema(
         {
             "index": integer("Position in the request body, from 0."),
@@ -224,11 +220,7 @@ JOB_OPERATIONS: Final = (
         query_parameters=(
             Parameter("status", enum_of(JobStatus), "Only jobs of this status."),
             LIMIT,
-            Parameter(
-                "start_after",
-                {"type": "string", "pattern": "^job_[a-z2-7]{24}$", "examples": [_EXAMPLE_JOB]},
-                "The next_cursor of the previous page.",
-            ),
+            start_after({"type": "string", "pattern": "^job_[a-z2-7]{24}$", "examples": [_EXAMPLE_JOB]}),
         ),
     ),
     Operation(
@@ -293,11 +285,7 @@ JOB_OPERATIONS: Final = (
         query_parameters=(
             Parameter("status", enum_of(BatchStatus), "Only batches of this status."),
             LIMIT,
-            Parameter(
-                "start_after",
-                {"type": "string", "pattern": "^batch_[a-z2-7]{24}$", "examples": [_EXAMPLE_BATCH]},
-                "The next_cursor of the previous page.",
-            ),
+            start_after({"type": "string", "pattern": "^batch_[a-z2-7]{24}$", "examples": [_EXAMPLE_BATCH]}),
         ),
     ),
     Operation(

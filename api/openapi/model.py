@@ -144,6 +144,13 @@ LIMIT: Final = Parameter(
     {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
     "Maximum number of entries.",
 )
+
+
+def start_after(cursor: Schema) -> Parameter:
+    """Return the parameter that asks for the page after another."""
+    return Parameter("start_after", cursor, "The next_cursor of the previous page.")
+
+
 IDEMPOTENCY_KEY: Final = Parameter(
     "Idempotency-Key",
     {

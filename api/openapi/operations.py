@@ -27,6 +27,7 @@ from api.openapi.model import (
     RequestBody,
     binary_content,
     json_content,
+    start_after,
 )
 from api.openapi.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLATE_ID
 from api.received.routes import FORM, INVOICE
@@ -169,7 +170,7 @@ def _file_operations(kind: FileKind[Any], article: str, rules: str) -> tuple[Ope
             "get", path, f"list{tag}", tag, f"List {plural}",
             "By name, with the total usage of the workspace.",
             {200: OperationResponse("One page.", json_content(f"{name}List"))},
-            query_parameters=(LIMIT, Parameter("start_after", IMAGE_NAME, "The next_cursor of the previous page.")),
+            query_parameters=(LIMIT, start_after(IMAGE_NAME)),
             errors=_WORKSPACE,
         ),
         Operation(
@@ -280,7 +281,7 @@ OPERATIONS: Final = (
             Parameter("name", _TEMPLATE_NAME, "Only templates with exactly this name; names need not be unique."),
             Parameter("include", {"type": "string", "enum": ["public"]}, "Also list the public templates."),
             LIMIT,
-            Parameter("start_after", TEMPLATE_ID, "The next_cursor of the previous page."),
+            start_after(TEMPLATE_ID),
         ),
         headers=(IF_NONE_MATCH,),
     ),

@@ -205,11 +205,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         }
     ),
     "TemplateList": object_schema(
-        {
-            "templates": array_of("Template"),
-            "next_cursor": _NEXT_CURSOR,
-        },
-        optional=("next_cursor",),
+        {"templates": array_of("Template"), "next_cursor": _NEXT_CURSOR}, optional=("next_cursor",)
     ),
     "Version": object_schema(_VERSION),
     "PublishedVersion": object_schema(_VERSION | _COUNTED),
@@ -385,10 +381,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("file", "number"),
     ),
     "InvoiceRules": object_schema(
-        {
-            "name": string("The schema or the set of rules."),
-            "version": string("Its edition."),
-        }
+        {"name": string("The schema or the set of rules."), "version": string("Its edition.")}
     ),
     "InvoiceError": object_schema(
         {
