@@ -10,7 +10,6 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from api.auth.scopes import find_scopes
-from api.openapi.access import ACCESS_OPERATIONS, ACCESS_SCHEMAS
 from api.openapi.examples import example_of, media_examples
 from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS, describe_events
 from api.openapi.json_schema import Schema, ref
@@ -20,8 +19,8 @@ from api.openapi.schemas import SCHEMAS
 from shared.errors import ErrorCode
 from shared.scopes import ALL_SCOPES, list_scopes
 
-_ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS, *ACCESS_OPERATIONS)
-_ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS, **ACCESS_SCHEMAS}
+_ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS)
+_ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS}
 # The order of the page.
 _GROUPS: Final[Mapping[str, str]] = {
     "Rendering": "Render, validate and preview documents, and read received ones.",

@@ -7,6 +7,7 @@ from typing import Final
 
 from api.openapi.json_schema import (
     PRINTABLE_PATTERN,
+    TIMESTAMP_PATTERN,
     URL_PATTERN,
     Schema,
     array_of,
@@ -32,6 +33,7 @@ from shared.previews import (
     SESSION_PATTERN,
     PreviewFormat,
 )
+from shared.scopes import Scope, list_scopes
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
@@ -107,10 +109,10 @@ _FILE_CHANGES: Final[dict[str, Schema]] = {
     "updated_by": ref("UserRef"),
 }
 
-DRAFT_USAGE: Final = object_schema(
+_DRAFT_USAGE: Final = object_schema(
     {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
 )
-PERIOD: Final[dict[str, Schema]] = {
+_PERIOD: Final[dict[str, Schema]] = {
     "startDate": date_time("First instant of the period."),
     "endDate": date_time("First instant after the period."),
 }
@@ -167,6 +169,32 @@ _COUNTED: Final = {
     }
 }
 
+_SCOPES: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "string", "enum": list_scopes(Scope)},
+    "minItems": 1,
+    "uniqueItems": True,
+    "description": "The permissions of the key.",
+}
+_USAGE: Final[dict[str, Schema]] = {
+    "pagesGenerated": integer("Production pages."),
+    "apiCalls": integer("Production renders that returned a PDF."),
+    "draft": _DRAFT_USAGE,
+}
+_KEY: Final[dict[str, Schema]] = {
+    "id": string("Id of the key."),
+    "display": string(
+        "Its first 7 and last 4 characters; `sign-in` for one of a person who signs in at a provider."
+    ),
+    "name": string("The name set at its creation."),
+    "scopes": _SCOPES,
+    "user": ref("UserRef"),
+    "created_at": date_time("When it was created."),
+    "expires_at": date_time("When it expires; absent if never."),
+    "revoked_at": date_time("When it was revoked."),
+    "is_own": boolean("Whether the request was authenticated with it."),
+}
+_OPTIONAL_OF_KEY: Final = ("name", "expires_at", "revoked_at")
 _FILE_REQUEST: Final = strict_object(
     {"name": IMAGE_NAME, "data": _DATA, "source_url": _SOURCE_URL}, optional=("data", "source_url")
 ) | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]}
@@ -327,8 +355,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "pagesGenerated": integer("Production pages of the period."),
             "apiCalls": integer("Production renders that returned a PDF."),
             "maxPagesGenerated": integer("The production allowance."),
-            **PERIOD,
-            "draft": DRAFT_USAGE,
+            **_PERIOD,
+            "draft": _DRAFT_USAGE,
             "maxDraftPagesGenerated": integer("The draft allowance, on plans that set one."),
             "overagePages": integer("Pages beyond the allowance."),
         },
@@ -601,5 +629,83 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             },
         },
         optional=("loop",),
+    ),
+    "Account": object_schema(
+        {
+            "id": string("Id of the account."),
+            "user": ref("UserRef"),
+            "key_id": string("Id of the key of the request."),
+            "scopes": _SCOPES,
+            "plan": string("The plan.", enum=["free", "paid"]),
+            "has_workspace": boolean(
+                "Whether the account has a workspace for slugs, images and fonts."
+            ),
+            "rate_limit": ref("RateLimit"),
+        },
+        optional=("rate_limit",),
+    ),
+    "RateLimit": object_schema(
+        {
+            "requests": integer("Maximum number of requests in a window.", minimum=1),
+            "window_seconds": integer("Length of the window in seconds.", minimum=1),
+        }
+    ),
+    "UsageDays": object_schema(
+        {
+            **_PERIOD,
+            "days": array_of("UsageDay", description="Days with usage, in order."),
+        }
+    ),
+    "UsageDay": object_schema({"date": string("The day, in UTC.", format="date")} | _USAGE),
+    "UsageTemplates": object_schema(
+        {
+            **_PERIOD,
+            "templates": array_of("UsageTemplate", description="Templates, most pages first."),
+            "has_more": boolean("Whether there are more than the limit."),
+        }
+    ),
+    "UsageTemplate": object_schema(
+        {
+            "template": string("Id of the template; absent for documents without one."),
+            "name": string("Its name, also if it was deleted; absent for documents without one."),
+        }
+        | _USAGE,
+        optional=("template", "name"),
+    ),
+    "Key": object_schema(_KEY, optional=_OPTIONAL_OF_KEY),
+    "KeyWithSecret": object_schema(
+        _KEY | {"key": string("The secret of the key, returned only here.")},
+        optional=_OPTIONAL_OF_KEY,
+    ),
+    "KeyList": object_schema({"keys": array_of("Key")}),
+    "KeyRequest": strict_object(
+        {
+            "name": string(
+                "Name of the key.", minLength=1, maxLength=200, pattern=PRINTABLE_PATTERN
+            ),
+            "expires_at": string(
+                "When the key expires, a date or ISO 8601 timestamp in the future; without an offset in UTC.",
+                pattern=TIMESTAMP_PATTERN,
+                examples=["2031-01-31T12:00:00Z"],
+            ),
+            "scopes": _SCOPES
+            | {
+                "description": "The permissions of the key; default is the scopes of the request's key."
+            },
+        },
+        optional=("name", "expires_at", "scopes"),
+    ),
+    "Session": object_schema(
+        {
+            "opened_at": date_time("When it was opened."),
+            "expires_at": date_time("When it ends at the latest; idle sessions end earlier."),
+        }
+    ),
+    "SignIn": object_schema(
+        {
+            "provider": string(
+                "The name of the provider, null if there is none.", type=["string", "null"]
+            )
+        }
     ),
 }
