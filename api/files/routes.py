@@ -122,7 +122,7 @@ class FileRoutes(Generic[F]):
     def _write(self, file: FileRecord[F]) -> dict[str, Any]:
         return {
             "name": file.name,
-            **self._kind.write_properties(file.properties),
+            **self._kind.files.write_properties(file.properties),
             "created_at": timestamp(file.created_at),
             "created_by": write_user(file.created_by),
             "updated_at": timestamp(file.updated_at),

@@ -62,7 +62,7 @@ class FileStore(Generic[F]):
         if known is not None:
             return known
         found = self._inspections.inspect(self._kind.body_kind, body, principal)
-        return self._kind.read_facts(found, body.size, sha256)
+        return self._kind.files.read_properties({**found, "bytes": body.size, "sha256": sha256})
 
     def _write(
         self, name: str, properties: F, body: Body, principal: Principal

@@ -10,35 +10,17 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from api.auth.scopes import find_scopes
-from api.openapi.access import ACCESS_OPERATIONS, ACCESS_SCHEMAS
-from api.openapi.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
 from api.openapi.examples import example_of, media_examples
-from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS
+from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS, describe_events
 from api.openapi.json_schema import Schema, ref
 from api.openapi.model import IDEMPOTENCY_KEY, Operation, Parameter, RequestBody
 from api.openapi.operations import OPERATIONS, PATH_PARAMETERS
-from api.openapi.previews import PREVIEW_OPERATIONS, PREVIEW_SCHEMAS
 from api.openapi.schemas import SCHEMAS
-from api.openapi.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS, describe_events
 from shared.errors import ErrorCode
 from shared.scopes import ALL_SCOPES, list_scopes
 
-_ALL_OPERATIONS: Final = (
-    *OPERATIONS,
-    *PREVIEW_OPERATIONS,
-    *JOB_OPERATIONS,
-    *BATCH_OPERATIONS,
-    *WEBHOOK_OPERATIONS,
-    *ACCESS_OPERATIONS,
-)
-_ALL_SCHEMAS: Final = {
-    **SCHEMAS,
-    **PREVIEW_SCHEMAS,
-    **JOB_SCHEMAS,
-    **BATCH_SCHEMAS,
-    **WEBHOOK_SCHEMAS,
-    **ACCESS_SCHEMAS,
-}
+_ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS)
+_ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS}
 # The order of the page.
 _GROUPS: Final[Mapping[str, str]] = {
     "Rendering": "Render, validate and preview documents, and read received ones.",
@@ -195,7 +177,7 @@ def _write_content(content: Mapping[str, Schema]) -> dict[str, Any]:
 def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, Any]:
     """Return the responses of an operation; errors are added to `shared` and referenced."""
     responses: dict[str, Any] = {}
-    for status, response in operation.responses.items():
+    for status, response in operation.all_responses.items():
         responses[str(status)] = {
             "description": response.description,
             "headers": {
@@ -206,7 +188,9 @@ def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, A
             | (_header("Idempotent-Replayed") if IDEMPOTENCY_KEY in operation.headers else {}),
             "content": _write_content(response.content),
         }
-    failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(operation.errors)
+    failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(
+        operation.all_errors
+    )
     for status in sorted(failures):
         name = _name_error_response(operation, status, failures[status])
         shared.responses[name] = _write_error_response(operation, status, failures[status], shared)

@@ -54,6 +54,11 @@ def integer(description: str, **rules: Any) -> Schema:
     return {"type": "integer", "minimum": 0, "description": description, **rules}
 
 
+def number(description: str, **rules: Any) -> Schema:
+    """Return a number schema."""
+    return {"type": "number", "description": description, **rules}
+
+
 def boolean(description: str) -> Schema:
     """Return a boolean schema."""
     return {"type": "boolean", "description": description}

@@ -42,7 +42,11 @@ class OperationResponse:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method at one path. `errors` lists its own, in addition to those of every operation with a key."""
+    """One method at one path.
+
+    `errors` lists its own, in addition to those of every operation with a key and to those that follow from
+    its headers and its body.
+    """
 
     method: str
     path: str
@@ -56,7 +60,28 @@ class Operation:
     headers: tuple[Parameter, ...] = ()  # of the request
     body: RequestBody | None = None
     errors: ErrorStatuses = field(default_factory=dict)
-    needs_key: bool = True
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether requests must have a key: those of every path under /v2."""
+        return self.path.startswith("/v2/")
+
+    @property
+    def all_responses(self) -> Mapping[int, OperationResponse]:
+        """The successful responses, and that to a client whose copy is current."""
+        return {**self.responses, **({304: NOT_MODIFIED} if IF_NONE_MATCH in self.headers else {})}
+
+    @property
+    def all_errors(self) -> ErrorStatuses:
+        """The errors that follow from headers and body, and its own."""
+        errors: dict[int, tuple[ErrorCode, ...]] = {}
+        if IDEMPOTENCY_KEY in self.headers:
+            errors |= dict.fromkeys((409, 410, 422), ())
+        if IF_MATCH in self.headers or IF_NONE_MATCH in self.headers:
+            errors[412] = ()
+        if self.body is not None:
+            errors |= BODY_ERRORS
+        return errors | dict(self.errors)
 
 
 def json_content(name: str) -> Mapping[str, Schema]:
@@ -119,6 +144,13 @@ LIMIT: Final = Parameter(
     {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
     "Maximum number of entries.",
 )
+
+
+def start_after(cursor: Schema) -> Parameter:
+    """Return the parameter that asks for the page after another."""
+    return Parameter("start_after", cursor, "The next_cursor of the previous page.")
+
+
 IDEMPOTENCY_KEY: Final = Parameter(
     "Idempotency-Key",
     {
@@ -162,7 +194,7 @@ _FILE_HEADERS: Final[Mapping[str, str]] = {
     "ETag": "Strong entity tag of the file, for If-Range and If-None-Match.",
 }
 FILE_REQUEST_HEADERS: Final = (RANGE, IF_RANGE, IF_NONE_MATCH)
-FILE_ERRORS: Final[ErrorStatuses] = {409: (), 410: (), 412: (), 416: ()}
+FILE_ERRORS: Final[ErrorStatuses] = {404: (), 409: (), 410: (), 416: ()}
 
 
 def file_responses(whole: OperationResponse) -> Mapping[int, OperationResponse]:
@@ -172,14 +204,10 @@ def file_responses(whole: OperationResponse) -> Mapping[int, OperationResponse]:
     return {
         200: OperationResponse(whole.description, whole.content, headers),
         206: OperationResponse("The range asked for.", whole.content, range_headers),
-        304: NOT_MODIFIED,
     }
 
 
-PRECONDITION_ERRORS: Final[ErrorStatuses] = {412: ()}
 BODY_ERRORS: Final[ErrorStatuses] = {413: (), 415: ()}
-
-IDEMPOTENCY_ERRORS: Final[ErrorStatuses] = {409: (), 410: (), 422: ()}
 ALLOWANCE_ERRORS: Final[ErrorStatuses] = {
     402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED)
 }

@@ -7,12 +7,15 @@ from typing import Final
 
 from api.openapi.json_schema import (
     PRINTABLE_PATTERN,
+    TIMESTAMP_PATTERN,
     URL_PATTERN,
     Schema,
     array_of,
     boolean,
     date_time,
+    enum_of,
     integer,
+    number,
     object_schema,
     ref,
     strict_object,
@@ -20,9 +23,19 @@ from api.openapi.json_schema import (
 )
 from shared.errors import ErrorCode
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
+from shared.previews import (
+    DEFAULT_SCALE,
+    MAX_PAGE,
+    MAX_SCALE,
+    MEDIA_TYPES,
+    MIN_SCALE,
+    PAYLOAD_TYPES,
+    SESSION_PATTERN,
+    PreviewFormat,
+)
+from shared.scopes import Scope, list_scopes
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
-_NAME_RULE: Final = f"^{_NAME}$"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
 
 
@@ -48,13 +61,6 @@ TAG: Final = string(
     pattern=f"^{_TAG}$",
     examples=["stable"],
 )
-TAG_SHAPE: Final = string(
-    "Lowercase letters, digits and single hyphens.",
-    minLength=1,
-    maxLength=64,
-    pattern=_NAME_RULE,
-    examples=["stable"],
-)
 SLUG: Final = string(
     "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
     "letters and digits, the shape of an id.",
@@ -67,9 +73,10 @@ IMAGE_NAME: Final = string(
     "Lowercase letters, digits and single hyphens.",
     minLength=3,
     maxLength=64,
-    pattern=_NAME_RULE,
+    pattern=f"^{_NAME}$",
     examples=["logo"],
 )
+TAG_SHAPE: Final = IMAGE_NAME | {"minLength": 1, "examples": ["stable"]}
 SOURCE: Final = object_schema(
     {
         "tagName": string("Name of the element."),
@@ -94,7 +101,21 @@ _SHA256: Final = string(
     "SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$", examples=["0123456789abcdef" * 4]
 )
 _HAS_MORE: Final = boolean("Whether there are more entries.")
+_NEXT_CURSOR: Final = string("The start_after of the next page; absent on the last page.")
+_FILE_CHANGES: Final[dict[str, Schema]] = {
+    "created_at": date_time("When the name was first stored."),
+    "created_by": ref("UserRef"),
+    "updated_at": date_time("When it was last replaced."),
+    "updated_by": ref("UserRef"),
+}
 
+_DRAFT_USAGE: Final = object_schema(
+    {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
+)
+_PERIOD: Final[dict[str, Schema]] = {
+    "startDate": date_time("First instant of the period."),
+    "endDate": date_time("First instant after the period."),
+}
 _SOURCE_URL: Final = string(
     "An http or https address on the public internet, fetched once.",
     minLength=8,
@@ -127,6 +148,10 @@ _TEMPLATE: Final[dict[str, Schema]] = {
     "updated_by": ref("UserRef"),
 }
 
+_TAG_POINTER: Final[dict[str, Schema]] = {
+    "tag": TAG,
+    "version": integer("The version it points to.", minimum=1),
+}
 _COUNTED: Final = {
     "findings": {
         **object_schema(
@@ -143,6 +168,48 @@ _COUNTED: Final = {
         "counted them within 2 seconds.",
     }
 }
+
+_SCOPES: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "string", "enum": list_scopes(Scope)},
+    "minItems": 1,
+    "uniqueItems": True,
+    "description": "The permissions of the key.",
+}
+_USAGE: Final[dict[str, Schema]] = {
+    "pagesGenerated": integer("Production pages."),
+    "apiCalls": integer("Production renders that returned a PDF."),
+    "draft": _DRAFT_USAGE,
+}
+_KEY: Final[dict[str, Schema]] = {
+    "id": string("Id of the key."),
+    "display": string(
+        "Its first 7 and last 4 characters; `sign-in` for one of a person who signs in at a provider."
+    ),
+    "name": string("The name set at its creation."),
+    "scopes": _SCOPES,
+    "user": ref("UserRef"),
+    "created_at": date_time("When it was created."),
+    "expires_at": date_time("When it expires; absent if never."),
+    "revoked_at": date_time("When it was revoked."),
+    "is_own": boolean("Whether the request was authenticated with it."),
+}
+_OPTIONAL_OF_KEY: Final = ("name", "expires_at", "revoked_at")
+_FILE_REQUEST: Final = strict_object(
+    {"name": IMAGE_NAME, "data": _DATA, "source_url": _SOURCE_URL}, optional=("data", "source_url")
+) | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]}
+
+
+def _list_of_files(plural: str, name: str) -> Schema:
+    usage = {
+        "total_bytes": integer("Total size in bytes."),
+        "count": integer(f"Number of {plural}."),
+    }
+    return object_schema(
+        {plural: array_of(name), "next_cursor": _NEXT_CURSOR, "usage": object_schema(usage)},
+        optional=("next_cursor",),
+    )
+
 
 SCHEMAS: Final[Mapping[str, Schema]] = {
     "UserRef": object_schema(
@@ -166,11 +233,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         }
     ),
     "TemplateList": object_schema(
-        {
-            "templates": array_of("Template"),
-            "next_cursor": string("The start_after of the next page; absent on the last page."),
-        },
-        optional=("next_cursor",),
+        {"templates": array_of("Template"), "next_cursor": _NEXT_CURSOR}, optional=("next_cursor",)
     ),
     "Version": object_schema(_VERSION),
     "PublishedVersion": object_schema(_VERSION | _COUNTED),
@@ -198,13 +261,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("built_on", "links"),
     ),
     "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
-    "TagPointer": object_schema(
-        {"tag": TAG, "version": integer("The version it points to.", minimum=1)}
-    ),
+    "TagPointer": object_schema(_TAG_POINTER),
     "Tag": object_schema(
         {
-            "tag": TAG,
-            "version": integer("The version it points to.", minimum=1),
+            **_TAG_POINTER,
             "updated_at": date_time("When it last moved."),
             "updated_by": ref("UserRef"),
         }
@@ -243,25 +303,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "width": integer("Width in pixels."),
             "height": integer("Height in pixels."),
             "sha256": _SHA256,
-            "created_at": date_time("When the name was first stored."),
-            "created_by": ref("UserRef"),
-            "updated_at": date_time("When it was last replaced."),
-            "updated_by": ref("UserRef"),
+            **_FILE_CHANGES,
         }
     ),
-    "ImageList": object_schema(
-        {
-            "images": array_of("Image"),
-            "next_cursor": string("The start_after of the next page; absent on the last page."),
-            "usage": object_schema(
-                {
-                    "total_bytes": integer("Total size in bytes."),
-                    "count": integer("Number of images."),
-                }
-            ),
-        },
-        optional=("next_cursor",),
-    ),
+    "ImageList": _list_of_files("images", "Image"),
     "Font": object_schema(
         {
             "name": IMAGE_NAME,
@@ -271,10 +316,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "bytes": integer("Size in bytes."),
             "sha256": _SHA256,
             "faces": array_of("FontFace"),
-            "created_at": date_time("When the name was first stored."),
-            "created_by": ref("UserRef"),
-            "updated_at": date_time("When it was last replaced."),
-            "updated_by": ref("UserRef"),
+            **_FILE_CHANGES,
         }
     ),
     "FontFace": object_schema(
@@ -295,55 +337,33 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "FontRange": object_schema(
         {
-            "min": {"type": "number", "description": "Minimum."},
-            "max": {
-                "type": "number",
-                "description": "Maximum; equal to min without a variation axis.",
-            },
+            "min": number("Minimum."),
+            "max": number("Maximum; equal to min without a variation axis."),
         }
     ),
     "FontAxis": object_schema(
         {
             "tag": string("Axis tag of four letters, such as wght."),
-            "min": {"type": "number", "description": "Minimum."},
-            "default": {"type": "number", "description": "Default value."},
-            "max": {"type": "number", "description": "Maximum."},
+            "min": number("Minimum."),
+            "default": number("Default value."),
+            "max": number("Maximum."),
         }
     ),
-    "FontList": object_schema(
-        {
-            "fonts": array_of("Font"),
-            "next_cursor": string("The start_after of the next page; absent on the last page."),
-            "usage": object_schema(
-                {
-                    "total_bytes": integer("Total size in bytes."),
-                    "count": integer("Number of fonts."),
-                }
-            ),
-        },
-        optional=("next_cursor",),
-    ),
+    "FontList": _list_of_files("fonts", "Font"),
     "Usage": object_schema(
         {
             "pagesGenerated": integer("Production pages of the period."),
             "apiCalls": integer("Production renders that returned a PDF."),
             "maxPagesGenerated": integer("The production allowance."),
-            "startDate": date_time("First instant of the period."),
-            "endDate": date_time("First instant after the period."),
-            "draft": object_schema(
-                {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
-            ),
+            **_PERIOD,
+            "draft": _DRAFT_USAGE,
             "maxDraftPagesGenerated": integer("The draft allowance, on plans that set one."),
             "overagePages": integer("Pages beyond the allowance."),
         },
         optional=("draft", "maxDraftPagesGenerated", "overagePages"),
     ),
     "Finding": object_schema(
-        {
-            "message": string("Description of the problem."),
-            "source": SOURCE,
-        },
-        optional=("source",),
+        {"message": string("Description of the problem."), "source": SOURCE}, optional=("source",)
     ),
     "RenderWarning": object_schema(
         {
@@ -383,20 +403,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "profile": string(
                 "minimum, basicwl, basic, en16931, extended, xrechnung or peppol, as the invoice states it."
             ),
-            "syntax": {
-                "type": "string",
-                "enum": ["cii", "ubl"],
-                "description": "Syntax of the XML.",
-            },
+            "syntax": string("Syntax of the XML.", enum=["cii", "ubl"]),
             "number": string("Number of the invoice (BT-1); absent if it states none."),
         },
         optional=("file", "number"),
     ),
     "InvoiceRules": object_schema(
-        {
-            "name": string("The schema or the set of rules."),
-            "version": string("Its edition."),
-        }
+        {"name": string("The schema or the set of rules."), "version": string("Its edition.")}
     ),
     "InvoiceError": object_schema(
         {
@@ -422,9 +435,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "FormField": object_schema(
         {
             "name": string("Name, after those of its groups with full stops, such as buyer.name."),
-            "type": {
-                "type": "string",
-                "enum": [
+            "type": string(
+                "select is a drop-down list, list one that shows several options.",
+                enum=[
                     "text",
                     "checkbox",
                     "radio",
@@ -434,8 +447,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                     "signature",
                     "unknown",
                 ],
-                "description": "select is a drop-down list, list one that shows several options.",
-            },
+            ),
             "value": {
                 "type": ["string", "array", "null"],
                 "items": {"type": "string"},
@@ -525,22 +537,175 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("template", "template_id"),
     )
     | {"anyOf": [{"required": ["template"]}, {"required": ["template_id"]}]},
-    "FontRequest": strict_object(
+    "FontRequest": _FILE_REQUEST,
+    "ImageRequest": _FILE_REQUEST,
+    "PreviewRequest": strict_object(
         {
-            "name": IMAGE_NAME,
-            "data": _DATA,
-            "source_url": _SOURCE_URL,
+            "template": string(
+                "The text of a template, or a reference to a stored one. A value with `<` is text.",
+                minLength=1,
+                examples=["service-invoice"],
+            ),
+            "payload": {
+                "description": "The data: an object, or a string of the type payload_type. Findings have "
+                "positions only in a string.",
+                "type": ["object", "string", "null"],
+            },
+            "payload_type": string(
+                "Type of a string payload.", enum=list(PAYLOAD_TYPES), default="application/json"
+            ),
+            "flow": string(
+                "With text/markdown only: the flow that payload replaces; default is body.",
+                minLength=1,
+            ),
+            "page": integer(
+                "Page number from 1; a number beyond the last page draws the last.",
+                minimum=1,
+                maximum=MAX_PAGE,
+                default=1,
+            ),
+            "scale": number(
+                "Pixels per point; default is 96 dpi. It is reduced for a page of more than "
+                "16 million pixels.",
+                minimum=MIN_SCALE,
+                maximum=MAX_SCALE,
+                default=DEFAULT_SCALE,
+            ),
+            "format": enum_of(
+                PreviewFormat,
+                description="A lossless image, or a PDF of the page with the draft watermark.",
+                default=PreviewFormat.PNG.value,
+            ),
+            "session": string(
+                "Id of the editing session, such as a tab: a newer preview of the session replaces this one.",
+                pattern=SESSION_PATTERN,
+            ),
         },
-        optional=("data", "source_url"),
-    )
-    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
-    "ImageRequest": strict_object(
+        optional=("payload", "payload_type", "flow", "page", "scale", "format", "session"),
+    ),
+    "Preview": object_schema(
         {
-            "name": IMAGE_NAME,
-            "data": _DATA,
-            "source_url": _SOURCE_URL,
+            "pages": integer("Pages of the document; 0 if it could not be laid out."),
+            "findings": ref("Findings"),
+            "page": integer("The drawn page.", minimum=1),
+            "width": number("Width of the sheet in points, including bleed."),
+            "height": number("Height of the sheet in points."),
+            "file": ref("PreviewFile"),
+            "boxes": array_of(
+                "PreviewBox",
+                description="The boxes of elements in painting order: of several boxes at a point, the last is "
+                "the innermost.",
+            ),
+            "boxes_left_out": integer("Number of boxes beyond the 5,000 listed."),
         },
-        optional=("data", "source_url"),
-    )
-    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
+        optional=("page", "width", "height", "file", "boxes", "boxes_left_out"),
+    ),
+    "PreviewFile": object_schema(
+        {
+            "content_type": string("Content type.", enum=list(MEDIA_TYPES.values())),
+            "data": string("The file in base64.", contentEncoding="base64"),
+            "width": integer("Width of an image in pixels.", minimum=1),
+            "height": integer("Height of an image in pixels.", minimum=1),
+            "scale": number("Pixels per point of an image, as drawn."),
+        },
+        optional=("width", "height", "scale"),
+    ),
+    "PreviewBox": object_schema(
+        {
+            "x": number("Points from the left edge of the sheet."),
+            "y": number("Points from the upper edge."),
+            "width": number("Width in points."),
+            "height": number("Height in points."),
+            "source": SOURCE,
+            "loop": {
+                "type": "array",
+                "description": "The iterations of `for` that contain it, outermost first.",
+                "items": object_schema(
+                    {
+                        "name": string("The list expression of the template."),
+                        "row": integer("The iteration, from 1.", minimum=1),
+                    }
+                ),
+            },
+        },
+        optional=("loop",),
+    ),
+    "Account": object_schema(
+        {
+            "id": string("Id of the account."),
+            "user": ref("UserRef"),
+            "key_id": string("Id of the key of the request."),
+            "scopes": _SCOPES,
+            "plan": string("The plan.", enum=["free", "paid"]),
+            "has_workspace": boolean(
+                "Whether the account has a workspace for slugs, images and fonts."
+            ),
+            "rate_limit": ref("RateLimit"),
+        },
+        optional=("rate_limit",),
+    ),
+    "RateLimit": object_schema(
+        {
+            "requests": integer("Maximum number of requests in a window.", minimum=1),
+            "window_seconds": integer("Length of the window in seconds.", minimum=1),
+        }
+    ),
+    "UsageDays": object_schema(
+        {
+            **_PERIOD,
+            "days": array_of("UsageDay", description="Days with usage, in order."),
+        }
+    ),
+    "UsageDay": object_schema({"date": string("The day, in UTC.", format="date")} | _USAGE),
+    "UsageTemplates": object_schema(
+        {
+            **_PERIOD,
+            "templates": array_of("UsageTemplate", description="Templates, most pages first."),
+            "has_more": boolean("Whether there are more than the limit."),
+        }
+    ),
+    "UsageTemplate": object_schema(
+        {
+            "template": string("Id of the template; absent for documents without one."),
+            "name": string("Its name, also if it was deleted; absent for documents without one."),
+        }
+        | _USAGE,
+        optional=("template", "name"),
+    ),
+    "Key": object_schema(_KEY, optional=_OPTIONAL_OF_KEY),
+    "KeyWithSecret": object_schema(
+        _KEY | {"key": string("The secret of the key, returned only here.")},
+        optional=_OPTIONAL_OF_KEY,
+    ),
+    "KeyList": object_schema({"keys": array_of("Key")}),
+    "KeyRequest": strict_object(
+        {
+            "name": string(
+                "Name of the key.", minLength=1, maxLength=200, pattern=PRINTABLE_PATTERN
+            ),
+            "expires_at": string(
+                "When the key expires, a date or ISO 8601 timestamp in the future; without an offset in UTC.",
+                pattern=TIMESTAMP_PATTERN,
+                examples=["2031-01-31T12:00:00Z"],
+            ),
+            "scopes": _SCOPES
+            | {
+                "description": "The permissions of the key; default is the scopes of the request's key."
+            },
+        },
+        optional=("name", "expires_at", "scopes"),
+    ),
+    "Session": object_schema(
+        {
+            "opened_at": date_time("When it was opened."),
+            "expires_at": date_time("When it ends at the latest; idle sessions end earlier."),
+        }
+    ),
+    "SignIn": object_schema(
+        {
+            "provider": string(
+                "The name of the provider, null if there is none.", type=["string", "null"]
+            )
+        }
+    ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -100,6 +100,14 @@ class StoredFiles(Generic[F]):
         """Return the blob key of a file."""
         return f"{self.folder}/{workspace_id}/{sha256}"
 
+    def read_properties(self, values: Mapping[str, Any] | RowMapping) -> F:
+        """Return the properties with these values; others are ignored."""
+        return self._properties(**{column: values[column] for column in self._columns})
+
+    def write_properties(self, properties: F) -> dict[str, Any]:
+        """Return the values of properties, as columns of the table and as JSON fields."""
+        return {column: getattr(properties, column) for column in self._columns}
+
     def find(self, session: Session, workspace_id: str, name: str) -> FileRecord[F] | None:
         """Return the file of a name, None if there is none."""
         query = self._select(workspace_id).where(self._records.c.name == name)
@@ -184,8 +192,7 @@ class StoredFiles(Generic[F]):
         workspace_id, name = reservation.workspace_id, reservation.name
         self._end(session, reservation, size=properties.bytes)
         before = self.find(session, workspace_id, name)
-        values: dict[str, Any] = {column: getattr(properties, column) for column in self._columns}
-        values |= {"updated_at": at, "updated_by": user.id}
+        values = self.write_properties(properties) | {"updated_at": at, "updated_by": user.id}
         key = {"workspace_id": workspace_id, "name": name}
         if before is None:
             created = {"created_at": at, "created_by": user.id}
@@ -262,7 +269,7 @@ class StoredFiles(Generic[F]):
     def _read(self, row: RowMapping) -> FileRecord[F]:
         return FileRecord(
             name=row["name"],
-            properties=self._properties(**{column: row[column] for column in self._columns}),
+            properties=self.read_properties(row),
             created_at=row["created_at"],
             created_by=user_refs.read_creator(row),
             updated_at=row["updated_at"],

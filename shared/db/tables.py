@@ -58,6 +58,10 @@ def _ordered(length: int) -> String:
     return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
+def _partial_index(name: str, *columns: str, where: str) -> Index:
+    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+
+
 # Constraints have names on both databases, so that migrations can refer to them.
 metadata: Final = MetaData(
     naming_convention={
@@ -354,19 +358,15 @@ jobs: Final = Table(
     Index("ix_jobs_status_finished_at", "status", "finished_at"),
     Index("ix_jobs_sweep_at", "sweep_at"),
     # The unclaimed accepted renders of an account, in claiming order.
-    Index(
+    _partial_index(
         "ix_jobs_waiting_account_id_queued_at",
         "account_id",
         "queued_at",
         "id",
-        sqlite_where=text("status = 'queued' AND lane = 'batch' AND slice_id IS NULL"),
-        postgresql_where=text("status = 'queued' AND lane = 'batch' AND slice_id IS NULL"),
+        where="status = 'queued' AND lane = 'batch' AND slice_id IS NULL",
     ),
-    Index(
-        "ix_jobs_claimed_slice_id",
-        "slice_id",
-        sqlite_where=text("status = 'queued' AND slice_id IS NOT NULL"),
-        postgresql_where=text("status = 'queued' AND slice_id IS NOT NULL"),
+    _partial_index(
+        "ix_jobs_claimed_slice_id", "slice_id", where="status = 'queued' AND slice_id IS NOT NULL"
     ),
 )
 
@@ -444,13 +444,12 @@ batches: Final = Table(
     Index("ix_batches_account_id_status_id", "account_id", "status", "id"),
     Index("ix_batches_sweep_at", "sweep_at"),
     # The unfinished batches of an account in scheduling order.
-    Index(
+    _partial_index(
         "ix_batches_unfinished_account_id_fed_at",
         "account_id",
         "fed_at",
         "created_at",
-        sqlite_where=text("status IN ('queued', 'running')"),
-        postgresql_where=text("status IN ('queued', 'running')"),
+        where="status IN ('queued', 'running')",
     ),
 )
 
@@ -486,20 +485,18 @@ batch_chunks: Final = Table(
     Column("pages", BigInteger, nullable=False, server_default="0"),
     CheckConstraint("status IN ('queued', 'running', 'done', 'cancelled')", name="status_known"),
     # The open chunks of each batch; includes the counts, for index-only scans.
-    Index(
+    _partial_index(
         "ix_batch_chunks_open_batch_id",
         "batch_id",
         "number",
         "count",
         "done",
-        sqlite_where=text("status IN ('queued', 'running')"),
-        postgresql_where=text("status IN ('queued', 'running')"),
+        where="status IN ('queued', 'running')",
     ),
-    Index(
+    _partial_index(
         "ix_batch_chunks_in_flight_queued_at",
         "queued_at",
-        sqlite_where=text("status = 'running' OR status = 'queued' AND queued_at IS NOT NULL"),
-        postgresql_where=text("status = 'running' OR status = 'queued' AND queued_at IS NOT NULL"),
+        where="status = 'running' OR status = 'queued' AND queued_at IS NOT NULL",
     ),
 )
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from api.app import create_app
-from api.openapi.batches import BATCH_SCHEMAS
+from api.openapi.jobs import JOB_SCHEMAS
 from shared.clock import now
 from shared.db.accounts import create_account
 from shared.db.tables import batches, webhook_deliveries
@@ -37,7 +37,7 @@ def test_a_batch_is_202_with_its_record_and_location(caller, numbered):
     assert answer.status_code == 202
     record = answer.json
     assert answer.headers["Location"] == f"/v2/batches/{record['id']}"
-    assert set(record) == set(BATCH_SCHEMAS["Batch"]["required"])
+    assert set(record) == set(JOB_SCHEMAS["Batch"]["required"])
     assert (record["status"], record["total"], record["queued"]) == ("queued", 3, 3)
     assert caller.get(answer.headers["Location"]).json == record
 
@@ -139,7 +139,7 @@ def test_the_record_has_the_current_progress(caller, numbered, slices):
     assert told == ["running", 15, 0, 10, 10]
     slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
-    assert set(record) == set(BATCH_SCHEMAS["Batch"]["properties"]) - {"error"}
+    assert set(record) == set(JOB_SCHEMAS["Batch"]["properties"]) - {"error"}
     assert (record["status"], record["queued"], record["succeeded"]) == ("finished", 0, 25)
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TypeVar, Unpack, cast
 from urllib.parse import unquote
 
-from pressroom_client.fonts import Fonts
-from pressroom_client.images import Images
+from pressroom_client.files import Fonts, Images
 from pressroom_client.keys import Keys
 from pressroom_client.records import (
     Batch,
