@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from workers.engine.barcodes.payments import write_sepa_payment
-from workers.engine.barcodes.printed_texts import read_texts
+from workers.engine.data_tables import read_groups
 
 
 class SlipTexts(NamedTuple):
@@ -22,7 +22,10 @@ class SlipTexts(NamedTuple):
     code: str
 
 
-SLIP_TEXTS: Final = read_texts(SlipTexts, "slip_texts.txt")
+SLIP_TEXTS: Final = {
+    language: SlipTexts(**texts)
+    for language, texts in read_groups(__package__, "slip_texts.txt").items()
+}
 
 
 class SepaSlip(NamedTuple):

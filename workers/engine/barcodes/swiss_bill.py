@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from workers.engine.barcodes.printed_texts import read_texts
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
+from workers.engine.data_tables import read_groups
 
 
 class BillTexts(NamedTuple):
@@ -29,7 +29,10 @@ class BillTexts(NamedTuple):
     code: str  # the alternative text of the code, which is not printed
 
 
-BILL_TEXTS: Final = read_texts(BillTexts, "bill_texts.txt")
+BILL_TEXTS: Final = {
+    language: BillTexts(**texts)
+    for language, texts in read_groups(__package__, "bill_texts.txt").items()
+}
 
 
 class SwissBill(NamedTuple):
