@@ -52,7 +52,7 @@ def _find_pattern(language: str) -> re.Pattern[str]:
     words = [*_WORDS["signs"], *_WORDS.get(f"before {language}", ())]
     before = [rf"(?<=(?<!\w){re.escape(word)} )" for word in words]
     after = [rf"(?<=\d )(?=(?:{_any_of(_UNITS)})(?![\w/²³]))"]
-    if months := _WORDS.get(f"months {language}"):
+    if months := _WORDS.get(f"months {language}", []):
         after += [
             rf"(?<=\d{re.escape(ending)} )(?=(?:{_any_of(months)})(?!\w))"
             for ending in ("", ".", *_WORDS.get(f"ordinals {language}", ()))
