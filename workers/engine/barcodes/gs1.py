@@ -66,36 +66,9 @@ _PAIR_LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _SET_82: Final = (
     "!\"%&'()*+,-./0123456789:;<=>?ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 )
-_PRIMES: Final = tuple(
-    map(
-        int,
-        [
-            "2",
-            "3",
-            "5",
-            "7",
-            "11",
-            "13",
-            "17",
-            "19",
-            "23",
-            "29",
-            "31",
-            "37",
-            "41",
-            "43",
-            "47",
-            "53",
-            "59",
-            "61",
-            "67",
-            "71",
-            "73",
-            "79",
-            "83",
-        ],
-    )
-)
+_PRIMES: Final = (
+    2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83
+)  # fmt: skip
 
 
 def read_element_string(value: str) -> str:

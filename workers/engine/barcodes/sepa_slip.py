@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from workers.engine.barcodes.payments import write_sepa_payment
+from workers.engine.data_tables import read_groups
 
 
 class SlipTexts(NamedTuple):
@@ -22,73 +22,10 @@ class SlipTexts(NamedTuple):
     code: str
 
 
-SLIP_TEXTS: Final[Mapping[str, SlipTexts]] = MappingProxyType(
-    {
-        "en": SlipTexts(
-            "SEPA credit transfer",
-            "Beneficiary",
-            "Amount",
-            "Reference",
-            "Remittance information",
-            "Scan to pay",
-            "QR code with the data of this credit transfer",
-        ),
-        "de": SlipTexts(
-            "SEPA-Überweisung",
-            "Zahlungsempfänger",
-            "Betrag",
-            "Referenz",
-            "Verwendungszweck",
-            "Zahlen mit Code",
-            "QR-Code mit den Angaben dieser Überweisung",
-        ),
-        "fr": SlipTexts(
-            "Virement SEPA",
-            "Bénéficiaire",
-            "Montant",
-            "Référence",
-            "Motif",
-            "Scannez pour payer",
-            "Code QR avec les données de ce virement",
-        ),
-        "it": SlipTexts(
-            "Bonifico SEPA",
-            "Beneficiario",
-            "Importo",
-            "Riferimento",
-            "Causale",
-            "Inquadra per pagare",
-            "Codice QR con i dati di questo bonifico",
-        ),
-        "es": SlipTexts(
-            "Transferencia SEPA",
-            "Beneficiario",
-            "Importe",
-            "Referencia",
-            "Concepto",
-            "Escanee para pagar",
-            "Código QR con los datos de esta transferencia",
-        ),
-        "nl": SlipTexts(
-            "SEPA-overschrijving",
-            "Begunstigde",
-            "Bedrag",
-            "Betalingskenmerk",
-            "Omschrijving",
-            "Scan om te betalen",
-            "QR-code met de gegevens van deze overschrijving",
-        ),
-        "pt": SlipTexts(
-            "Transferência SEPA",
-            "Beneficiário",
-            "Montante",
-            "Referência",
-            "Descritivo",
-            "Leia o código para pagar",
-            "Código QR com os dados desta transferência",
-        ),
-    }
-)
+SLIP_TEXTS: Final = {
+    language: SlipTexts(**texts)
+    for language, texts in read_groups(__package__, "slip_texts.txt").items()
+}
 
 
 class SepaSlip(NamedTuple):

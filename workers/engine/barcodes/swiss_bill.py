@@ -6,10 +6,10 @@ SIX, Implementation Guidelines QR-bill, version 2.3: formats in 3.5, headings in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
+from workers.engine.data_tables import read_groups
 
 
 class BillTexts(NamedTuple):
@@ -29,66 +29,10 @@ class BillTexts(NamedTuple):
     code: str  # the alternative text of the code, which is not printed
 
 
-BILL_TEXTS: Final[Mapping[str, BillTexts]] = MappingProxyType(
-    {
-        "de": BillTexts(
-            "Zahlteil",
-            "Empfangsschein",
-            "Konto / Zahlbar an",
-            "Referenz",
-            "Zusätzliche Informationen",
-            "Währung",
-            "Betrag",
-            "Annahmestelle",
-            "Vor der Einzahlung abzutrennen",
-            "Zahlbar durch",
-            "Zahlbar durch (Name/Adresse)",
-            "Swiss QR Code mit den Angaben dieser Zahlung",
-        ),
-        "fr": BillTexts(
-            "Section paiement",
-            "Récépissé",
-            "Compte / Payable à",
-            "Référence",
-            "Informations supplémentaires",
-            "Monnaie",
-            "Montant",
-            "Point de dépôt",
-            "A détacher avant le versement",
-            "Payable par",
-            "Payable par (nom/adresse)",
-            "Swiss QR Code avec les données de ce paiement",
-        ),
-        "it": BillTexts(
-            "Sezione pagamento",
-            "Ricevuta",
-            "Conto / Pagabile a",
-            "Riferimento",
-            "Informazioni supplementari",
-            "Valuta",
-            "Importo",
-            "Punto di accettazione",
-            "Da staccare prima del versamento",
-            "Pagabile da",
-            "Pagabile da (nome/indirizzo)",
-            "Swiss QR Code con i dati di questo pagamento",
-        ),
-        "en": BillTexts(
-            "Payment part",
-            "Receipt",
-            "Account / Payable to",
-            "Reference",
-            "Additional information",
-            "Currency",
-            "Amount",
-            "Acceptance point",
-            "Separate before paying in",
-            "Payable by",
-            "Payable by (name/address)",
-            "Swiss QR Code with the data of this payment",
-        ),
-    }
-)
+BILL_TEXTS: Final = {
+    language: BillTexts(**texts)
+    for language, texts in read_groups(__package__, "bill_texts.txt").items()
+}
 
 
 class SwissBill(NamedTuple):

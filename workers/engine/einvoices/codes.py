@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import Final
+
+from workers.engine.data_tables import read_table
 
 COUNTRIES: Final = "countries"
 
@@ -12,6 +13,5 @@ COUNTRIES: Final = "countries"
 @cache
 def load_codes() -> dict[str, frozenset[str]]:
     """Return the sets of codes by the name of their list."""
-    text = files(__package__).joinpath("codes.txt").read_text("utf-8")
-    lines = (line.partition(":") for line in text.splitlines() if not line.startswith("#"))
-    return {name: frozenset(codes.split()) for name, _, codes in lines}
+    table = read_table(__package__, "codes.txt")
+    return {name: frozenset(codes.split()) for name, codes in table.items()}

@@ -11,61 +11,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from workers.engine.data_tables import read_groups
+
 NO_STRUCTURE_TYPE: Final = "none"
 
 STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "document": "Document",
-        "flow": "Part",
-        **{f"h{level}": f"H{level}" for level in range(1, 7)},
-        "p": "P",
-        "pre": "Code",  # within a P: Code is an inline-level type in PDF 1.7
-        "blockquote": "BlockQuote",
-        "ul": "L",
-        "ol": "L",
-        "li": "LI",  # with Lbl and LBody
-        "img": "Figure",
-        "barcode": "Figure",
-        "chart": "Figure",
-        **dict.fromkeys(("input", "textarea", "select", "signature"), "Form"),  # with its widget
-        "table": "Table",
-        "caption": "Caption",
-        "thead": "THead",
-        "tbody": "TBody",
-        "tfoot": "TFoot",
-        "tr": "TR",
-        "th": "TH",
-        "td": "TD",
-        "toc": "TOC",  # contains TOCI, Reference and Link
-        "index": "Index",
-        "footnote": "Note",  # with Lbl; its call is a Reference
-        "a": "Link",
-        "ref": "Reference",  # with a Link
-        # Transparent: the content has structure types of its own.
-        **dict.fromkeys(
-            (
-                *("div", "box", "figure", "row", "grid", "group", "markdown", "insert", "endnotes"),
-                *("qr-bill", "payment-slip"),
-            ),
-            NO_STRUCTURE_TYPE,
-        ),
-        # Inline text; a Span is added where its language differs.
-        **dict.fromkeys(
-            ("span", "b", "i", "u", "s", "sub", "sup", "code", "bdi", "mark", "br"),
-            NO_STRUCTURE_TYPE,
-        ),
-        # Artifacts: repeated content and separators.
-        **dict.fromkeys(("page", "header", "footer", "area", "watermark", "hr"), NO_STRUCTURE_TYPE),
-        # Not drawn.
-        **dict.fromkeys(
-            ("data", "json", "sample", "field", "dataset", "let", "assert", "total", "running"),
-            NO_STRUCTURE_TYPE,
-        ),
-        **dict.fromkeys(("style", "color", "font", "security", "attachment"), NO_STRUCTURE_TYPE),
-        **dict.fromkeys(("break", "col", "series", "axis", "option"), NO_STRUCTURE_TYPE),
-        **dict.fromkeys(
-            ("import", "messages", "message", "part", "einvoice", "else", "use", "slot"),
-            NO_STRUCTURE_TYPE,
-        ),
+        element: structure_type
+        for structure_type, lists in read_groups(__package__, "structure_types.txt").items()
+        for elements in lists.values()
+        for element in elements.split()
     }
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Final
 
+from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
 from workers.engine.tree.document import Document
 from workers.engine.tree.nodes import (
@@ -33,24 +34,9 @@ from workers.engine.tree.nodes import (
 
 # Texts of links that tell nothing out of their sentence, and what may stand around them.
 _VAGUE: Final = frozenset(
-    {
-        *("here", "click here", "click", "this link", "more", "read more", "learn more"),
-        *("hier", "hier klicken", "klicken sie hier", "mehr", "mehr lesen", "weiterlesen"),
-        *("mehr erfahren", "ici", "cliquez ici", "lire la suite", "en savoir plus"),
-        *("aquí", "haga clic aquí", "haz clic aquí", "más", "leer más", "saber más"),
-        *("qui", "clicca qui", "clicchi qui", "leggi tutto", "di più", "scopri di più"),
-        *("klik hier", "meer", "lees meer", "lees verder", "aqui", "clique aqui", "mais"),
-        *(
-            "leia mais",
-            "saiba mais",
-            "ここ",
-            "こちら",
-            "ここをクリック",
-            "こちらをクリック",
-            "続きを読む",
-        ),
-        *("هنا", "انقر هنا", "اضغط هنا", "المزيد", "اقرأ المزيد"),
-    }
+    text
+    for texts in read_table(__package__, "vague_links.txt").values()
+    for text in texts.split(", ")
 )
 _AROUND: Final = " .…:!>»›→←\u00a0"
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}

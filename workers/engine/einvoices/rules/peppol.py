@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
+from workers.engine.einvoices.codes import load_codes
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.rules.party_numbers import NUMBER_CHECKS
 from workers.engine.einvoices.rules.rule import (
@@ -28,35 +29,6 @@ _HUNDRED: Final = Decimal(100)
 _ONE: Final = Decimal(1)
 _DEBITS: Final = ("49", "59")
 _PROCESS: Final = re.compile(r"urn:fdc:peppol\.eu:2017:poacc:billing:\d\d:1\.0", re.ASCII)
-_INVOICE_TYPES: Final = frozenset(
-    [
-        "71",
-        "80",
-        "82",
-        "84",
-        "102",
-        "218",
-        "219",
-        "331",
-        "380",
-        "382",
-        "383",
-        "386",
-        "388",
-        "393",
-        "395",
-        "553",
-        "575",
-        "623",
-        "780",
-        "817",
-        "870",
-        "875",
-        "876",
-        "877",
-    ]
-)
-_CREDIT_NOTE_TYPES: Final = frozenset({"381", "396", "81", "83", "532"})
 _GERMAN_TYPES: Final = frozenset({"326", "384"})
 _REASONS_OF: Final = {  # the only category of a reason for an exemption
     "VATEX-EU-G": ("G", "P0104"),
@@ -158,8 +130,10 @@ def _has_one_note(_: Record, invoice: InvoiceRecord) -> bool:
 def _has_type(entry: Record, invoice: InvoiceRecord) -> bool:
     code = entry.get("typeCode")
     if code in CREDIT_TYPES:
-        return code in _CREDIT_NOTE_TYPES
-    return code in _INVOICE_TYPES or (code in _GERMAN_TYPES and _are_german(invoice))
+        return code in load_codes()["peppol-credit-note-types"]
+    return code in load_codes()["peppol-invoice-types"] or (
+        code in _GERMAN_TYPES and _are_german(invoice)
+    )
 
 
 def _has_currency_of_its_own(entry: Record, _: InvoiceRecord) -> bool:

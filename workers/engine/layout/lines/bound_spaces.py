@@ -11,157 +11,12 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-# SI units and those used with them, sizes of data, and signs after a number, in any language.
-_UNITS: Final = [
-    "nm",
-    "µm",
-    "mm",
-    "cm",
-    "dm",
-    "m",
-    "km",
-    "µg",
-    "mg",
-    "g",
-    "kg",
-    "t",
-    "µl",
-    "ml",
-    "cl",
-    "dl",
-    "l",
-    "hl",
-    "ns",
-    "µs",
-    "ms",
-    "s",
-    "min",
-    "h",
-    "d",
-    "Hz",
-    "kHz",
-    "MHz",
-    "GHz",
-    "V",
-    "kV",
-    "mV",
-    "A",
-    "mA",
-    "W",
-    "kW",
-    "MW",
-    "GW",
-    "Wh",
-    "kWh",
-    "MWh",
-    "GWh",
-    "J",
-    "kJ",
-    "MJ",
-    "kcal",
-    "N",
-    "kN",
-    "Pa",
-    "hPa",
-    "kPa",
-    "MPa",
-    "bar",
-    "mbar",
-    "K",
-    "°C",
-    "°F",
-    "°",
-    "%",
-    "‰",
-    "dB",
-    "lm",
-    "lx",
-    "mol",
-    "Ω",
-    "kΩ",
-    "B",
-    "kB",
-    "KB",
-    "MB",
-    "GB",
-    "TB",
-    "bit",
-    "kbit",
-    "Mbit",
-    "Gbit",
-    "px",
-    "pt",
-    "dpi",
-    "ha",
-    "mm²",
-    "cm²",
-    "dm²",
-    "m²",
-    "km²",
-    "mm³",
-    "cm³",
-    "dm³",
-    "m³",
-    "km/h",
-    "m/s",
-    "m/s²",
-    "l/min",
-    "kWh/m²",
-    "g/m²",
-    "kg/m³",
-    "ct",
-    "€",
-    "$",
-    "£",
-    "¥",
-    "₹",
-    "zł",
-    "Kč",
-    "kr",
-    "Ft",
-    "EUR",
-    "USD",
-    "GBP",
-    "CHF",
-    "JPY",
-    "SEK",
-    "NOK",
-    "DKK",
-    "PLN",
-    "CZK",
-    "HUF",
-]
-# Signs and abbreviations before a number: of all languages, and of one.
-_SIGNS: Final = ("§", "§§", "№", "#", "€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF")
-_BEFORE_NUMBERS: Final = {
-    "en": "No. Nos. no. nos. p. pp. Art. Arts. Fig. Figs. Sec. Vol. Ch. para. cl.",
-    "de": "Nr. Nrn. S. Art. Abs. Abb. Bd. Kap. Tab. Tz. Ziff. Rn. Rz. Buchst. Lit. Satz",
-    "fr": "n° N° nᵒ p. pp. art. fig. chap. t. vol. no",
-    "it": "n. N. p. pp. art. artt. fig. cap. vol.",
-    "es": "n.º núm. Núm. p. pp. art. arts. fig. cap. vol.",
-    "pt": "n.º N.º p. pp. art. arts. fig. cap. vol.",
-    "nl": "nr. Nr. blz. p. art. fig. hfdst. dl.",
-    "sv": "nr s. fig. kap. bd.",
-    "da": "nr. s. fig. kap. bd. stk.",
-    "nb": "nr. s. fig. kap. bd.",
-    "pl": "nr s. art. ust. rys. rozdz. t.",
-    "cs": "č. s. čl. odst. obr. kap. sv.",
+from workers.engine.data_tables import read_table
+
+_WORDS: Final = {
+    name: words.split() for name, words in read_table(__package__, "bound_spaces.txt").items()
 }
-_MONTHS: Final = {
-    "en": "January February March April May June July August September October November December Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec",
-    "de": "Januar Jänner Februar Feber März April Mai Juni Juli August September Oktober November Dezember",
-    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "es": "de enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "pt": "de janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
-    "sv": "januari februari mars april maj juni juli augusti september oktober november december",
-    "da": "januar februar marts april maj juni juli august september oktober november december",
-    "nb": "januar februar mars april mai juni juli august september oktober november desember",
-    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
-    "cs": "ledna února března dubna května června července srpna září října listopadu prosince",
-}
-_ORDINALS: Final = {"en": ("st", "nd", "rd", "th"), "fr": ("er",)}  # of days
+_UNITS: Final = _WORDS["units"]
 _SOFT_HYPHEN: Final = "\u00ad"
 # No expression has neither a digit nor an abbreviation of one letter.
 _MAY_BIND: Final = re.compile(r"\d|\b[^\W\d_]\. ")
@@ -194,13 +49,13 @@ def _find_pattern(language: str) -> re.Pattern[str]:
 
     It starts with what is quick to look for: a space, then a number after it.
     """
-    words = [*_SIGNS, *_BEFORE_NUMBERS.get(language, "").split()]
+    words = [*_WORDS["signs"], *_WORDS.get(f"before {language}", ())]
     before = [rf"(?<=(?<!\w){re.escape(word)} )" for word in words]
     after = [rf"(?<=\d )(?=(?:{_any_of(_UNITS)})(?![\w/²³]))"]
-    if months := _MONTHS.get(language, "").split():
+    if months := _WORDS.get(f"months {language}", []):
         after += [
             rf"(?<=\d{re.escape(ending)} )(?=(?:{_any_of(months)})(?!\w))"
-            for ending in ("", ".", *_ORDINALS.get(language, ()))
+            for ending in ("", ".", *_WORDS.get(f"ordinals {language}", ()))
         ]
     if language == "en":  # 24 after its month
         before += [rf"(?<=\b{month} )(?=\d{{1,2}}\b)" for month in months]
