@@ -371,13 +371,6 @@ def _read_weight(text: str) -> int:
     return weight
 
 
-def _read_weights(text: str) -> tuple[int, int]:
-    ends = tuple(map(_read_weight, text.split()))
-    if len(ends) not in (1, 2) or ends[0] > ends[-1]:
-        raise ValueError(text)
-    return ends[0], ends[-1]
-
-
 def _read_stretch_word(text: str) -> float:
     if text not in STRETCHES:
         raise ValueError(text)
@@ -392,8 +385,8 @@ def _read_stretch(text: str) -> float:
     return _within(_read_number(text[:-1]), 50, 200)
 
 
-def _read_stretches(text: str) -> tuple[float, float]:
-    ends = tuple(map(_read_stretch, text.split()))
+def _read_range(text: str, read: Callable[[str], float]) -> tuple[float, float]:
+    ends = tuple(map(read, text.split()))
     if len(ends) not in (1, 2) or ends[0] > ends[-1]:
         raise ValueError(text)
     return ends[0], ends[-1]
@@ -427,11 +420,11 @@ FONT_STRETCH: Final = ValueType(
 )
 WEIGHT_RANGE: Final = ValueType(
     "normal, bold, or 100 to 900 in hundreds; two of them for a variable font, such as 100 900",
-    _read_weights,
+    lambda text: _read_range(text, _read_weight),
 )
 STRETCH_RANGE: Final = ValueType(
     "a width such as condensed, or 50% to 200%; two of them for a variable font, such as 75% 125%",
-    _read_stretches,
+    lambda text: _read_range(text, _read_stretch),
 )
 AXES: Final = ValueType(
     "axes of a variable font and their values, such as 'GRAD' 50, 'opsz' 14", _read_settings

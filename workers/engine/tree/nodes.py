@@ -1,9 +1,8 @@
 """Nodes of the concrete document: loops expanded, expressions evaluated, styles computed.
 
 Nodes are values: layout never changes them, and may lay out the same node again at another width.
-Only running content, page boxes, and heads and feet of tables still hold expressions (language.md
-1.1, principle 7): `document.PageContent` and `FragmentRows`. Pages and the whole document are in
-tree/document.py.
+Only running content, page boxes, and heads and feet of tables still hold expressions:
+`document.PageContent` and `FragmentRows`. Pages and the whole document are in tree/document.py.
 """
 
 from __future__ import annotations
