@@ -290,10 +290,11 @@ OPERATIONS: Final = (
     ),
     Operation(
         "post", "/v2/templates", "createTemplate", "Templates", "Create a template",
-        "The body is the live content; without a body the template has no content yet.",
+        "The body is the live content; without a body the template has no content yet. One with errors is kept; "
+        "`findings` has their number.",
         {
             201: OperationResponse(
-                "The record.", json_content("Template"), {"Location": "Path of the template.", **ETAG}
+                "The record.", json_content("SavedTemplate"), {"Location": "Path of the template.", **ETAG}
             )
         },
         query_parameters=(

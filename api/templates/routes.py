@@ -74,8 +74,9 @@ class TemplateRoutes:
                 user=principal.user,
                 at=now(),
             )
+        found = find_findings(principal, TemplateReference(record.id, LiveContent()), self._ports)
         headers = {"Location": f"/v2/templates/{record.id}", "ETag": etag_of(record)}
-        return write_json(write_template(record), 201, headers=headers)
+        return write_json(write_template(record) | {"findings": found}, 201, headers=headers)
 
     def list_templates(self) -> Response:
         """List the account's templates by id, with `include=public` the public ones too."""

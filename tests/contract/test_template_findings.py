@@ -35,6 +35,14 @@ def test_saving_a_broken_template_counts_its_errors(caller, present):
     assert len(listed["errors"]) == 2
 
 
+def test_creating_a_broken_template_counts_its_errors(caller, present):
+    answer = caller.post("/v2/templates?name=t", data=BROKEN, headers=XML)
+    assert answer.status_code == 201
+    assert answer.json["findings"] == {
+        "errors": 2, "warnings": 0, "validate": f"/v2/validate?template={answer.json['id']}",
+    }  # fmt: skip
+
+
 def test_publishing_a_broken_template_counts_its_errors(caller, present):
     template = make(caller, BROKEN)
     for status in (201, 200):
