@@ -73,7 +73,7 @@ class TimedBody(RawIOBase):
         """Read and discard the rest of the body, up to a limit.
 
         Closing a socket with unread bytes resets the connection, and many clients then never read the
-        status (queueing.md 4).
+        status.
         """
         give_up_at = ticks() + _DRAIN_SECONDS
         left = DRAIN_BYTES

@@ -1,4 +1,4 @@
-"""Flask's error handlers: every failure becomes the JSON error body (interface.md, Errors)."""
+"""Flask's error handlers: every failure becomes the JSON error body."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def start_stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def write_user(user: UserRef) -> dict[str, str]:
-    """Return the JSON of a user (interface.md, `<user_ref>`)."""
+    """Return the JSON of a user."""
     return {"id": user.id, "name": user.name, "email": user.email}
 
 

@@ -31,7 +31,7 @@ def write_pdf_headers(
     timings: Mapping[str, float],
     warnings: Sequence[Mapping[str, Any]],
 ) -> dict[str, str]:
-    """Return the headers of a PDF (interface.md, POST /v2/pdf; contract.md 5)."""
+    """Return the headers of a PDF."""
     headers = {
         "Content-Type": "application/pdf",
         "Content-Disposition": write_content_disposition(filename or DEFAULT_FILENAME),

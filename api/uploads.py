@@ -14,7 +14,7 @@ from shared.errors import ServiceError
 from shared.identifiers import IMAGE_NAME
 from shared.limits import KB, MB
 
-MAX_DATA_BYTES: Final = 20 * MB  # contract.md 4: of the base64 form, decoded
+MAX_DATA_BYTES: Final = 20 * MB  # of the base64 form, decoded
 _CHUNK_BYTES: Final = 64 * KB
 
 

@@ -54,7 +54,7 @@ def ticks() -> float:
 
 
 def timestamp(instant: datetime) -> str:
-    """Format an instant: ISO 8601, UTC, milliseconds, `Z` (contract.md 2)."""
+    """Format an instant: ISO 8601, UTC, milliseconds, `Z`."""
     # Not strftime, which writes the years before 1000 with three digits.
     if instant.tzinfo is not UTC:
         instant = instant.astimezone(UTC)

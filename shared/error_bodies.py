@@ -1,4 +1,4 @@
-"""The JSON error body of responses and job records (interface.md, Errors)."""
+"""The JSON error body of responses and job records."""
 
 from __future__ import annotations
 

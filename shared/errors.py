@@ -1,4 +1,4 @@
-"""Errors that a request can end with: status, message and code (interface.md, Errors)."""
+"""Errors that a request can end with: status, message and code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ErrorCode(StrEnum):
-    """Stable values of `data.code`: those of interface.md, and those marked as extensions."""
+    """Stable values of `data.code`: those of the interface's specification, and those marked as extensions."""
 
     QUOTA_EXCEEDED = "ERR_QUOTA_EXCEEDED"
     DRAFT_QUOTA_EXCEEDED = "ERR_DRAFT_QUOTA_EXCEEDED"
@@ -88,7 +88,7 @@ class ServiceError(Exception):
 
 
 class Unavailable(ServiceError):
-    """A service the request depends on is down: 503 with `Retry-After` (contract.md 1)."""
+    """A service the request depends on is down: 503 with `Retry-After`."""
 
     def __init__(
         self, part: str, *, message: str | None = None, retry_after_seconds: int = 2

@@ -1,4 +1,4 @@
-"""Patterns of names (interface.md) and generation of identifiers."""
+"""Patterns of names and generation of identifiers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOWER36: Final = string.ascii_lowercase + string.digits
 
 
 def new_api_key() -> str:
-    """Return a new API key: `pr_` and 40 base62 characters, 238 bits of entropy (contract.md 2)."""
+    """Return a new API key: `pr_` and 40 base62 characters, 238 bits of entropy."""
     return "pr_" + "".join(secrets.choice(_BASE62) for _ in range(40))
 
 
@@ -44,12 +44,12 @@ def display_api_key(key: str) -> str:
 
 
 def new_template_id() -> str:
-    """Return a new template id: twenty random lowercase letters and digits (contract.md 3)."""
+    """Return a new template id: twenty random lowercase letters and digits."""
     return "".join(secrets.choice(_LOWER36) for _ in range(20))
 
 
 def has_id_shape(identifier: str) -> bool:
-    """Return whether an identifier is a template id; no slug may have that shape (interface.md, Slug)."""
+    """Return whether an identifier is a template id; no slug may have that shape."""
     return identifier.startswith(PUBLIC_PREFIX) or ID_SHAPE.match(identifier) is not None
 
 

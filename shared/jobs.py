@@ -32,7 +32,7 @@ class Lane(StrEnum):
 
 
 class BodyKind(StrEnum):
-    """The type of a job's body: a document (interface.md, Content types), an uploaded file or a preview."""
+    """The type of a job's body: a document, an uploaded file or a preview."""
 
     XML = "xml"
     JSON = "json"
@@ -61,7 +61,7 @@ class Allowance(StrEnum):
 
 
 class ClaimStorage(StrEnum):
-    """The storage of a body or a PDF (design.md 1, claim check)."""
+    """The storage of a body or a PDF."""
 
     INLINE = "inline"
     REDIS = "redis"
@@ -80,7 +80,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PinnedTemplate:
-    """A template reference resolved to fixed content, so that a retry renders the same (design.md, pin).
+    """A template reference resolved to fixed content, so that a retry renders the same.
 
     `version` is None for live content. `sha256` is the key of the content table. `links` are the SHA-256 of
     the templates that it extends or imports from, directly or not, by reference as written.

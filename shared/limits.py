@@ -1,4 +1,4 @@
-"""Limits that interface.md and contract.md set."""
+"""Limits of the interface."""
 
 from typing import Final
 
@@ -10,9 +10,9 @@ GB: Final = 1024 * MB
 MAX_LINKED_TEMPLATES: Final = 64
 MAX_REFERENCE: Final = 200  # characters of a link that can name a template
 MAX_LINKED_BYTES: Final = 8 * MB
-MAX_BODY_BYTES: Final = 32 * MB  # interface.md, Limits; contract.md 1
+MAX_BODY_BYTES: Final = 32 * MB
 MAX_IMAGE_BYTES: Final = 50 * MB
-REMOTE_IMAGE_SECONDS: Final = 10.0  # contract.md 5: one image fetched from its address
+REMOTE_IMAGE_SECONDS: Final = 10.0  # one image fetched from its address
 MAX_REMOTE_IMAGES: Final = 50  # addresses that one document may name
 MAX_REMOTE_BYTES: Final = 128 * MB  # fetched for one document, in total
 MAX_WARNING_CODES: Final = 10  # listed for a render in its record and headers
@@ -26,10 +26,10 @@ MAX_FONT_BYTES: Final = 20 * MB
 MAX_WORKSPACE_FONT_BYTES: Final = 256 * MB
 MAX_WORKSPACE_FONTS: Final = 200
 
-# contract.md 4: the rate of accounts without their own, by plan
+# The rate of accounts without their own, by plan
 DEFAULT_RATES: Final = {"free": "20/second", "paid": "500/second"}
 
-INLINE_BODY_BYTES: Final = 64 * KB  # above it a message carries a claim, not the body (design.md 1)
+INLINE_BODY_BYTES: Final = 64 * KB  # above it a message carries a claim, not the body
 REDIS_BODY_BYTES: Final = 4 * MB  # larger bodies are claimed from the blob store, not from Redis
 REPLY_TTL_SECONDS: Final = 120  # time to live of an outcome that was not fetched
 STATE_TTL_SECONDS: Final = 2 * 24 * 3600  # of a job's state: longer than its message may be queued
@@ -37,7 +37,7 @@ STATE_TTL_SECONDS: Final = 2 * 24 * 3600  # of a job's state: longer than its me
 MAX_JSON_DEPTH: Final = 100
 MAX_CSV_COLUMNS: Final = 500
 
-MAX_BATCH_DOCUMENTS: Final = 100_000  # contract.md 6
+MAX_BATCH_DOCUMENTS: Final = 100_000
 MAX_BATCH_BYTES: Final = 512 * MB
 MAX_BATCH_ROW: Final = 1 * MB  # characters of a row of a CSV batch, which is held in memory
-MAX_DELIVERIES: Final = 2  # a job that kills its worker twice is failed, not retried (design.md 4)
+MAX_DELIVERIES: Final = 2  # a job that kills its worker twice is failed, not retried

@@ -69,7 +69,7 @@ def allowance_exceeded(meter: Meter, used: int) -> ErrorBody:
 
 @dataclass(frozen=True, slots=True)
 class UsageEvent:
-    """One metered render, identified by its job id: duplicates count once (contract.md 7)."""
+    """One metered render, identified by its job id: duplicates count once."""
 
     job_id: str
     account_id: str

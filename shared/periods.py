@@ -1,4 +1,4 @@
-"""Billing periods; a period boundary is the renewal day at 00:00 UTC (contract.md 2)."""
+"""Billing periods; a period boundary is the renewal day at 00:00 UTC."""
 
 from __future__ import annotations
 

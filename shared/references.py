@@ -1,4 +1,4 @@
-"""The template reference grammar: `<identifier>` or `<identifier>@<selector>` (interface.md)."""
+"""The template reference grammar: `<identifier>` or `<identifier>@<selector>`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from shared.errors import ServiceError
 from shared.identifiers import TAG, TEMPLATE_ID
 
-MAX_VERSION_DIGITS: Final = 16  # interface.md, Limits: version path segment
+MAX_VERSION_DIGITS: Final = 16  # digits of a version in a path
 _NUMBER: Final = re.compile(r"[1-9][0-9]*\Z")
 _MAX_TAG: Final = 64
 

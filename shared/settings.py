@@ -1,4 +1,4 @@
-"""The configuration of all processes: environment variables, checked at start (contract.md 7)."""
+"""The configuration of all processes: environment variables, checked at start."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def small_pools() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """Run one server for all tests of this process, set up as production demands (hazards.md 2)."""
+    """Run one server for all tests of this process, set up as production demands."""
     folder = tmp_path_factory.mktemp("redis")
     port = free_port()
     process = start_redis(port, folder)

@@ -1,4 +1,4 @@
-"""Request bodies: received within a size limit, large ones on disk (hazards.md 7)."""
+"""Request bodies: received within a size limit, large ones on disk."""
 
 from __future__ import annotations
 

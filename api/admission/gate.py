@@ -24,7 +24,7 @@ class Ticket:
 def admit(
     principal: Principal, allowance: Allowance, template: PinnedTemplate | None, ports: Ports
 ) -> Ticket:
-    """Admit one render; its time budget starts now (contract.md 4).
+    """Admit one render; its time budget starts now.
 
     Raises:
         ServiceError: 402, the allowance is used up.

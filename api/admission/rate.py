@@ -1,4 +1,4 @@
-"""Rate limits of accounts: step 3 of contract.md 1."""
+"""Rate limits of accounts: step 3 of the order of checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Authentication of requests: steps 1 and 2 of contract.md 1."""
+"""Authentication of requests: steps 1 and 2 of the order of checks (deploy/docs/api.md)."""
 
 from __future__ import annotations
 

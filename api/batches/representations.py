@@ -1,4 +1,4 @@
-"""The JSON representations of documents of batches (contract.md 6)."""
+"""The JSON representations of documents of batches."""
 
 from __future__ import annotations
 

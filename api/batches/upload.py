@@ -51,7 +51,7 @@ def receive_batch(
     *,
     request_id: str,
 ) -> ReceivedBatch:
-    """Store the body of an admitted batch: steps 6 to 8 of contract.md 1.
+    """Store the body of an admitted batch: steps 6 to 8 of the order of checks.
 
     A body that a later step rejects is still read to its end, since 413 has precedence; it is not stored.
 

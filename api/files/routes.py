@@ -1,4 +1,4 @@
-"""The routes under /v2/images (interface.md, Images) and /v2/fonts."""
+"""The routes under /v2/images and /v2/fonts."""
 
 from __future__ import annotations
 

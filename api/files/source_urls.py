@@ -1,4 +1,4 @@
-"""Fetching of the image or font at a `source_url` (interface.md, Images; hazards.md 5)."""
+"""Fetching of the image or font at a `source_url`."""
 
 from __future__ import annotations
 

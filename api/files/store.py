@@ -1,4 +1,4 @@
-"""Storing of files: inspect in a worker, reserve space, store, record, delete the replaced blob (hazards.md 9)."""
+"""Storing of files: inspect in a worker, reserve space, store, record, delete the replaced blob."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `Idempotency-Key` header, and the errors of repeated calls (contract.md 6)."""
+"""The `Idempotency-Key` header, and the errors of repeated calls."""
 
 from __future__ import annotations
 

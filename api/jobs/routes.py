@@ -1,4 +1,4 @@
-"""The routes under /v2/jobs (contract.md 6)."""
+"""The routes under /v2/jobs."""
 
 from __future__ import annotations
 

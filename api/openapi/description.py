@@ -46,7 +46,7 @@ _COMMON_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     500: (),
     503: (),
 }
-# Statuses also used by errors without a code (interface.md, Statuses without a code).
+# Statuses also used by errors without a code.
 _STATUSES_WITHOUT_CODE: Final = (400, 401, 403, 404)
 # Sent by the HTTP server with its own page, before the application runs (decision 310).
 _SERVER_STATUSES: Final = (414,)

@@ -1,4 +1,4 @@
-"""The request body of a preview: steps 4 to 6 of contract.md 1."""
+"""The request body of a preview: steps 4 to 6 of the order of checks."""
 
 from __future__ import annotations
 

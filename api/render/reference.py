@@ -1,4 +1,4 @@
-"""Resolution of a template reference to its content: step 7 of contract.md 1."""
+"""Resolution of a template reference to its content: step 7 of the order of checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters of render and validate requests: steps 4 and 5 of contract.md 1."""
+"""Parameters of render and validate requests: steps 4 and 5 of the order of checks."""
 
 from __future__ import annotations
 

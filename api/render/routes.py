@@ -1,4 +1,4 @@
-"""The routes POST /v2/pdf and /v2/validate, in the order of contract.md 1."""
+"""The routes POST /v2/pdf and /v2/validate, in the order of checks (deploy/docs/api.md)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import ID_SHAPE, PUBLIC_PREFIX, SLUG, TAG, TEMPLATE_ID
 
 MAX_MESSAGE: Final = 2000
-MAX_VERSION_DIGITS: Final = 16  # interface.md, Limits: version path segment
+MAX_VERSION_DIGITS: Final = 16  # digits of a version in a path
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
 _MESSAGE: Final = re.compile(r"[^\x00\ud800-\udfff]*\Z")
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
@@ -158,7 +158,7 @@ def check_slug(slug: str) -> None:
 
     Raises:
         ServiceError: 400, with `ERR_SLUG_INVALID` for a reserved prefix or the shape of an id,
-            without a code for length and characters (contract.md 4).
+            without a code for length and characters.
     """
     if slug.startswith(PUBLIC_PREFIX):
         raise _invalid_slug(slug, f"it begins with the reserved prefix {PUBLIC_PREFIX!r}")

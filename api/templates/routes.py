@@ -1,4 +1,4 @@
-"""The routes under /v2/templates (contract.md 3)."""
+"""The routes under /v2/templates."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class TemplateRoutes:
                 raise own_template_not_found(template_id)
 
     def _receive_content(self, check: Callable[[], None] = lambda: None) -> str:
-        """Receive a template's text; `check` is step 7 of contract.md 1, after receiving and before parsing."""
+        """Receive a template's text; `check` is step 7 of the order of checks, after receiving and before parsing."""
         has_body = request.content_length != 0 and (
             request.content_length is not None or "Transfer-Encoding" in request.headers
         )

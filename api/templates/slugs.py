@@ -1,4 +1,4 @@
-"""The routes under /v2/slugs (interface.md, Slugs)."""
+"""The routes under /v2/slugs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes under /v2/templates/{id}/tags (interface.md, Tags)."""
+"""The routes under /v2/templates/{id}/tags."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _write_tag(tag: Tag) -> dict[str, Any]:
 
 
 def _write_event(event: TagEvent) -> dict[str, Any]:
-    """Return a history entry; the creation of a tag has no `previous_version` (contract.md 4)."""
+    """Return a history entry; the creation of a tag has no `previous_version`."""
     entry: dict[str, Any] = {"action": event.action, "version": event.version}
     if event.previous_version is not None:
         entry["previous_version"] = event.previous_version

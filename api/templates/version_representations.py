@@ -40,5 +40,5 @@ def write_content(version: Version, content: str) -> str:
 
 
 def _safe(text: str) -> str:
-    # Two hyphens would end the comment (contract.md 3: `--` is written `- -`).
+    # Two hyphens would end the comment (so `--` is written `- -`).
     return _HYPHENS.sub("- ", _NO_XML.sub("\ufffd", text))

@@ -1,4 +1,4 @@
-"""The routes under /v2/templates/{id}/versions (interface.md, Versions)."""
+"""The routes under /v2/templates/{id}/versions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Webhooks: notifications about finished jobs and batches (contract.md 6)."""
+"""Webhooks: notifications about finished jobs and batches."""

@@ -1,4 +1,4 @@
-"""The routes under /v2/webhooks (contract.md 6)."""
+"""The routes under /v2/webhooks."""
 
 from __future__ import annotations
 

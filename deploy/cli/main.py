@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of a command, or of all commands if it is unknown (contract.md 2)."""
+    """Return the parser of a command, or of all commands if it is unknown."""
     parser = argparse.ArgumentParser(
         prog="pressroom",
         description="An asynchronous PDF render farm: the operator's commands, and the engine alone.",

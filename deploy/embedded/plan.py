@@ -93,7 +93,7 @@ def plan_farm(
         "FETCHER_URL": f"http://{LOOPBACK}:{fetcher_port}",
         "SIGNER_METRICS_PORT": str(free_port()),
         "SIGNER_BIND": f"{LOOPBACK}:{signer_port}",
-        "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: off by default in `pressroom up`
+        "ENFORCE_RATE_LIMITS": "false",  # off by default in `pressroom up`
         "STUDIO_LOCAL_HTTP": "true",  # the front listens on loopback without TLS
         "LOG_FORMAT": "json",
     }

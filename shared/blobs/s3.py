@@ -20,7 +20,7 @@ from shared.blobs.limited_reader import LimitedReader, skip
 from shared.blobs.store import BlobMissingError, ByteRange
 from shared.errors import Unavailable
 
-# One attempt that fails within the 5 s of contract.md 1; the read timeout applies between packets.
+# One attempt that fails within the 5 s in which a 503 is due; the read timeout applies between packets.
 _TIMEOUT: Final = urllib3.Timeout(connect=2.0, read=4.0)
 _POOL_SIZE: Final = 32
 _MISSING_CODES: Final = frozenset({"NoSuchKey", "NoSuchBucket", "NoSuchVersion"})
@@ -36,8 +36,7 @@ _BUCKET_EXISTS_CODES: Final = frozenset({"BucketAlreadyOwnedByYou", "BucketAlrea
 class S3Store:
     """A blob store in one bucket, which the first write creates (see `BlobStore`).
 
-    It does not rely on conditional writes, ETags or range requests, in which servers differ
-    (queueing.md B2).
+    It does not rely on conditional writes, ETags or range requests, in which servers differ.
     """
 
     def __init__(self, client: Minio, bucket: str) -> None:

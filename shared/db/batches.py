@@ -31,7 +31,7 @@ from shared.error_bodies import write_error_body
 from shared.errors import ErrorBody
 from shared.jobs import Allowance, Meter, PinnedTemplate
 
-# contract.md 6: the results of a batch are kept for a day, its record for a week.
+# The results of a batch are kept for a day, its record for a week.
 RESULT_RETENTION: Final = timedelta(hours=24)
 RECORD_RETENTION: Final = timedelta(days=7)
 
@@ -47,7 +47,7 @@ class AssemblyAttempt:
 
 
 def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
-    """Write the record as clients see it (contract.md 6)."""
+    """Write the record as clients see it."""
     record: dict[str, Any] = {
         "id": batch.id,
         "status": batch.status.value,

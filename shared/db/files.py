@@ -1,4 +1,4 @@
-"""Named files of a workspace, of one kind: records, and reservations of uploads (hazards.md 4 and 9)."""
+"""Named files of a workspace, of one kind: records, and reservations of uploads."""
 
 from __future__ import annotations
 

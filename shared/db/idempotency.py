@@ -13,7 +13,7 @@ from shared.db.session import Session
 from shared.db.tables import idempotency_keys
 from shared.db.upsert import insert_or_ignore
 
-KEY_RETENTION: Final = timedelta(hours=24)  # contract.md 6
+KEY_RETENTION: Final = timedelta(hours=24)
 # A call that is still receiving its body renews its lease within this time.
 LEASE: Final = timedelta(seconds=30)
 

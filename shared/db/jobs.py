@@ -21,12 +21,12 @@ from shared.db.upsert import add_rows
 from shared.db.webhooks import WebhookEvent, WebhookNotification, enqueue
 from shared.jobs import Lane
 
-RESULT_RETENTION: Final = timedelta(hours=24)  # contract.md 6
+RESULT_RETENTION: Final = timedelta(hours=24)
 RECORD_RETENTION: Final = timedelta(days=7)
 
 
 class JobStatus(StrEnum):
-    """The state of a job (contract.md 6)."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"  # only known in the queue: the table has `queued` until the end
@@ -123,7 +123,7 @@ class JobEnd:
 
 
 def write_job(job: JobRecord) -> dict[str, Any]:
-    """Write the record as clients see it (contract.md 6)."""
+    """Write the record as clients see it."""
     record: dict[str, Any] = {"id": job.id, "status": job.status.value, "draft": job.is_draft}
     optional = {
         "template": job.template,

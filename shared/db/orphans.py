@@ -1,4 +1,4 @@
-"""Finds orphans: template content and blobs that no record refers to (hazards.md 9)."""
+"""Finds orphans: template content and blobs that no record refers to."""
 
 from __future__ import annotations
 

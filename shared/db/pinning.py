@@ -79,7 +79,7 @@ def _find(session: Session, reader: Reader, reference: TemplateReference) -> Row
 
 
 def _select_template(reader: Reader, identifier: str) -> tuple[FromClause, ColumnElement[bool]]:
-    # No slug has the shape of an id, so an identifier is one or the other (interface.md, Slug).
+    # No slug has the shape of an id, so an identifier is one or the other.
     if has_id_shape(identifier):
         owner = reader_account(reader.account_id, identifier)
         return templates, and_(templates.c.id == identifier, templates.c.account_id == owner)

@@ -23,7 +23,7 @@ Session: TypeAlias = Connection  # the connection of one unit of work
 DEFAULT_CONNECTIONS: Final = 5
 _FILE_CONNECTIONS: Final = 32  # each costs SQLite a file descriptor
 _POOL_SECONDS: Final = 2.5
-# Shorter than the 5 s within which a 503 is due (contract.md 1), like `lock_timeout` below.
+# Shorter than the 5 s within which a 503 is due, like `lock_timeout` below.
 _BUSY_TIMEOUT_MS: Final = 4_000
 _WAIT_FOR_LOCK: Final = f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}"
 _FAIL_ON_LOCK: Final = "PRAGMA busy_timeout = 0"
@@ -34,7 +34,7 @@ _PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
 _PING_SECONDS: Final = 1.5
 _POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
     "connect_timeout": 2,
-    # A server that stops responding is detected within the 5 s of contract.md 1.
+    # A server that stops responding is detected within the 5 s in which a 503 is due.
     "tcp_user_timeout": 4_000,
     "options": "-c lock_timeout=4s -c statement_timeout=30s -c timezone=UTC",
 }

@@ -15,7 +15,7 @@ from shared.db.tables import slugs
 from shared.db.templates import find_live_sha256, own_template_not_found
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 
-MOST_LISTED: Final = 1000  # interface.md, Limits
+MOST_LISTED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)

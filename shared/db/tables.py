@@ -152,7 +152,7 @@ templates: Final = Table(
     Index("ix_templates_account_id_name_id", "account_id", "name", "id"),
 )
 
-# Rows never change and are never deleted (interface.md, States and transitions).
+# Rows never change and are never deleted.
 versions: Final = Table(
     "versions",
     metadata,
@@ -228,7 +228,7 @@ images: Final = Table(
     Column("updated_by", ForeignKey("users.id"), nullable=False),
 )
 
-# Space reserved for an upload between the check of the quota and the record (hazards.md 9).
+# Space reserved for an upload between the check of the quota and the record.
 image_reservations: Final = Table(
     "image_reservations",
     metadata,

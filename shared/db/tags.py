@@ -16,7 +16,7 @@ from shared.db.templates import lock_template
 from shared.db.user_refs import UserRef
 from shared.db.versions import get_version
 
-PAGE: Final = 100  # contract.md 4
+PAGE: Final = 100
 HISTORY_DEPTH: Final = 100
 
 Action = Literal["created", "moved", "removed"]

@@ -1,6 +1,6 @@
 """Templates: mutable records that refer to immutable content.
 
-A deleted template keeps its row, to which its versions, tags and slug refer (contract.md 3).
+A deleted template keeps its row, to which its versions, tags and slug refer.
 """
 
 from __future__ import annotations

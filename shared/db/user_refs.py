@@ -1,4 +1,4 @@
-"""The users who created and last changed a record (interface.md, `<user_ref>`)."""
+"""The users who created and last changed a record."""
 
 from __future__ import annotations
 

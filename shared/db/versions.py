@@ -19,7 +19,7 @@ from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.jobs import PinnedTemplate
 
-PAGE: Final = 50  # contract.md 4
+PAGE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)

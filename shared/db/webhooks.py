@@ -35,7 +35,7 @@ _LISTENING: Final = (
 
 
 class WebhookEvent(StrEnum):
-    """An event type of deliveries (contract.md 6)."""
+    """An event type of deliveries."""
 
     JOB_SUCCEEDED = "job.succeeded"
     JOB_FAILED = "job.failed"

@@ -1,4 +1,4 @@
-"""Guarded HTTP requests to URLs given by clients (SSRF protection, hazards.md 5)."""
+"""Guarded HTTP requests to URLs given by clients (SSRF protection)."""
 
 from shared.outbound.client import CachingInfo, DownloadResult, FetchResult, Outbound, PostResult
 from shared.outbound.failures import (

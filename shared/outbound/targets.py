@@ -1,4 +1,4 @@
-"""Parsing of URLs; the parsed target is both checked and connected to (hazards.md 5)."""
+"""Parsing of URLs; the parsed target is both checked and connected to."""
 
 from __future__ import annotations
 

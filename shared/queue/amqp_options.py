@@ -11,7 +11,7 @@ from kombu.entity import Exchange, Queue
 from shared.broker_url import TLS_FILES
 from shared.queue.names import QUEUES
 
-# A front answers within 5 s when the broker is unreachable or blocks publishers (contract.md 1): it waits
+# A front answers within 5 s when the broker is unreachable or blocks publishers: it waits
 # for a pooled connection, publishes, reconnects in up to two attempts, and publishes again.
 POOL_SECONDS: Final = 0.5
 CONNECT_SECONDS: Final = 0.7

@@ -13,7 +13,7 @@ from celery import Celery
 from shared.broker_url import is_amqp
 from shared.queue.amqp_options import amqp_options
 
-# A front answers within 5 s when the broker is unreachable (contract.md 1).
+# A front answers within 5 s when the broker is unreachable.
 _CONNECT_SECONDS: Final = 1.0
 _SOCKET_SECONDS: Final = 1.5
 
@@ -24,7 +24,7 @@ def create_app(broker_url: str) -> Celery:
     app.conf.update(
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        # Only JSON: a client that can write to the broker must not be able to run code (hazards.md).
+        # Only JSON: a client that can write to the broker must not be able to run code.
         accept_content=["json"],
         task_serializer="json",
         task_ignore_result=True,

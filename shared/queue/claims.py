@@ -1,4 +1,4 @@
-"""Claim check: a message refers to bytes too large for it, which are stored elsewhere (design.md 1).
+"""Claim check: a message refers to bytes too large for it, which are stored elsewhere.
 
 A local blob store takes a seventh of the time of Redis, which writes them to its log too: 0.9 ms for
 1 MB instead of 7 (decision 0341).

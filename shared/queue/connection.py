@@ -17,7 +17,7 @@ from shared.shards import PerShard, ShardAddress
 
 T = TypeVar("T")
 
-# Together under the 5 s of contract.md 1: the longest call connects once and is answered once. A
+# Together under the 5 s in which a 503 is due: the longest call connects once and is answered once. A
 # call that timed out is not repeated; one whose connection broke is repeated once.
 CONNECT_TIMEOUT_SECONDS: Final = 2.0
 SOCKET_TIMEOUT_SECONDS: Final = 2.8
@@ -55,7 +55,7 @@ def _make_pool(redis_url: str) -> BlockingConnectionPool:
         redis_url,
         max_connections=MOST_CONNECTIONS,
         timeout=_POOL_TIMEOUT_SECONDS,
-        # RESP3, the default of redis-py 8, is slow on large values (queueing.md B3).
+        # RESP3, the default of redis-py 8, is slow on large values.
         protocol=2,
         socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
         socket_timeout=SOCKET_TIMEOUT_SECONDS,
@@ -108,7 +108,7 @@ def is_refused_for_space(error: RedisError) -> bool:
 
 
 def assert_durable(redis: Redis) -> None:
-    """Check that the server does not lose accepted data (design.md 8, hazards.md 2).
+    """Check that the server does not lose accepted data.
 
     Raises:
         UnfitRedisError: the server does not append to a file, or may evict keys.

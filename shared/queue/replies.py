@@ -1,4 +1,4 @@
-"""Reply lists: fronts wait for outcomes, or abandon jobs for good (design.md 2 and 3)."""
+"""Reply lists: fronts wait for outcomes, or abandon jobs for good."""
 
 from __future__ import annotations
 

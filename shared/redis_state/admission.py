@@ -1,4 +1,4 @@
-"""The cache of API keys and usage counters: a request reads both in one Redis round trip (design.md 5)."""
+"""The cache of API keys and usage counters: a request reads both in one Redis round trip."""
 
 from __future__ import annotations
 

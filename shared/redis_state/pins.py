@@ -1,4 +1,4 @@
-"""The cache of resolved references: templates, images and fonts by name (design.md 5)."""
+"""The cache of resolved references: templates, images and fonts by name."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The front exports its requests, a worker its slots and child processes, the maintenance process its
 repairs, a webhook process its attempts, a fetcher its fetches, a signer its signatures, and the usage counter, of which there is
-one, the metrics of the whole farm (queueing.md 6). Label values come from closed sets, except `account`,
+one, the metrics of the whole farm. Label values come from closed sets, except `account`,
 whose number a setting limits.
 """
 

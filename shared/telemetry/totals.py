@@ -1,7 +1,7 @@
 """Counters of short-lived worker processes, as increments of one Redis hash.
 
 The increments of an outcome are added in the step that commits it, and `shared.telemetry.farm` reads the
-sums (queueing.md 6). The hash has a field for each metric and set of labels: the name and the values.
+sums. The hash has a field for each metric and set of labels: the name and the values.
 """
 
 from __future__ import annotations

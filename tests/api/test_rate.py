@@ -1,4 +1,4 @@
-"""Rate limits per account: step 3 of contract.md 1, on a real server."""
+"""Rate limits per account: step 3 of the order of checks, on a real server."""
 
 from __future__ import annotations
 

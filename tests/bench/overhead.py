@@ -42,7 +42,7 @@ SIZES = {"30 KB": SMALL, "1 MB": 1024 * 1024}
 WARM_UP = 100
 ROUNDS = 1000
 BODY = b"x" * 2000
-# What stock Celery adds on the machine that the limits come from (queueing.md B3).
+# What stock Celery adds on the machine that the limits come from.
 STOCK_THERE_MS = 2.75
 NOTE = f"""\
 A millisecond of computing and a PDF as the work; milliseconds of wall time, without HTTP on either side.

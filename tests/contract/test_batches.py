@@ -1,4 +1,4 @@
-"""contract.md 6, batches: each row of its table, and what is refused."""
+"""Batches: each promise of their calls, and what is refused."""
 
 from __future__ import annotations
 

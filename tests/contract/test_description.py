@@ -1,4 +1,4 @@
-"""contract.md 7: the description is complete, and checked against the routes and against real answers."""
+"""The description is complete, and checked against the routes and against real answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""interface.md, Errors and Limits: the body of every failure, and the identifiers that paths accept."""
+"""Errors and limits: the body of every failure, and the identifiers that paths accept."""
 
 from __future__ import annotations
 

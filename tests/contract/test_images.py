@@ -1,4 +1,4 @@
-"""interface.md, Images, row by row; what uploads withstand is in tests/api/test_images.py."""
+"""Images, call by call; what uploads withstand is in tests/api/test_images.py."""
 
 from __future__ import annotations
 

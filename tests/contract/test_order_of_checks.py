@@ -1,4 +1,4 @@
-"""contract.md 1, row by row: each check comes before the next, and a refusal there costs nothing of it.
+"""The order of checks: each check comes before the next, and a refusal there costs nothing of it.
 
 One request carries every fault at once. Taking the faults away one by one, from the first check
 on, must show the statuses in the contract's order.

@@ -1,4 +1,4 @@
-"""interface.md, Authentication 7, and contract.md 3: templates that ship with the product."""
+"""Public templates: those that ship with the product."""
 
 from __future__ import annotations
 

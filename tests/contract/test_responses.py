@@ -1,4 +1,4 @@
-"""contract.md and interface.md, row by row: status and shape of every response."""
+"""Responses, call by call: status and shape of every response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""interface.md, Slugs, and contract.md 4 about them, sentence by sentence."""
+"""Slugs, promise by promise."""
 
 from __future__ import annotations
 

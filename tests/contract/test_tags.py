@@ -1,4 +1,4 @@
-"""interface.md, Tags, and contract.md 4 about them, sentence by sentence."""
+"""Tags, promise by promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""interface.md, POST /v2/validate, and contract.md 5 about it, with the real engine behind the queue."""
+"""POST /v2/validate, with the real engine behind the queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""interface.md, Versions, and contract.md 3 about them, sentence by sentence."""
+"""Versions, promise by promise."""
 
 from __future__ import annotations
 

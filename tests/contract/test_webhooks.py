@@ -1,4 +1,4 @@
-"""contract.md 6, webhooks: management; how they are delivered is tested in tests/webhooks."""
+"""Webhooks: management; how they are delivered is tested in tests/webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator's commands do what contract.md 2 says, on a farm that is up or down."""
+"""The operator's commands do what their help says, on a farm that is up or down."""
 
 import json
 import stat

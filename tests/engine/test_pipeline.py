@@ -1,4 +1,4 @@
-"""The whole engine: the newcomer's invoice of language.md 2.1 in all its ways, from bytes to PDF."""
+"""The whole engine: a newcomer's invoice in all its ways, from bytes to PDF."""
 
 from __future__ import annotations
 

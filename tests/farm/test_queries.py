@@ -1,4 +1,4 @@
-"""A render costs the database no query that a cache could answer (design.md 5)."""
+"""A render costs the database no query that a cache could answer."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class State:
 
 
 def find_violations(history: Iterable[Entry], state: State) -> list[str]:
-    """Return the guarantees that a run violated; none for a correct run (hazards.md 3)."""
+    """Return the guarantees that a run violated; none for a correct run."""
     entries = list(history)
     return [
         *_check_answers(entries),
@@ -63,7 +63,7 @@ def _check_ledger(entries: list[Entry], state: State) -> Iterable[str]:
             yield f"job {job_id} of {pages} pages was answered and not counted"
         elif rows[job_id] != pages:
             yield f"job {job_id} of {pages} pages was counted as {rows[job_id]}"
-    # A connection that broke off has at most one row, if its render ended (hazards.md 3).
+    # A connection that broke off has at most one row, if its render ended.
     stray = [job_id for job_id in rows if job_id not in due]
     broken = sum(entry.status is None and entry.call == "render" for entry in entries)
     if len(stray) > broken:

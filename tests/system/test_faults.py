@@ -96,7 +96,7 @@ class Load:
 
 
 def check_ledger(load):
-    """A 200 with P pages has exactly one row of P pages, everything else has none (hazards.md 3)."""
+    """A 200 with P pages has exactly one row of P pages, everything else has none."""
     calls = load.statuses.count(200)
     assert calls > 0
     load.account.settled_usage(pages=load.pages)

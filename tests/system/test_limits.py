@@ -1,4 +1,4 @@
-"""The limits of interface.md hold on the live farm, and large bodies cost the front no memory of their size."""
+"""The limits of the interface hold on the live farm, and large bodies cost the front no memory of their size."""
 
 import os
 import socket

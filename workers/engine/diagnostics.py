@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-MAX_LAYOUT_ERRORS: Final = 20  # language.md 1.9: layout reports up to 20 errors
+MAX_LAYOUT_ERRORS: Final = 20  # layout reports up to 20 errors
 MAX_LISTED: Final = 200  # of each severity: bounds the response to a hostile document
 MAX_COUNTED: Final = 10_000  # of each severity beyond those listed
 
 
 class Severity(StrEnum):
-    """Severities: errors prevent rendering, warnings do not (interface.md, POST /v2/validate)."""
+    """Severities: errors prevent rendering, warnings do not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -67,7 +67,7 @@ class SourceLocation:
         return location
 
     def to_source(self) -> dict[str, Any]:
-        """Return the `source` object of a finding (interface.md, Validation finding)."""
+        """Return the `source` object of a finding."""
         if self.linkage is not None:
             return self.in_own_text.to_source()
         source: dict[str, Any] = {"tagName": self.tag_name}
@@ -246,7 +246,7 @@ class AuthoringError(Exception):
         self.left_out = left_out
 
     def to_stack_trace(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the `stackTrace` of contract.md 5: error by error, innermost element first.
+        """Return the `stackTrace` of an error body: error by error, innermost element first.
 
         The first entry of each error has its message. Errors without a location are omitted.
         """

@@ -211,7 +211,7 @@ def validate(
     options: RenderOptions,
     resources: Resources | None = None,
 ) -> Findings:
-    """Return all findings that need no layout (interface.md, POST /v2/validate).
+    """Return all findings that need no layout.
 
     Remote images are not fetched; without `resources`, stored images are not checked.
     """

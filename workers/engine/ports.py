@@ -99,7 +99,7 @@ class RenderOptions:
 
 
 class Stage(StrEnum):
-    """The stages that `Server-Timing` reports (contract.md 5)."""
+    """The stages that `Server-Timing` reports."""
 
     MERGE = "merge"
     LAYOUT = "layout"
@@ -174,7 +174,7 @@ class NullStageObserver:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """Encryption and permissions of a PDF (language.md 1.10); passwords are never logged or echoed.
+    """Encryption and permissions of a PDF; passwords are never logged or echoed.
 
     An `owner_password` of None means a random one, which is not stored.
     """

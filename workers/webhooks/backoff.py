@@ -1,4 +1,4 @@
-"""Retry back-off of failed deliveries, for 24 hours in total (contract.md 6)."""
+"""Retry back-off of failed deliveries, for 24 hours in total."""
 
 from __future__ import annotations
 

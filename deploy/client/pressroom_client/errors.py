@@ -48,7 +48,7 @@ class FarmUnreachable(PressroomError):
 
 
 class ApiError(PressroomError):
-    """An error response of the farm (interface.md, Errors).
+    """An error response of the farm.
 
     Branch on `kind`, which every error has, or on `code`, which tells errors of one kind apart and is
     None for many; `message` is for people. `stack_trace` lists the elements of an authoring error,

@@ -15,7 +15,7 @@ Output = Literal["files", "zip", "merged"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A request body to render, with its content type (interface.md, Content types)."""
+    """A request body to render, with its content type."""
 
     body: bytes | str
     content_type: str

@@ -27,7 +27,7 @@ LEAST_SHARE = 0.98
 _NUMBER = "lists begin at 999,999 at most"
 _TARGET = "a target with < and > in it is read as a link; the text is the same but for the target"
 _SCHEME = "schemes are written in lowercase (RFC 3986, 6.2.2.1)"
-_BARE = "a bare address is a link, as in GitHub's extension of autolinks (contract.md 5)"
+_BARE = "a bare address is a link, as in GitHub's extension of autolinks"
 
 # Example number by specification: why the result is another one.
 EXCEPTIONS = {
@@ -45,7 +45,7 @@ EXCEPTIONS = {
         652: "GitHub shows some tags of raw HTML as text; here all tags go, with a warning",
     },
 }
-# Of raw HTML only the text stays (contract.md 5), so only that is compared.
+# Of raw HTML only the text stays, so only that is compared.
 RAW = {"HTML blocks", "Raw HTML", "Disallowed Raw HTML"}
 WITH_RAW = {"Code spans", "Emphasis and strong emphasis", "Hard line breaks"}
 NAMES = {"strong": "b", "em": "i", "del": "s"}

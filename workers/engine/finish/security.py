@@ -71,7 +71,7 @@ def _password_error(message: str) -> AuthoringError:
 
 def _permissions(security: Security) -> pikepdf.Permissions:
     return pikepdf.Permissions(
-        accessibility=True,  # assistive technology may always read (language.md 1.10)
+        accessibility=True,  # assistive technology may always read
         extract=security.copy,
         modify_other=security.modify,
         modify_annotation=security.annotate,

@@ -1,4 +1,4 @@
-"""The DRAFT mark: across each page, above all content; templates cannot affect it (contract.md)."""
+"""The DRAFT mark: across each page, above all content; templates cannot affect it."""
 
 from __future__ import annotations
 

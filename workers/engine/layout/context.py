@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 EPSILON: Final = 0.01
 
 _LISTED_GLYPHS: Final = 5
-EXCERPT_CHARACTERS: Final = 20  # language.md 1.9: data values in messages are shortened
+EXCERPT_CHARACTERS: Final = 20  # data values in messages are shortened
 
 TOO_WIDE: Final = (
     "wider-than-container"  # the code of a finding about content wider than its container
@@ -174,7 +174,7 @@ MeasureFunction = Callable[["LayoutContext", Any], tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class LayoutProblem:
-    """An authoring error of layout, complete but for the page it is drawn on (language.md 1.9).
+    """An authoring error of layout, complete but for the page it is drawn on.
 
     `message` states the problem with place and amount, `advice` a remedy.
     """
@@ -411,7 +411,7 @@ class LayoutContext:
         return known
 
     def report_missing_glyphs(self, text: str, source: Source | None) -> None:
-        """Report the characters of a text that no font covers (language.md 1.5)."""
+        """Report the characters of a text that no font covers."""
         missing = self.fonts.find_missing(text)
         if not missing:
             return

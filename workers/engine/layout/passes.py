@@ -64,8 +64,8 @@ from workers.engine.ports import Resources
 from workers.engine.tree.document import Document
 from workers.engine.tree.nodes import Source
 
-MAX_PASSES: Final = 3  # language.md 1.7
-MAX_REFERENCE_PASSES: Final = 5  # language-2.md, for a document that shows page numbers in its text
+MAX_PASSES: Final = 3
+MAX_REFERENCE_PASSES: Final = 5  # for a document that shows page numbers in its text
 _LISTED: Final = 3
 _MAX_KEPT_STYLES: Final = 1_000  # boxes of styles in widths, of one template
 

@@ -1,4 +1,4 @@
-"""Security settings of libraries, asserted at every start (hazards.md)."""
+"""Security settings of libraries, asserted at every start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import reportlab
 from PIL import Image
 from reportlab import rl_config
 
-# Older versions run code or corrupt memory on known documents (hazards.md, advisories).
+# Older versions run code or corrupt memory on known documents.
 _LEAST_PILLOW: Final = (13, 0)
 _LEAST_REPORTLAB: Final = (5, 1)
 # CVE-2023-33733: every other evaluator of colour expressions executes code from the document.

@@ -23,7 +23,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
 
 MAX_DATA_FINDINGS: Final = 20
-MAX_SHOWN: Final = 20  # characters of a data value in a message, language.md 1.9
+MAX_SHOWN: Final = 20  # characters of a data value in a message
 _TEXT_TYPES: Final = (FieldType.STRING, FieldType.MARKDOWN)
 MAX_MATCHED: Final = (
     10_000  # characters a pattern is matched against: an author's pattern may backtrack

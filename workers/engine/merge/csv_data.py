@@ -1,4 +1,4 @@
-"""Reader of CSV bodies, with or without a BOM, as records of a dataset (RFC 4180, language.md 1.3)."""
+"""Reader of CSV bodies, with or without a BOM, as records of a dataset (RFC 4180)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from workers.engine.syntax.encodings import (
 )
 
 _NESTED: Final = frozenset({dict, list})
-MAX_NESTING: Final = 100  # contract.md 5
+MAX_NESTING: Final = 100
 MAX_DIGITS: Final = 60
 _MAX_SHOWN_NAME: Final = 100
 MAX_EXPONENT: Final = 60  # numbers are formatted without an exponent

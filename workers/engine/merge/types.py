@@ -24,7 +24,7 @@ Value = str | Decimal | bool | date | datetime | time | dict[str, Any] | list[An
 
 
 class FieldType(StrEnum):
-    """The types of `field` (language.md 1.3)."""
+    """The types of `field`."""
 
     STRING = "string"
     INTEGER = "integer"

@@ -1,4 +1,4 @@
-"""Static checks of pages, areas, positions and breaks (language.md 1.7)."""
+"""Static checks of pages, areas, positions and breaks."""
 
 from __future__ import annotations
 

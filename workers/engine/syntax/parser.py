@@ -192,9 +192,7 @@ class _TreeBuilder:
             self._open[-1].children.append(element)
         else:
             element.attributes = attributes
-            attributes.pop(
-                "xmlns", None
-            )  # accepted so that editors can bind a schema (language.md 1.2)
+            attributes.pop("xmlns", None)  # accepted so that editors can bind a schema
             self.root = element
         self._open.append(element)
         self._tag_starts.append(self._parser.CurrentByteIndex)

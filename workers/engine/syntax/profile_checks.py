@@ -1,4 +1,4 @@
-"""Static checks of conformance profiles (language.md 1.10)."""
+"""Static checks of conformance profiles."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ _DATA_IMAGE: Final = re.compile(r"(?i)data:(?:image/[a-z0-9.+-]{1,40}|applicatio
 # SVG is text, and often percent-encoded.
 _DATA_SVG: Final = re.compile(r"(?i)data:image/svg\+xml(?:;charset=[a-z0-9-]{1,20}|;utf8)?,")
 
-# Keywords of the expression grammar and predefined names (language.md 1.4).
+# Keywords of the expression grammar and predefined names.
 RESERVED_NAMES: Final = frozenset(
     {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none"}
     | {"True", "False", "None", "data", "now", "today", "doc", "page", "totals", "loop"}

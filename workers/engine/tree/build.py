@@ -95,7 +95,7 @@ class CompiledTemplate:
         names = _known_names(declarations)
         if self._features.running:  # as for totals
             names -= {RUNNING}
-        if self._has_totals:  # data of that name are read as data.totals (language.md 1.4)
+        if self._has_totals:  # data of that name are read as data.totals
             names -= {TOTALS}
         self.messages = compile_messages(root, self.findings)
         context = CompileContext(

@@ -37,7 +37,7 @@ _ENCODED_PER_CHARACTER: Final = 20
 _LEAST_COST: Final = 20
 _PAYMENT_COST: Final = 150
 _FIXED_COSTS: Final = {"maxicode": 600}
-MAX_ITERATIONS: Final = 100_000  # language.md 1.4: loop iterations and insertions of one render
+MAX_ITERATIONS: Final = 100_000  # loop iterations and insertions of one render
 MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
 
 

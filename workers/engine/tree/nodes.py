@@ -612,7 +612,7 @@ CellContent = str | tuple["Block", ...]
 
 
 class TotalMode(StrEnum):
-    """The accumulation of a total over rows (language.md 1.8)."""
+    """The accumulation of a total over rows."""
 
     SUM = "sum"
     LAST = "last"

@@ -1,4 +1,4 @@
-"""Values of one page that expressions may read: numbers and running values (language.md 1.4)."""
+"""Values of one page that expressions may read: numbers and running values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunningValue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageValues:
-    """The values of `page.*` on one page (language.md 1.4).
+    """The values of `page.*` on one page.
 
     `number` counts from `first` in a page sequence, and `count` is its last page's; blank pages at
     the end of a sequence are not counted. `index` and `total` are of the whole document.

@@ -1,5 +1,4 @@
-"""Boxes rotated by a quarter turn: they take the space of the rotated shape (language.md 1.5,
-rotate).
+"""Boxes rotated by a quarter turn: they take the space of the rotated shape.
 
 Other angles affect drawing only, in `boxes`.
 """

@@ -1,4 +1,4 @@
-"""`overflow="shrink"`: content is set in smaller text until its box holds it (language.md 1.9).
+"""`overflow="shrink"`: content is set in smaller text until its box holds it.
 
 The largest text shrinks in steps of 0.25 pt down to `min-font-size`, and everything else in
 proportion: smaller texts, though not below that size, and images. Bar codes, padding and gaps do

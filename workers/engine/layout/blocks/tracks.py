@@ -1,4 +1,4 @@
-"""Track sizing: how a width is distributed among columns or blocks side by side (language.md 1.8)."""
+"""Track sizing: how a width is distributed among columns or blocks side by side."""
 
 from __future__ import annotations
 

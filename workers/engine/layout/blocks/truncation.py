@@ -1,5 +1,4 @@
-"""`overflow="ellipsis"`: fragments truncated to a height, their last line ending in … (language.md
-1.9).
+"""`overflow="ellipsis"`: fragments truncated to a height, their last line ending in ….
 
 Only a `Truncatable` fragment is truncated; any other fits as a whole or is left out.
 """

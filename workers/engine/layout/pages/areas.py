@@ -1,4 +1,4 @@
-"""Areas: the rectangles of a page that flows fill (language.md 1.7)."""
+"""Areas: the rectangles of a page that flows fill."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class PageNumbers:
     """The page numbers a pass works with: the total, and the last number of each run.
 
     An `extended` run has a last page even if no content is left for it, because the content of the
-    page before does not fit on a last page (language.md 1.7).
+    page before does not fit on a last page.
     """
 
     total: int = ASSUMED_PAGES

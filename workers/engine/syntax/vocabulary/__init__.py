@@ -1,4 +1,4 @@
-"""Every element and attribute of the language, declared once (language.md 1.5 and 1.6).
+"""Every element and attribute of the language, declared once.
 
 The checks, the cascade, LANGUAGE.md and the editor schema are all derived from it. It declares
 implemented features only.

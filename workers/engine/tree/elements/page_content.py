@@ -67,7 +67,7 @@ def keep_used(scope: Scope, used: AbstractSet[str]) -> Scope:
 
 
 def page_record(values: PageValues) -> dict[str, Any]:
-    """Return the record that `page` reads (language.md 1.4)."""
+    """Return the record that `page` reads."""
     return {
         "number": Decimal(values.number),
         "count": Decimal(values.count),

@@ -25,7 +25,7 @@ from workers.engine.tree.expressions.formats import MAX_PLACES
 from workers.engine.tree.expressions.scope import PAGE_NAMES, RUNNING, TOTALS, Value
 
 MAX_LENGTH: Final = 10_000
-MAX_NESTING: Final = 32  # language.md 1.4, Limits
+MAX_NESTING: Final = 32
 MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
 FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
 

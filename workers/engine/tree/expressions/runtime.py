@@ -11,13 +11,13 @@ from typing import Any, Final
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.scope import STATE, Scope, Value
 
-MAX_LIST: Final = 100_000  # language.md 1.4, Limits
+MAX_LIST: Final = 100_000
 MAX_TEXT: Final = 1_000_000
 MAX_RANGE: Final = 10_000
 MAX_RANGES: Final = 2_000_000  # numbers of all ranges of a document
 MAX_MAGNITUDE: Final = 60  # decimal exponent of the first digit
 
-# Half up is the commercial rule (language.md 1.4); 34 digits are IEEE decimal128. A result beyond
+# Half up is the commercial rule; 34 digits are IEEE decimal128. A result beyond
 # the exponents is refused instead of becoming a text of a million digits.
 ARITHMETIC: Final = Context(
     prec=34,

@@ -59,7 +59,7 @@ class VerticalAlign(StrEnum):
 
 
 class Overflow(StrEnum):
-    """The treatment of content that does not fit a limited size (language.md 1.9).
+    """The treatment of content that does not fit a limited size.
 
     `shrunk` is internal: it replaces `shrink` once the content is made smaller.
     """

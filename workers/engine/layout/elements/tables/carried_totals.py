@@ -16,7 +16,7 @@ from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import FragmentValues, TableRow, Total, TotalValues
 from workers.engine.tree.page_values import PageValues
 
-# Page values are unknown while widths and heights are measured (language.md 1.8, stability rule).
+# Page values are unknown while widths and heights are measured (the stability rule of page references).
 _PLACEHOLDER_PAGE: Final = PageValues(number=99, count=999, index=99, total=999, name="default")
 
 

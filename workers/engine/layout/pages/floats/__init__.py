@@ -1,1 +1,1 @@
-"""Figures that float to the top or bottom of an area (language-2.md, notes, running heads, figures)."""
+"""Figures that float to the top or bottom of an area."""

@@ -1,7 +1,6 @@
 """Page masters: families of pages, and the paper, margins and areas of their members.
 
-A family is all `page` elements of one name. Its members inherit from the one for `all` pages
-(language.md 1.7): attributes, header and footer unless given; boxes, areas and watermarks are
+A family is all `page` elements of one name. Its members inherit from the one for `all` pages: attributes, header and footer unless given; boxes, areas and watermarks are
 replaced as soon as one of the kind is given.
 """
 

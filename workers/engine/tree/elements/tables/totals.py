@@ -1,4 +1,4 @@
-"""Carried totals of a table: declared by `total`, accumulated by its rows (language.md 1.8)."""
+"""Carried totals of a table: declared by `total`, accumulated by its rows."""
 
 from __future__ import annotations
 
