@@ -80,7 +80,20 @@ def plant(farm, made):
     database.close()
 
 
-@pytest.mark.parametrize("name", [*REFUSED, *BEYOND_COUNTING, *BOMBS])
+# Their words name the formats, and a document may have more of these than an upload.
+OF_OTHER_FORMATS = ("no image", "gif")
+
+
+@pytest.mark.parametrize("name", OF_OTHER_FORMATS)
+def test_an_upload_of_another_format_is_refused_with_those_accepted(uploader, name):
+    refused = put(uploader, "refused", REFUSED[name])
+    assert refused.status == 400
+    assert "neither PNG, JPEG, WebP, SVG nor PDF" in refused.json["message"]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in (*REFUSED, *BEYOND_COUNTING, *BOMBS) if name not in OF_OTHER_FORMATS]
+)
 def test_an_upload_is_refused_in_the_words_of_its_render(uploader, plant, name):
     data = (REFUSED | BEYOND_COUNTING | BOMBS)[name]
     refused = put(uploader, "refused", data)
