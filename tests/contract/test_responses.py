@@ -63,7 +63,7 @@ def test_usage_has_the_required_fields(caller):
 def test_post_template_is_201_with_a_record(caller):
     answer = caller.post("/v2/templates?name=T", data=b"<d/>", content_type="text/xml")
     assert answer.status_code == 201
-    check_record(answer.json, TEMPLATE)
+    check_record(answer.json, TEMPLATE | {"findings"})
 
 
 def test_get_template_adds_the_content(caller, template):
