@@ -108,11 +108,11 @@ def test_rejected_requests_are_counted_by_reason(farm, make_account, scrapes):
 
 def test_templates_and_images_count_their_stores_and_caches(account, documents, scrapes):
     account.store_logo()
-    # A text that no worker has met before, but the one that counted its findings.
+    before = scrapes()
+    # A text that no worker has met before; one counts its findings.
     source = (documents / "invoice.xml").read_bytes()
     template = account.store_template(source + f"<!-- {account.id} -->".encode())
     body = (documents / "invoice.json").read_bytes()
-    before = scrapes()
     for _ in range(12):
         answer = account.render(body, "application/json", f"?template={template}")
         assert answer.status == 200, answer.body
@@ -121,8 +121,8 @@ def test_templates_and_images_count_their_stores_and_caches(account, documents, 
     def count(name, **labels):
         return grown(before, after, f"pressroom_{name}", **labels)
 
-    assert count("cache_requests_total", cache="templates") == 12
-    assert count("cache_requests_total", cache="templates", result="miss") <= 2
+    assert count("cache_requests_total", cache="templates") == 13
+    assert 1 <= count("cache_requests_total", cache="templates", result="miss") <= 2
     assert count("cache_requests_total", cache="template_pins") == 12
     assert count("cache_requests_total", cache="images", result="hit") >= 10
     assert count("store_duration_seconds_count", store="object_store", operation="read") >= 1
