@@ -110,6 +110,7 @@ def test_no_mutant_is_valid_that_the_official_rules_refuse(profile, syntax, ever
     assert refused == []
 
 
+@pytest.mark.long
 def test_ten_thousand_unknown_elements_take_no_longer_than_their_reading():
     line = b"<ram:IncludedSupplyChainTradeLineItem a='1'><ram:X b='1'/></ram:IncludedSupplyChainTradeLineItem>"
     content = written().replace(b"<ram:ApplicableHeaderTradeAgreement>", line * 150_000 + b"<ram:ApplicableHeaderTradeAgreement>", 1)  # fmt: skip
@@ -118,6 +119,7 @@ def test_ten_thousand_unknown_elements_take_no_longer_than_their_reading():
     assert process_time() - began < 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [b"<!---->a", b"<![CDATA[a]]><?b?>"])
 def test_a_text_of_many_parts_is_read_in_linear_time(part):
     content = written().replace(b"Thank you", part * (8_000_000 // len(part)), 1)
