@@ -415,16 +415,23 @@ def disable_webhook(session: Session, webhook_id: str, *, at: datetime) -> None:
 
 
 def postpone_deliveries(session: Session, webhook_id: str, *, until: datetime) -> None:
-    """Postpone a webhook's pending deliveries, except those being attempted, to an instant."""
+    """Postpone a webhook's pending deliveries to an instant, except those that others are recording.
+
+    Deliveries that are attempted together are recorded together: without `skip_locked` each would wait
+    for the rows of the others, and PostgreSQL would end them as a deadlock.
+    """
     columns = webhook_deliveries.c
-    session.execute(
-        update(webhook_deliveries)
+    earlier = (
+        select(columns.id)
         .where(
             columns.webhook_id == webhook_id,
             columns.status == DeliveryStatus.PENDING.value,
             columns.next_attempt_at < until,
         )
-        .values(next_attempt_at=until)
+        .with_for_update(skip_locked=True)
+    )
+    session.execute(
+        update(webhook_deliveries).where(columns.id.in_(earlier)).values(next_attempt_at=until)
     )
 
 
