@@ -255,12 +255,9 @@ def _refuse_if_not_taken(purpose: Purpose, queue: str, cell: Cell) -> None:
 
 def drained(purpose: Purpose) -> ServiceError:
     """Return the error of a request whose queue is drained."""
-    return ServiceError(
-        503,
-        f"No {_DOING[purpose]} can start at the moment: the service is paused for maintenance; try again in "
-        f"{_DRAINED_RETRY_SECONDS} s.",
-        kind=ErrorKind.UNAVAILABLE,
-        headers={"Retry-After": str(_DRAINED_RETRY_SECONDS)},
+    return _unavailable(
+        f"No {_DOING[purpose]} can start at the moment: the service is paused for maintenance",
+        seconds=_DRAINED_RETRY_SECONDS,
     )
 
 
@@ -280,23 +277,26 @@ def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
 
 
 def _cut_off(purpose: Purpose) -> ServiceError:
-    return ServiceError(
-        503,
-        f"The {_DOING[purpose]} was not completed, because the service is shutting down; try again in "
-        f"{_RESTART_RETRY_SECONDS} s.",
-        kind=ErrorKind.UNAVAILABLE,
-        headers={"Retry-After": str(_RESTART_RETRY_SECONDS)},
+    return _unavailable(
+        f"The {_DOING[purpose]} was not completed, because the service is shutting down",
+        seconds=_RESTART_RETRY_SECONDS,
     )
 
 
 def untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
     """Return the error of a job that no worker started within its time budget."""
+    return _unavailable(
+        f"No worker was free to {_TO_DO[purpose]} within {budget_seconds:g} s",
+        seconds=_UNTAKEN_RETRY_SECONDS,
+    )
+
+
+def _unavailable(cause: str, *, seconds: int) -> ServiceError:
     return ServiceError(
         503,
-        f"No worker was free to {_TO_DO[purpose]} within {budget_seconds:g} s; try again in "
-        f"{_UNTAKEN_RETRY_SECONDS} s.",
+        f"{cause}; try again in {seconds} s.",
         kind=ErrorKind.UNAVAILABLE,
-        headers={"Retry-After": str(_UNTAKEN_RETRY_SECONDS)},
+        headers={"Retry-After": str(seconds)},
     )
 
 
