@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from shared.batch_lifecycle import BatchLifecycle
+from shared.auth.rate import Rate, RateLimiter
+from shared.auth.sharded_admission import ShardedAdmissionCache
+from shared.auth.single_sign_on import SingleSignOn
+from shared.auth.studio_sessions import StudioSessions
+from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.store import BlobStore
 from shared.db.session import Database
 from shared.encryption import SecretCipher
-from shared.job_intake import JobIntake
-from shared.job_lifecycle import JobLifecycle
+from shared.jobs.intake import JobIntake
+from shared.jobs.lifecycle import JobLifecycle
 from shared.outbound import Fetcher
 from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.broker import Broker
@@ -20,14 +24,10 @@ from shared.queue.drains import Drains
 from shared.queue.preview_sessions import PreviewSessions
 from shared.queue.replies import Replies
 from shared.queue.usage_replay import UsageReplay
-from shared.redis_state.pins import Pins, TemplatePins
-from shared.redis_state.rate import Rate, RateLimiter
-from shared.redis_state.sharded_admission import ShardedAdmissionCache
-from shared.redis_state.studio_sessions import StudioSessions
 from shared.shards import PerShard
-from shared.single_sign_on import SingleSignOn
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.traces import Traces
+from shared.templates.pins import Pins, TemplatePins
 
 
 @dataclass(frozen=True, slots=True)

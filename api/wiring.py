@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from api.ports import Cell, Ports
-from shared.batch_lifecycle import BatchLifecycle
+from shared.auth.admission import AdmissionCache
+from shared.auth.rate import RateLimiter, parse_rate
+from shared.auth.sharded_admission import ShardedAdmissionCache
+from shared.auth.studio_sessions import SessionLimits, StudioSessions
+from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
-from shared.job_intake import JobIntake
-from shared.job_lifecycle import JobLifecycle
+from shared.jobs.intake import JobIntake
+from shared.jobs.lifecycle import JobLifecycle
 from shared.outbound import Fetcher
 from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.broker import Broker
@@ -25,15 +29,11 @@ from shared.queue.shard_layout import make_checks
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
 from shared.queue.usage_replay import UsageReplay
-from shared.redis_state.admission import AdmissionCache
-from shared.redis_state.pins import TemplatePins, font_pins, image_pins
-from shared.redis_state.rate import RateLimiter, parse_rate
-from shared.redis_state.sharded_admission import ShardedAdmissionCache
-from shared.redis_state.studio_sessions import SessionLimits, StudioSessions
 from shared.settings import Settings
 from shared.shards import PerShard, ShardAddress, slots_of
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.tracer_factory import open_tracer
+from shared.templates.pins import TemplatePins, font_pins, image_pins
 
 # A request is answered 503 within 5 s when the database does not answer.
 _STATEMENT_SECONDS: Final = 4.0

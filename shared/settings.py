@@ -10,16 +10,16 @@ from typing import Annotated, Final, TypeVar
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from shared.broker_url import check_amqp_url
-from shared.encryption import SecretCipher
-from shared.shards import ShardAddress, parse_shards
-from shared.single_sign_on import (
+from shared.auth.single_sign_on import (
     DEFAULT_ROLES,
     SingleSignOn,
     derive_state_keys,
     parse_grants,
     parse_roles,
 )
+from shared.broker_url import check_amqp_url
+from shared.encryption import SecretCipher
+from shared.shards import ShardAddress, parse_shards
 
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
 _STUDIO_URL: Final = r"^(https?://(\[[0-9a-f:]+\]|[a-z0-9._-]{1,253})(:[0-9]{1,5})?)?$"

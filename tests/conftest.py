@@ -23,15 +23,15 @@ from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.launch import LaunchedFarm
 from deploy.embedded.loopback import free_port
+from shared.auth.accounts import CreatedAccount, create_account
 from shared.batches.records import JobSlice
 from shared.clock import now
-from shared.db.accounts import CreatedAccount, create_account
-from shared.db.job_slices import claim_jobs, end_job_slice, start_job_slice
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
 from shared.encryption import new_key
-from shared.job_lifecycle import JobLifecycle
-from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
+from shared.jobs.lifecycle import JobLifecycle
+from shared.jobs.records import JobOutcome, OutcomeStatus, RenderJob
+from shared.jobs.slices import claim_jobs, end_job_slice, start_job_slice
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits, DeliveryAction
 from shared.queue.connection import connect

@@ -15,11 +15,11 @@ from api.admission.body import receive_fields
 from api.auth.guard import current_principal
 from api.http import read_query, write_json, write_user
 from api.ports import Ports
+from shared.auth import accounts
+from shared.auth.scopes import Scope, list_scopes, parse_scopes
 from shared.clock import now, timestamp
-from shared.db import accounts
 from shared.db.session import Session
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.scopes import Scope, list_scopes, parse_scopes
 from shared.telemetry import log
 
 MAX_LIVE_KEYS: Final = 100

@@ -12,12 +12,12 @@ from api.admission.rate import find_rate
 from api.auth.guard import Principal, current_principal
 from api.http import read_limit, read_query, write_json, write_user
 from api.ports import Ports
+from shared.auth.scopes import list_scopes
 from shared.clock import timestamp
-from shared.db import usage
 from shared.errors import ServiceError
-from shared.metering import Totals
-from shared.periods import Period, find_period
-from shared.scopes import list_scopes
+from shared.usage import repository as usage
+from shared.usage.metering import Totals
+from shared.usage.periods import Period, find_period
 
 
 class AccountRoutes:

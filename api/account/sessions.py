@@ -15,9 +15,9 @@ from api.auth.sessions import (
 )
 from api.http import read_query, write_json
 from api.ports import Ports
+from shared.auth.studio_sessions import StudioSession
 from shared.clock import timestamp
 from shared.errors import ErrorKind, ServiceError
-from shared.redis_state.studio_sessions import StudioSession
 
 
 class SessionRoutes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from api.auth.guard import Principal
 from api.ports import Ports
-from shared.db import usage
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.jobs import Allowance, Meter, PinnedTemplate
-from shared.metering import Totals
+from shared.jobs.records import Allowance, Meter, PinnedTemplate
+from shared.usage import repository as usage
+from shared.usage.metering import Totals
 
 
 def check_allowance(

@@ -8,7 +8,7 @@ from api.admission.allowance import check_allowance
 from api.auth.guard import Principal
 from api.ports import Ports
 from shared.clock import epoch
-from shared.jobs import Allowance, Meter, PinnedTemplate
+from shared.jobs.records import Allowance, Meter, PinnedTemplate
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Final
 
 from api.auth.guard import Principal
 from api.ports import Ports
+from shared.auth.rate import ACCOUNT, PREVIEW, Rate, RateStatus, parse_rate
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.limits import DEFAULT_RATES
-from shared.redis_state.rate import ACCOUNT, PREVIEW, Rate, RateStatus, parse_rate
 
 _REQUESTS: Final = {ACCOUNT: "requests", PREVIEW: "previews"}
 

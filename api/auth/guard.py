@@ -16,16 +16,16 @@ from api.auth.sessions import (
     write_cleared_cookie,
 )
 from api.ports import Ports
+from shared.auth.accounts import find_key_state
+from shared.auth.key_state import Admission, KeyState
+from shared.auth.studio_sessions import StudioSession
 from shared.clock import now
-from shared.db.accounts import find_key_state
-from shared.db.pinning import Reader
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import digest_api_key
-from shared.metering import Totals
-from shared.periods import Period, find_period
-from shared.redis_state.key_state import Admission, KeyState
-from shared.redis_state.studio_sessions import StudioSession
+from shared.templates.pinning import Reader
+from shared.usage.metering import Totals
+from shared.usage.periods import Period, find_period
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from shared.auth.key_state import KeyState
+from shared.auth.scopes import Scope, list_scopes
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.redis_state.key_state import KeyState
-from shared.scopes import Scope, list_scopes
 
 _READING: Final = frozenset(("GET", "HEAD"))
 

@@ -14,10 +14,10 @@ from api.batches.zip_writer import ZipWriter, entry_size
 from api.conditional_requests import make_etag
 from api.pdf_headers import DEFAULT_FILENAME, sanitize_filename
 from api.ports import Ports
+from shared.batches.items import BatchPart, list_items, list_items_of_part, list_parts
 from shared.batches.records import Batch, BatchItem, ItemStatus
 from shared.blobs.limited_reader import skip
 from shared.blobs.store import BlobMissingError, ByteRange
-from shared.db.batch_items import BatchPart, list_items, list_items_of_part, list_parts
 from shared.limits import KB
 
 MANIFEST: Final = "manifest.ndjson"

@@ -12,9 +12,9 @@ from flask import Request
 from api.http import quote, read_choice, read_limit, read_query, require_content_type
 from shared.batches.records import BatchKind, BatchOutput, BatchStatus, ItemStatus, is_batch_id
 from shared.errors import ServiceError
-from shared.jobs import Allowance
+from shared.jobs.records import Allowance
 from shared.limits import MAX_BATCH_DOCUMENTS
-from shared.references import TemplateReference, parse_reference
+from shared.templates.references import TemplateReference, parse_reference
 
 _ARRAY: Final = "application/json"
 _KINDS: Final[Mapping[str, BatchKind]] = {

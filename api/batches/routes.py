@@ -24,6 +24,7 @@ from api.pdf_headers import (
 )
 from api.ports import Ports
 from api.stored_files import BlobFile, expired, send_file
+from shared.batches.items import find_item, list_items
 from shared.batches.records import (
     Batch,
     BatchItem,
@@ -35,9 +36,7 @@ from shared.batches.records import (
     is_batch_id,
     item_job_id,
 )
-from shared.clock import now
-from shared.db.batch_items import find_item, list_items
-from shared.db.batches import (
+from shared.batches.repository import (
     count_items,
     find_batch,
     has_running_chunk,
@@ -45,6 +44,7 @@ from shared.db.batches import (
     soft_delete_batch,
     write_batch,
 )
+from shared.clock import now
 from shared.errors import ErrorKind, ServiceError
 
 _ITEMS_PER_PAGE: Final = 1000

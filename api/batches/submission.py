@@ -17,9 +17,9 @@ from api.jobs.holding import Holding, hold
 from api.jobs.idempotency import check_repeated, make_fingerprint, read_key
 from api.ports import Ports
 from shared.batches.records import Batch, BatchStatus
-from shared.db.batches import add_batch, find_batch
-from shared.db.idempotency import Call, FirstCall
+from shared.batches.repository import add_batch, find_batch
 from shared.errors import ErrorKind, ServiceError
+from shared.jobs.idempotency import Call, FirstCall
 from shared.limits import KB, MAX_BATCH_BYTES
 
 _CHUNK_BYTES: Final = 256 * KB

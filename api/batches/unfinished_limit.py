@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from shared.db.batches import count_unfinished_batches
+from shared.batches.repository import count_unfinished_batches
 from shared.db.session import Session
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 

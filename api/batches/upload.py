@@ -20,7 +20,7 @@ from shared.batches.records import Batch, BatchKind, BatchStatus, Chunk
 from shared.clock import now
 from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
-from shared.jobs import Allowance, Meter, PinnedTemplate
+from shared.jobs.records import Allowance, Meter, PinnedTemplate
 from shared.limits import KB
 
 _CHUNK_BYTES: Final = 256 * KB

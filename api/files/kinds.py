@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final, Generic
 
 from api.ports import Cell
-from shared.db.files import F, StoredFiles
-from shared.db.fonts import FONTS
-from shared.db.images import IMAGES
-from shared.jobs import BodyKind
+from shared.files.fonts import FONTS
+from shared.files.images import IMAGES
+from shared.files.repository import F, StoredFiles
+from shared.jobs.records import BodyKind
 from shared.limits import MAX_FONT_BYTES, MAX_IMAGE_BYTES
-from shared.redis_state.pins import Pins
+from shared.templates.pins import Pins
 
 
 @dataclass(frozen=True, slots=True)

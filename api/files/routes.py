@@ -18,8 +18,8 @@ from api.http import read_limit, read_query, require_content_type, write_json, w
 from api.ports import Ports
 from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
-from shared.db.files import F, FileRecord
 from shared.errors import ErrorKind, ServiceError
+from shared.files.repository import F, FileRecord
 from shared.limits import MAX_BODY_BYTES
 
 

@@ -11,8 +11,8 @@ from api.jobs.inspection import Inspections
 from api.ports import Ports
 from api.uploads import compute_sha256
 from shared.clock import now
-from shared.db.files import F, FileRecord, Reservation, WorkspaceFullError, lock_workspace
 from shared.errors import ErrorKind, ServiceError, Unavailable
+from shared.files.repository import F, FileRecord, Reservation, WorkspaceFullError, lock_workspace
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, Final
 
 from api.ports import Ports
-from shared.db.idempotency import FirstCall
-from shared.db.jobs import JobRecord, JobStatus
 from shared.errors import Unavailable
-from shared.job_intake import KeyedCall
-from shared.job_lifecycle import job_folder
-from shared.jobs import Claim, ClaimStorage, RenderJob
+from shared.jobs.idempotency import FirstCall
+from shared.jobs.intake import KeyedCall
+from shared.jobs.lifecycle import job_folder
+from shared.jobs.records import Claim, ClaimStorage, RenderJob
+from shared.jobs.repository import JobRecord, JobStatus
 from shared.limits import INLINE_BODY_BYTES
 
 # After this time the front, the worker and maintenance have all had their chance to end a job.

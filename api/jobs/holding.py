@@ -11,16 +11,16 @@ from typing import Final
 from api.jobs.idempotency import check_repeated, under_way
 from api.ports import Ports
 from shared.clock import now
-from shared.db.idempotency import (
+from shared.db.session import Session
+from shared.errors import Unavailable
+from shared.identifiers import new_id
+from shared.jobs.idempotency import (
     FirstCall,
     IdempotencyKey,
     bind_key_to_batch,
     lease_key,
     release_key,
 )
-from shared.db.session import Session
-from shared.errors import Unavailable
-from shared.identifiers import new_id
 
 _RENEW_SECONDS: Final = 10.0
 

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from flask import Request, Response
 
-from shared.db.idempotency import Call, FirstCall, IdempotencyKey
 from shared.errors import ServiceError
+from shared.jobs.idempotency import Call, FirstCall, IdempotencyKey
 
 HEADER: Final = "Idempotency-Key"
 _KEY: Final = re.compile(r"[!-~]{1,255}\Z")

@@ -14,7 +14,7 @@ from api.jobs.concurrency import ConcurrencyLimit
 from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
 from api.ports import Cell, Ports
 from shared.identifiers import new_id
-from shared.jobs import BodyKind, JobOutcome, Purpose, RenderJob
+from shared.jobs.records import BodyKind, JobOutcome, Purpose, RenderJob
 
 # Inspections of one account in one process of the front, queued or running.
 MAX_AT_ONCE: Final = 4

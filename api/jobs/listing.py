@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from api.ports import Ports
-from shared.db.jobs import JobRecord, JobStatus, list_jobs
 from shared.errors import Unavailable
+from shared.jobs.repository import JobRecord, JobStatus, list_jobs
 
 # The table does not store which jobs are running: queued and running jobs are found among the unfinished
 # ones. The number of rows read for a page is limited; its cursor continues from there.

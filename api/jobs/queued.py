@@ -13,7 +13,7 @@ from api.long_poll import quitting
 from api.ports import Cell, Ports
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable, retry_while_unavailable
-from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.jobs.records import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimitError
 from shared.queue.broker import PublishedJob, queue_of_job
 from shared.queue.client_presence import AWAITED_SECONDS

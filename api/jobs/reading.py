@@ -15,8 +15,8 @@ from api.pdf_headers import write_pdf_headers
 from api.ports import Ports
 from api.stored_files import BlobFile, StoredFile, expired, send_whole
 from shared.clock import now, ticks
-from shared.db.jobs import JobRecord, JobStatus, find_job
 from shared.errors import ServiceError, Unavailable
+from shared.jobs.repository import JobRecord, JobStatus, find_job
 
 PDF: Final = "PDF"
 

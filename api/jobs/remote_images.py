@@ -14,7 +14,7 @@ from api.admission.body import SPOOL_BYTES
 from api.jobs.concurrency import ConcurrencyLimit
 from shared.clock import epoch
 from shared.errors import ServiceError, Unavailable
-from shared.jobs import Claim, FetchedImage, ImageProblem, RenderJob
+from shared.jobs.records import Claim, FetchedImage, ImageProblem, RenderJob
 from shared.limits import MAX_IMAGE_BYTES, MAX_REMOTE_BYTES, REMOTE_IMAGE_SECONDS
 from shared.outbound import (
     Fetcher,

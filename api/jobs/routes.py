@@ -21,8 +21,8 @@ from api.jobs.reading import (
 from api.pdf_headers import read_filename
 from api.ports import Ports
 from api.stored_files import send_file
-from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError
+from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.queue.states import CANCELLED
 
 _JOB_ID: Final = re.compile(r"job_[a-z2-7]{24}\Z")

@@ -16,8 +16,8 @@ from api.openapi.json_schema import Schema, ref
 from api.openapi.model import IDEMPOTENCY_KEY, Operation, Parameter, RequestBody
 from api.openapi.operations import OPERATIONS, PATH_PARAMETERS
 from api.openapi.schemas import SCHEMAS
+from shared.auth.scopes import ALL_SCOPES, list_scopes
 from shared.errors import ErrorCode
-from shared.scopes import ALL_SCOPES, list_scopes
 
 _ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS)
 _ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS}

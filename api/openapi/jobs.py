@@ -41,10 +41,15 @@ from api.openapi.model import (
 )
 from api.openapi.schemas import REFERENCE, WARNINGS
 from shared.batches.records import BatchOutput, BatchStatus, ItemStatus
-from shared.db.jobs import JobStatus
-from shared.db.webhooks import MAX_WEBHOOKS, SUBSCRIBABLE_EVENTS, DeliveryStatus, WebhookEvent
 from shared.errors import ErrorCode
+from shared.jobs.repository import JobStatus
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
+from shared.webhooks.repository import (
+    MAX_WEBHOOKS,
+    SUBSCRIBABLE_EVENTS,
+    DeliveryStatus,
+    WebhookEvent,
+)
 
 _EXAMPLE_JOB: Final = "job_3ocgfeeghiuyg5wnorrj2owg"
 _JOB_ID: Final = string(

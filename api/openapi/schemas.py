@@ -21,9 +21,10 @@ from api.openapi.json_schema import (
     strict_object,
     string,
 )
+from shared.auth.scopes import Scope, list_scopes
 from shared.errors import ErrorCode
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
-from shared.previews import (
+from shared.previews.records import (
     DEFAULT_SCALE,
     MAX_PAGE,
     MAX_SCALE,
@@ -33,7 +34,6 @@ from shared.previews import (
     SESSION_PATTERN,
     PreviewFormat,
 )
-from shared.scopes import Scope, list_scopes
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"

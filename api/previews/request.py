@@ -14,9 +14,9 @@ from api.admission.body import receive_body
 from api.admission.json_body import decode_string, not_unicode, split_object
 from api.http import require_content_type
 from shared.errors import ServiceError
-from shared.jobs import BodyKind
+from shared.jobs.records import BodyKind
 from shared.limits import MAX_BODY_BYTES
-from shared.previews import (
+from shared.previews.records import (
     DEFAULT_SCALE,
     MAX_PAGE,
     MAX_SCALE,
@@ -27,7 +27,7 @@ from shared.previews import (
     PreviewFormat,
     PreviewRequest,
 )
-from shared.references import TemplateReference, parse_reference
+from shared.templates.references import TemplateReference, parse_reference
 
 FIELDS: Final = (
     "template",

@@ -18,10 +18,10 @@ from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
 from api.render.reference import pin_template
-from shared.db.linking import resolve_links
 from shared.identifiers import new_id
-from shared.jobs import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
-from shared.template_links import find_links
+from shared.jobs.records import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
+from shared.templates.linking import resolve_links
+from shared.templates.links import find_links
 
 PREVIEW_PATH: Final = "/v2/preview"
 # Previews of one account in one process of the front, queued or running, so that heavy documents of one

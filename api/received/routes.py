@@ -13,7 +13,7 @@ from api.http import read_query, require_content_type, write_json
 from api.jobs.inspection import Inspections
 from api.ports import Ports
 from shared.errors import ServiceError
-from shared.jobs import BodyKind
+from shared.jobs.records import BodyKind
 from shared.limits import MAX_FORM_BYTES, MAX_INVOICE_BYTES
 
 

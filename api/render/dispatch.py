@@ -10,7 +10,7 @@ from api.jobs.queued import refuse_if_drained, run_queued
 from api.ports import Ports
 from api.render.request import RenderRequest
 from shared.identifiers import new_id
-from shared.jobs import JobOutcome, PinnedTemplate, Purpose, RenderJob
+from shared.jobs.records import JobOutcome, PinnedTemplate, Purpose, RenderJob
 
 
 def dispatch(

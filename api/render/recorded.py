@@ -28,13 +28,13 @@ from api.jobs.reading import await_end, find_record, no_result, poll_job, write_
 from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
-from shared.db.idempotency import FirstCall, find_first_call, release_key
-from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.identifiers import new_id
-from shared.job_intake import KeyedCall
-from shared.job_lifecycle import LIFETIME_SECONDS
-from shared.jobs import Lane, OutcomeStatus, PinnedTemplate, Purpose, RenderJob
+from shared.jobs.idempotency import FirstCall, find_first_call, release_key
+from shared.jobs.intake import KeyedCall
+from shared.jobs.lifecycle import LIFETIME_SECONDS
+from shared.jobs.records import Lane, OutcomeStatus, PinnedTemplate, Purpose, RenderJob
+from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
 from shared.queue.routing import queue_for

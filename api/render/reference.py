@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from api.auth.guard import Principal
 from api.ports import Ports
-from shared.db.linking import pin_content
-from shared.db.templates import EMPTY_SHA256
 from shared.errors import ErrorCode, ServiceError
-from shared.jobs import PinnedTemplate
-from shared.references import TemplateReference
+from shared.jobs.records import PinnedTemplate
+from shared.templates.linking import pin_content
+from shared.templates.references import TemplateReference
+from shared.templates.repository import EMPTY_SHA256
 
 
 def pin_template(

@@ -11,8 +11,8 @@ from flask import Request
 from api.http import ContentType, read_content_type, read_media_type, read_query
 from api.pdf_headers import read_filename
 from shared.errors import ServiceError
-from shared.jobs import Allowance, BodyKind, RenderOutput
-from shared.references import TemplateReference, parse_reference
+from shared.jobs.records import Allowance, BodyKind, RenderOutput
+from shared.templates.references import TemplateReference, parse_reference
 
 VALIDATE_PARAMETERS: Final = ("template", "template_id", "flow")
 RENDER_PARAMETERS: Final = (*VALIDATE_PARAMETERS, "draft", "filename")

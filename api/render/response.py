@@ -10,8 +10,8 @@ from api.pdf_headers import write_invoice_headers, write_pdf_headers
 from api.ports import Cell
 from api.render.request import RenderRequest
 from shared.clock import now
-from shared.jobs import JobOutcome, Meter, RenderOutput
-from shared.metering import UsageEvent
+from shared.jobs.records import JobOutcome, Meter, RenderOutput
+from shared.usage.metering import UsageEvent
 
 
 def write_findings(outcome: JobOutcome) -> Response:

@@ -24,10 +24,10 @@ from api.render.request import (
     read_render_request,
 )
 from api.render.response import write_findings, write_rendered
-from shared.db.idempotency import Call, IdempotencyKey
 from shared.errors import ServiceError
-from shared.job_intake import KeyedCall
-from shared.jobs import JobOutcome, PinnedTemplate, Purpose, RenderOutput
+from shared.jobs.idempotency import Call, IdempotencyKey
+from shared.jobs.intake import KeyedCall
+from shared.jobs.records import JobOutcome, PinnedTemplate, Purpose, RenderOutput
 from shared.limits import KB, MAX_BODY_BYTES
 
 _CHUNK_BYTES: Final = 256 * KB

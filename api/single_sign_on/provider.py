@@ -14,7 +14,7 @@ from flask import Flask, Response, request
 from joserfc.errors import JoseError
 
 from api.single_sign_on.outcomes import Person, Problem, SignInError
-from shared.single_sign_on import SingleSignOn
+from shared.auth.single_sign_on import SingleSignOn
 
 _TIMEOUT_SECONDS: Final = 5
 # Asymmetric only: `none` is no signature, and HS256 would be made with the secret of the client.

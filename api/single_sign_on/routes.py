@@ -12,11 +12,11 @@ from api.auth.sessions import find_session_token, write_session_cookie
 from api.http import read_query, write_json
 from api.ports import Ports
 from api.single_sign_on.outcomes import Person, Problem, SignInError
+from shared.auth.sign_in_keys import SignInRevokedError, digest_person, record_sign_in
+from shared.auth.single_sign_on import Role, SingleSignOn
 from shared.clock import now
-from shared.db.sign_in_keys import SignInRevokedError, digest_person, record_sign_in
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.settings import WrongSetting
-from shared.single_sign_on import Role, SingleSignOn
 from shared.telemetry import log
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Final
 
 from shared.encodings import UnacceptedEncodingError, detect_xml_codec
 from shared.errors import ServiceError
-from shared.well_formed import NotWellFormedError, check_well_formed, is_quickly_parsed
+from shared.templates.well_formed import NotWellFormedError, check_well_formed, is_quickly_parsed
 
 _DECLARATION: Final = re.compile(r"<\?xml\s[^>]{0,200}\?>\s*")
 

@@ -13,13 +13,13 @@ from api.admission.gate import admit_validation
 from api.auth.guard import Principal
 from api.jobs.queued import run_queued
 from api.ports import Ports
-from shared.db.linking import pin_content
-from shared.db.templates import EMPTY_SHA256
 from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
-from shared.jobs import Allowance, BodyKind, Purpose, RenderJob
+from shared.jobs.records import Allowance, BodyKind, Purpose, RenderJob
 from shared.queue.names import VALIDATE
-from shared.references import TemplateReference
+from shared.templates.linking import pin_content
+from shared.templates.references import TemplateReference
+from shared.templates.repository import EMPTY_SHA256
 
 # A template is saved whatever is wrong with it, so its author waits this long at most to hear of it.
 SECONDS: Final = 2.0

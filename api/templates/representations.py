@@ -8,7 +8,7 @@ from api.conditional_requests import Preconditions, make_etag
 from api.http import write_user
 from shared.clock import timestamp
 from shared.db.session import Session
-from shared.db.templates import TemplateRecord, lock_live
+from shared.templates.repository import TemplateRecord, lock_live
 
 
 def write_template(record: TemplateRecord) -> dict[str, Any]:

@@ -21,15 +21,15 @@ from api.templates.fields import check_template_id, check_template_name
 from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions, etag_of, write_template
 from shared.clock import now
-from shared.db import templates
-from shared.db.linking import find_linking
-from shared.db.pinning import get_pinned
 from shared.db.session import Session
-from shared.db.templates import own_template_not_found
 from shared.errors import ErrorCode, ServiceError
-from shared.jobs import BodyKind
+from shared.jobs.records import BodyKind
 from shared.limits import MAX_BODY_BYTES
-from shared.references import LiveContent, TemplateReference, parse_reference
+from shared.templates import repository as templates
+from shared.templates.linking import find_linking
+from shared.templates.pinning import get_pinned
+from shared.templates.references import LiveContent, TemplateReference, parse_reference
+from shared.templates.repository import own_template_not_found
 
 _MAX_LISTED: Final = 20
 _TYPES: Final = ("text/xml", "application/xml", "text/plain")

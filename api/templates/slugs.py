@@ -10,8 +10,8 @@ from api.http import read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_slug, read_slug, read_template_id
-from shared.db import slugs
-from shared.db.slugs import Assignment
+from shared.templates import slugs
+from shared.templates.slugs import Assignment
 
 
 class SlugRoutes:

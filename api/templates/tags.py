@@ -19,11 +19,11 @@ from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
 from shared.clock import now, timestamp
-from shared.db import tags
 from shared.db.session import Session
-from shared.db.tags import Tag, TagEvent
-from shared.db.templates import check_known, lock_template
 from shared.errors import ErrorKind, ServiceError
+from shared.templates import tags
+from shared.templates.repository import check_known, lock_template
+from shared.templates.tags import Tag, TagEvent
 
 
 class TagRoutes:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from api.http import write_user
 from shared.clock import timestamp
-from shared.db.versions import Version
+from shared.templates.versions import Version
 
 # Characters that XML 1.0 does not allow, even in a comment (2.2).
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

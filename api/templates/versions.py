@@ -20,12 +20,12 @@ from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions
 from api.templates.version_representations import write_content, write_version
 from shared.clock import now
-from shared.db import versions
-from shared.db.linking import read_recorded_links
-from shared.db.templates import check_known, get_content
-from shared.jobs import PinnedTemplate
-from shared.references import NumberedVersion, TemplateReference
-from shared.template_links import find_links
+from shared.jobs.records import PinnedTemplate
+from shared.templates import versions
+from shared.templates.linking import read_recorded_links
+from shared.templates.links import find_links
+from shared.templates.references import NumberedVersion, TemplateReference
+from shared.templates.repository import check_known, get_content
 
 
 class VersionRoutes:

@@ -14,16 +14,16 @@ from api.auth.guard import current_principal
 from api.http import read_limit, read_query, write_json
 from api.ports import Ports
 from shared.clock import now, timestamp
-from shared.db import webhooks
-from shared.db.webhooks import (
+from shared.errors import ServiceError
+from shared.outbound import TargetRefusedError
+from shared.webhooks import repository as webhooks
+from shared.webhooks.repository import (
     SUBSCRIBABLE_EVENTS,
     Attempt,
     Delivery,
     Webhook,
     WebhookEvent,
 )
-from shared.errors import ServiceError
-from shared.outbound import TargetRefusedError
 
 _SECRET_BYTES: Final = 32
 _ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from deploy.cli.farm import add_farm_option, open_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result, write_table
+from shared.auth import accounts
 from shared.clock import now, timestamp
-from shared.db import accounts
 from shared.db.session import Session
-from shared.db.usage import find_totals
 from shared.errors import Unavailable
-from shared.jobs import Allowance
-from shared.metering import Totals
-from shared.periods import find_period
+from shared.jobs.records import Allowance
+from shared.usage.metering import Totals
+from shared.usage.periods import find_period
+from shared.usage.repository import find_totals
 
 _AT_ONCE: Final = 500
 

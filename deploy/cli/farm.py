@@ -19,9 +19,9 @@ from shared.shards import PerShard, ShardAddress, parse_shards
 if TYPE_CHECKING:
     from redis import Redis
 
+    from shared.auth.sharded_admission import ShardedAdmissionCache
     from shared.db.session import Database, Session
     from shared.queue.states import JobStates
-    from shared.redis_state.sharded_admission import ShardedAdmissionCache
 
 T = TypeVar("T")
 
@@ -42,8 +42,8 @@ class FarmStores:
         """The cached states of keys."""
         if not self._shards:
             return None
-        from shared.redis_state.admission import AdmissionCache
-        from shared.redis_state.sharded_admission import ShardedAdmissionCache
+        from shared.auth.admission import AdmissionCache
+        from shared.auth.sharded_admission import ShardedAdmissionCache
 
         return ShardedAdmissionCache(
             PerShard(self._shards, lambda shard: AdmissionCache(self._servers.get(shard.name)))
@@ -112,7 +112,7 @@ class FarmStores:
         """
         if not self._shards:
             return
-        from shared.redis_state.studio_sessions import end_sessions
+        from shared.auth.studio_sessions import end_sessions
 
         try:
             end_sessions(self._servers.of(key_id), key_id)

@@ -9,14 +9,14 @@ from typing import Any
 from api.batches.representations import write_item_job
 from deploy.cli.farm import FarmStores, add_farm_option, open_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from shared.batches.items import find_item
 from shared.batches.records import find_item_of_job
+from shared.batches.repository import find_batch
 from shared.clock import timestamp
-from shared.db.batch_items import find_item
-from shared.db.batches import find_batch
-from shared.db.jobs import JobRecord, find_job, write_job
 from shared.db.session import Session
 from shared.errors import Unavailable
-from shared.jobs import RenderJob
+from shared.jobs.records import RenderJob
+from shared.jobs.repository import JobRecord, find_job, write_job
 
 
 def add_commands(commands: Commands) -> None:

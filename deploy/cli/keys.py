@@ -9,11 +9,11 @@ from typing import Any
 
 from deploy.cli.farm import add_farm_option, open_farm
 from deploy.cli.output import Commands, add_json_option, print_result, write_table
+from shared.auth import accounts
+from shared.auth.scopes import ALL_SCOPES, Scope, list_scopes, parse_scopes
+from shared.auth.sign_in_keys import restore_sign_in
 from shared.clock import timestamp
-from shared.db import accounts
 from shared.db.session import Session
-from shared.db.sign_in_keys import restore_sign_in
-from shared.scopes import ALL_SCOPES, Scope, list_scopes, parse_scopes
 
 
 def add_commands(commands: Commands) -> None:

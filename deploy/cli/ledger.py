@@ -18,7 +18,7 @@ from deploy.cli.output import CommandFailed, Commands
 from shared.clock import timestamp
 
 if TYPE_CHECKING:
-    from shared.db.ledger import LedgerRow
+    from shared.usage.ledger import LedgerRow
 
 
 def add_commands(commands: Commands) -> None:
@@ -56,7 +56,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     since, until = arguments.since, arguments.until
     if since and until and since >= until:
         raise CommandFailed(f"--from {since:%Y-%m-%d} is not before --to {until:%Y-%m-%d}")
-    from shared.db.ledger import read_ledger
+    from shared.usage.ledger import read_ledger
 
     with open_farm(arguments.data) as farm:
         rows = read_ledger(farm.database, since=since, until=until, account_id=arguments.account)
@@ -89,7 +89,7 @@ def _open_output(file: Path | None) -> Iterator[IO[str]]:
 
 
 def _write_csv(rows: Iterable[LedgerRow], output: IO[str]) -> int:
-    from shared.db.ledger import LedgerRow
+    from shared.usage.ledger import LedgerRow
 
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(LedgerRow._fields)
@@ -101,7 +101,7 @@ def _write_csv(rows: Iterable[LedgerRow], output: IO[str]) -> int:
 
 
 def _write_ndjson(rows: Iterable[LedgerRow], output: IO[str]) -> int:
-    from shared.db.ledger import LedgerRow
+    from shared.usage.ledger import LedgerRow
 
     count = 0
     for row in rows:

@@ -21,17 +21,17 @@ from deploy.embedded.log_errors import find_errors
 from deploy.embedded.processes import find_process
 from deploy.embedded.supervisor import answers, is_ready
 from shared.batches.records import Batch, DocumentCounts
+from shared.batches.repository import list_unfinished_batches
 from shared.blobs.factory import open_store
 from shared.clock import epoch, ticks, timestamp
-from shared.db.batches import list_unfinished_batches
-from shared.db.jobs import count_unfinished_jobs
 from shared.db.session import Database, open_database
-from shared.db.statistics import measure_backlog
 from shared.errors import StorageFull, Unavailable
+from shared.jobs.repository import count_unfinished_jobs
 from shared.limits import MB
 from shared.queue.names import QUEUES
 from shared.shards import ShardAddress
 from shared.telemetry.readings import FarmDepth
+from shared.usage.statistics import measure_backlog
 
 if TYPE_CHECKING:
     from shared.queue.queues import Queues

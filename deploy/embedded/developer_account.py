@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deploy.embedded.data_folder import DataFolder, FarmRecord, write_private
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from shared.db.session import open_database
 
 _DOCUMENT = "<document><flow><h1>Hello</h1><p>From Pressroom.</p></flow></document>"

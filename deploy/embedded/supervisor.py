@@ -327,11 +327,11 @@ def _listen(port: int) -> socket.socket:
 
 
 def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
+    from shared.auth.admission import AdmissionCache
     from shared.db.migrate import upgrade
     from shared.queue.adoption import adopt
     from shared.queue.connection import connect
     from shared.queue.shard_layout import ShardLayout, find_layout
-    from shared.redis_state.admission import AdmissionCache
 
     upgrade(plan.settings.database_url)
     shards = plan.settings.shards

@@ -11,7 +11,7 @@ from typing import Final
 
 import pikepdf
 
-from shared.db.public import FOLDER
+from shared.templates.public import FOLDER
 from workers.engine.cli import FolderResources
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render

@@ -1,1 +1,1 @@
-"""Batches: reading their documents, and their chunks, items and results as values."""
+"""Batches: reading their documents, their chunks, items and results, and which slice is next."""

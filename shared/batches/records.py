@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from shared.errors import ErrorBody
-from shared.jobs import Meter, PinnedTemplate
+from shared.jobs.records import Meter, PinnedTemplate
 
 _BATCH_ID: Final = re.compile(r"batch_([a-z2-7]{24})\Z")
 _ITEM_JOB_ID: Final = re.compile(r"job_([a-z2-7]{24})-(0|[1-9][0-9]{0,8})\Z")

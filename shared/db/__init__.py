@@ -1,1 +1,1 @@
-"""The database: units of work, tables and repositories."""
+"""The database: units of work, tables and migrations."""

@@ -10,8 +10,8 @@ from alembic.config import Config
 from sqlalchemy import text
 
 from shared.clock import now
-from shared.db.public import publish_public_templates
 from shared.db.session import open_database
+from shared.templates.public import publish_public_templates
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 _LOCK_KEY: Final = 0x7072657373  # of PostgreSQL's advisory lock for migrations

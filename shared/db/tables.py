@@ -1,4 +1,4 @@
-"""Table definitions, private to `shared.db`."""
+"""Table definitions, known to repositories only."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ api_keys: Final = Table(
     Column("digest", String(64), nullable=False, unique=True),
     Column("display", String(16), nullable=False),
     Column("name", Text),
-    # Names separated by spaces (shared.scopes).
+    # Names separated by spaces (shared.auth.scopes).
     Column("scopes", String(64), nullable=False, server_default="render templates account"),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),

@@ -12,7 +12,7 @@ from redis import Redis
 
 from shared.clock import ticks
 from shared.errors import Unavailable
-from shared.jobs import RenderJob
+from shared.jobs.records import RenderJob
 from shared.queue.admission_places import find_fetching
 from shared.queue.ages import read_heads
 from shared.queue.client_presence import PUBLISHED_SECONDS, ClientPresence

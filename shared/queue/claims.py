@@ -16,7 +16,7 @@ from redis import Redis
 
 from shared.clock import epoch
 from shared.errors import Unavailable
-from shared.jobs import Claim, ClaimStorage
+from shared.jobs.records import Claim, ClaimStorage
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
 from shared.queue.connection import reachable
 from shared.queue.names import CLAIM_EXPIRY, claim_key

@@ -12,9 +12,8 @@ from redis import Redis
 
 from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorKind, retry_while_unavailable
-from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
+from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.metering import EndedDocument, UsageEvent, allowance_exceeded, metering_args, usage_key
 from shared.queue.client_presence import PUBLISHED_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.farm_totals import encode_increments
@@ -27,6 +26,13 @@ from shared.queue.names import (
 )
 from shared.queue.scripts import register
 from shared.telemetry.totals import count_outcome
+from shared.usage.metering import (
+    EndedDocument,
+    UsageEvent,
+    allowance_exceeded,
+    metering_args,
+    usage_key,
+)
 
 T = TypeVar("T")
 Argument = str | bytes | int | float

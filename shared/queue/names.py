@@ -1,4 +1,4 @@
-"""Names of queues, tasks and Redis keys; `shared.metering.usage_key` names the counters."""
+"""Names of queues, tasks and Redis keys; `shared.usage.metering.usage_key` names the counters."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Final, cast
 from redis import Redis
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs import JobOutcome, OutcomeStatus
+from shared.jobs.records import JobOutcome, OutcomeStatus
 from shared.limits import REPLY_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.names import job_key, preview_session_key, reply_key

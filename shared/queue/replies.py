@@ -10,7 +10,7 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.jobs import Claim, ClaimStorage, JobOutcome, OutcomeStatus, decode_reply
+from shared.jobs.records import Claim, ClaimStorage, JobOutcome, OutcomeStatus, decode_reply
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
 from shared.queue.client_presence import AWAITED_SECONDS, ClientPresence
 from shared.queue.connection import BLOCK_SECONDS, reachable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from shared.jobs import Lane, Purpose
+from shared.jobs.records import Lane, Purpose
 from shared.queue.names import BATCH, INTERACTIVE, PREVIEW, VALIDATE
 
 _QUEUES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}

@@ -17,11 +17,17 @@ from redis import Redis
 from shared.batches.records import Chunk, DocumentResult, PdfLocation, item_job_id
 from shared.clock import now
 from shared.errors import ErrorBody
-from shared.jobs import Meter, read_error
-from shared.metering import EndedDocument, UsageEvent, allowance_exceeded, metering_args, usage_key
+from shared.jobs.records import Meter, read_error
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, USAGE_STREAM, cancelled_key, chunk_key
 from shared.queue.scripts import register
+from shared.usage.metering import (
+    EndedDocument,
+    UsageEvent,
+    allowance_exceeded,
+    metering_args,
+    usage_key,
+)
 
 _STATE_TTL_SECONDS: Final = 2 * 24 * 3600
 

@@ -11,7 +11,7 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import epoch
-from shared.jobs import JobOutcome, decode_reply
+from shared.jobs.records import JobOutcome, decode_reply
 from shared.limits import STATE_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_EPOCH, job_key

@@ -13,10 +13,10 @@ from redis import Redis
 
 from shared.clock import ticks
 from shared.errors import Unavailable
-from shared.metering import UsageEvent
 from shared.queue.connection import batched, reachable
 from shared.queue.names import FARM_MEMORY, USAGE_STREAM
 from shared.telemetry.log import get_logger
+from shared.usage.metering import UsageEvent
 
 # Minimum retention of an event; the backlog of the counter is added to it.
 RETENTION_SECONDS: Final = 60.0

@@ -14,7 +14,7 @@ from typing import Final
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 
-from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.jobs.records import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Kind, Spec
 from shared.telemetry.store_observer import Cache, Store

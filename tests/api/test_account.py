@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.auth.accounts import create_account
 from shared.clock import now, timestamp
-from shared.db import usage
-from shared.db.accounts import create_account
-from shared.jobs import Allowance
-from shared.metering import UsageEvent
-from shared.periods import find_period
+from shared.jobs.records import Allowance
+from shared.usage import repository as usage
+from shared.usage.metering import UsageEvent
+from shared.usage.periods import find_period
 
 PATH = "/v2/account/usage"
 XML = {"Content-Type": "application/xml"}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.db import accounts
+from shared.auth import accounts
 from shared.identifiers import new_api_key
 
 PATH = "/v2/authcheck"

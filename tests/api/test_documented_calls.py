@@ -16,7 +16,7 @@ from PIL import Image
 
 from api.openapi.description import describe
 from api.openapi.html_page import write_page
-from shared.jobs import JobOutcome, OutcomeStatus
+from shared.jobs.records import JobOutcome, OutcomeStatus
 from tests.engine.einvoices import samples
 from tests.engine.paint.test_form_fields import FIELDS, made
 from workers.engine.einvoices.files import write_invoice

@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from shared.db.accounts import create_account
-from shared.db.images import IMAGES
+from shared.auth.accounts import create_account
 from shared.errors import Unavailable
+from shared.files.images import IMAGES
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 

@@ -11,9 +11,9 @@ import pytest
 
 from api.app import create_app
 from api.jobs.inspection import MAX_AT_ONCE
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from shared.errors import ErrorBody, ErrorKind
-from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, Purpose
+from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, Purpose
 from shared.queue.commits import failed_outcome
 from shared.queue.names import VALIDATE, job_key
 from tests.messages import read_task_id

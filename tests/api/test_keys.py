@@ -9,7 +9,7 @@ import pytest
 
 from api.account.keys import MAX_LIVE_KEYS
 from api.app import create_app
-from shared.db import accounts
+from shared.auth import accounts
 
 
 @pytest.fixture

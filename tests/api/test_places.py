@@ -13,7 +13,7 @@ from PIL import Image
 
 from api.app import create_app
 from deploy.embedded.loopback import free_port
-from shared.jobs import FetchedImage, ImageProblem, JobOutcome, OutcomeStatus
+from shared.jobs.records import FetchedImage, ImageProblem, JobOutcome, OutcomeStatus
 from shared.outbound import Fetcher
 from shared.queue.admission_places import PlaceState, count_places
 from shared.queue.commits import Commits

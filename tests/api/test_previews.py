@@ -12,13 +12,13 @@ import pytest
 
 from api.app import create_app
 from api.previews.routes import MAX_AT_ONCE
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
+from shared.auth.rate import parse_rate
 from shared.errors import ErrorBody, ErrorKind
-from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, Purpose
-from shared.previews import DEFAULT_SCALE, PreviewData, PreviewFormat, PreviewRequest
+from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, Purpose
+from shared.previews.records import DEFAULT_SCALE, PreviewData, PreviewFormat, PreviewRequest
 from shared.queue.commits import failed_outcome
 from shared.queue.names import PREVIEW, job_key
-from shared.redis_state.rate import parse_rate
 from tests.messages import read_task_id
 from tests.waiting import wait_until
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from api.app import create_app
-from shared.db.accounts import create_account, key_digests_of, set_account
+from shared.auth.accounts import create_account, key_digests_of, set_account
+from shared.auth.rate import Rate, RateLimiter, parse_rate
 from shared.errors import Unavailable
 from shared.queue.connection import connect
-from shared.redis_state.rate import Rate, RateLimiter, parse_rate
 from shared.shards import PerShard
 
 POLICY = re.compile(r'"account";q=(\d+);w=(\d+)\Z')

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from api.app import create_app
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs import Allowance, BodyKind, ClaimStorage, RenderJob, RenderOutput
+from shared.jobs.records import Allowance, BodyKind, ClaimStorage, RenderJob, RenderOutput
 from shared.limits import MAX_BODY_BYTES
 from shared.queue.commits import failed_outcome
 

@@ -9,8 +9,8 @@ import pytest
 from api.app import create_app
 from api.auth.scopes import SCOPES, find_scopes
 from api.openapi.description import describe
-from shared.db import accounts
-from shared.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
+from shared.auth import accounts
+from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
 
 ALL = ["read", "render", "templates", "account"]
 

@@ -8,10 +8,10 @@ import pytest
 import redis
 
 from api.app import create_app
-from shared.db import accounts
+from shared.auth import accounts
+from shared.auth.studio_sessions import MAX_SESSIONS, SessionLimits, StudioSessions
 from shared.identifiers import new_api_key
 from shared.queue.connection import connect_each
-from shared.redis_state.studio_sessions import MAX_SESSIONS, SessionLimits, StudioSessions
 
 HOST = {"Host": "pdf.example.org"}
 FROM_PAGE = HOST | {"X-Pressroom-Studio": "1"}

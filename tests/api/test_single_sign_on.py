@@ -9,9 +9,9 @@ import pytest
 from api.app import create_app
 from api.wiring import wire
 from deploy.embedded.loopback import free_port
-from shared.db import accounts
-from shared.db.sign_in_keys import restore_sign_in
-from shared.redis_state.studio_sessions import end_sessions
+from shared.auth import accounts
+from shared.auth.sign_in_keys import restore_sign_in
+from shared.auth.studio_sessions import end_sessions
 from shared.settings import WrongSetting
 from tests.oidc_provider import ANNA, SECRET, run_provider
 

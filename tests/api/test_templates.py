@@ -9,8 +9,8 @@ from hashlib import sha256
 import pytest
 
 from api.app import create_app
-from shared.db.accounts import create_account
-from shared.jobs import BodyKind, Purpose
+from shared.auth.accounts import create_account
+from shared.jobs.records import BodyKind, Purpose
 from workers.render.inspection import INSPECTORS, inspect
 
 XML = {"Content-Type": "application/xml"}

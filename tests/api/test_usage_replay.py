@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from shared.db.usage import find_totals
-from shared.metering import Usage, UsageEvent
 from shared.queue.usage import UsageStream
 from shared.telemetry.totals import Tally
+from shared.usage.metering import Usage, UsageEvent
+from shared.usage.repository import find_totals
 from tests.waiting import wait_until
 from workers.counter.stream import UsageCounter
 

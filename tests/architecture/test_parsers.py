@@ -30,9 +30,9 @@ PARSERS = [
     "shared.batches.csv_rows",
     "shared.batches.json_array",
     "shared.batches.ndjson",
-    "shared.db.linking",
-    "shared.template_links",
-    "shared.well_formed",
+    "shared.templates.linking",
+    "shared.templates.links",
+    "shared.templates.well_formed",
 ]
 # Of modules that also write: `json.loads`, `html.unescape`.
 READING = {"decode", "load", "loads", "JSONDecoder", "unescape"}
@@ -47,15 +47,15 @@ ALLOWED = {
     "api/batches/upload.py shared.batches.csv_rows": "streamed, a row has at most 1 MB",
     "api/batches/upload.py shared.batches.json_array": "streamed, its brackets are counted",
     "api/batches/upload.py shared.batches.ndjson": "streamed, lines are not parsed",
-    "api/previews/routes.py shared.db.linking": LINKS,
-    "api/previews/routes.py shared.template_links": LINKS,
-    "api/render/reference.py shared.db.linking": LINKS,
+    "api/previews/routes.py shared.templates.linking": LINKS,
+    "api/previews/routes.py shared.templates.links": LINKS,
+    "api/render/reference.py shared.templates.linking": LINKS,
     "api/single_sign_on/provider.py json.loads": "the provider's token, not the client's",
-    "api/templates/content.py shared.well_formed": "only of texts that are quickly parsed",
-    "api/templates/findings.py shared.db.linking": LINKS,
-    "api/templates/routes.py shared.db.linking": LINKS,
-    "api/templates/versions.py shared.db.linking": LINKS,
-    "api/templates/versions.py shared.template_links": LINKS,
+    "api/templates/content.py shared.templates.well_formed": "only of texts that are quickly parsed",
+    "api/templates/findings.py shared.templates.linking": LINKS,
+    "api/templates/routes.py shared.templates.linking": LINKS,
+    "api/templates/versions.py shared.templates.linking": LINKS,
+    "api/templates/versions.py shared.templates.links": LINKS,
 }
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -49,6 +50,18 @@ def test_the_import_contracts_hold():
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-2000:]
+
+
+def test_every_module_of_a_feature_has_a_layer():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    shared = next(each for each in contracts["contracts"] if each["id"] == "shared-layers")
+    layered = {name.strip() for layer in shared["layers"] for name in layer.split("|")}
+    of_features = {
+        ".".join(file.with_suffix("").parts[1:3])
+        for file in modules()
+        if file.parts[0] == "shared" and file.parts[1] in shared["exhaustive_ignores"]
+    }
+    assert {name for name in of_features - layered if not name.endswith("__init__")} == set()
 
 
 @pytest.mark.parametrize("page", ["README.md", "deploy/docs/run.md", "deploy/docs/upgrade.md"])

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.db.jobs import count_unfinished_jobs
 from shared.db.session import open_database
+from shared.jobs.repository import count_unfinished_jobs
 from tests.bench.front import spent
 from tests.bench.rates import Rate, measure_rate
 from tests.postgresql import make_database, running_postgresql

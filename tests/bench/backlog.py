@@ -10,9 +10,9 @@ from datetime import datetime
 from statistics import median
 
 from deploy.embedded.launch import LaunchedFarm
-from shared.db.jobs import count_unfinished_jobs
 from shared.db.session import open_database
-from shared.redis_state.pins import TOMBSTONE_SECONDS
+from shared.jobs.repository import count_unfinished_jobs
+from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.bench.beside import engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact
 from tests.bench.farm import Client, farm_of

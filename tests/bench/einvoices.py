@@ -24,7 +24,7 @@ from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
 
-TEMPLATES = Path(__file__).parents[2] / "shared/db/public_templates"
+TEMPLATES = Path(__file__).parents[2] / "shared/templates/public_templates"
 OPTIONS = RenderOptions(datetime(2026, 3, 2, tzinfo=UTC), with_sample=True)
 PAIRS = (("en16931", "cii"), ("xrechnung", "cii"), ("xrechnung", "ubl"), ("peppol", "ubl"))
 FEW, MANY = 8, 200

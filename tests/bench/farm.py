@@ -18,7 +18,7 @@ from statistics import median
 from PIL import Image
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.redis_state.pins import TOMBSTONE_SECONDS
+from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact
 from tests.bench.rates import Rate, measure_rate

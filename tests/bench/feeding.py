@@ -15,18 +15,18 @@ from pathlib import Path
 
 from sqlalchemy import Select, text
 
-from shared.batch_lifecycle import WINDOW
+from shared.batches import slice_scheduling
+from shared.batches.chunk_results import start_slice
 from shared.batches.chunks import split_into_chunks
+from shared.batches.lifecycle import WINDOW
 from shared.batches.records import Batch, BatchKind, BatchOutput, BatchStatus
-from shared.db import slice_scheduling
-from shared.db.batch_chunks import start_slice
-from shared.db.batches import add_batch, list_complete
+from shared.batches.repository import add_batch, list_complete
+from shared.batches.slice_scheduling import claim_slices, needs_slices
 from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
-from shared.db.slice_scheduling import claim_slices, needs_slices
-from shared.db.statistics import measure_backlog
 from shared.identifiers import new_id
-from shared.jobs import Allowance, Meter, PinnedTemplate
+from shared.jobs.records import Allowance, Meter, PinnedTemplate
+from shared.usage.statistics import measure_backlog
 from tests.bench.demands import HEAD, at_most, fact, not_measured
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 

@@ -23,7 +23,7 @@ from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.db.migrate import upgrade
 from shared.identifiers import new_id
-from shared.jobs import Allowance, BodyKind, Meter, RenderJob
+from shared.jobs.records import Allowance, BodyKind, Meter, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect

@@ -19,7 +19,7 @@ from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from shared.db.migrate import upgrade
 from shared.encryption import new_key
 from shared.settings import Settings

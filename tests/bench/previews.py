@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from tests.bench.demands import HEAD, at_most, fact
 
-TEMPLATES = Path(__file__).parents[2] / "shared/db/public_templates"
+TEMPLATES = Path(__file__).parents[2] / "shared/templates/public_templates"
 INVOICE = (TEMPLATES / "service-invoice.xml").read_text("utf-8")
 STATEMENT = Path(__file__).with_name("documents") / "statement.xml"
 WARM, CALLS = 30, 300

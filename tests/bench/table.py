@@ -22,7 +22,7 @@ from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.demo.show import DOCUMENTS
 from deploy.embedded.launch import launched_farm
 from shared import clock
-from shared.redis_state.pins import TOMBSTONE_SECONDS
+from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.bench.demands import collect_limits
 from tests.bench.results import merge_sections, read_sections, write_results
 from workers.engine.pipeline import prepare_template, render

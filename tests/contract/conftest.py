@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
 
 

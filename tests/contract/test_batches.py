@@ -12,10 +12,10 @@ from sqlalchemy import func, select
 
 from api.app import create_app
 from api.openapi.jobs import JOB_SCHEMAS
+from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.db.accounts import create_account
 from shared.db.tables import batches, webhook_deliveries
-from shared.db.webhooks import WebhookEvent, create_webhook
+from shared.webhooks.repository import WebhookEvent, create_webhook
 from tests.batches import (
     accept,
     archive_of,

@@ -8,7 +8,7 @@ import pytest
 
 from api.app import create_app
 from shared.clock import now
-from shared.db.public import publish_public_templates
+from shared.templates.public import publish_public_templates
 from tests.contract.conftest import client_of
 
 XML = {"Content-Type": "text/xml"}

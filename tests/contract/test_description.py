@@ -14,8 +14,8 @@ from PIL import Image
 
 from api.app import create_app
 from api.openapi.schemas import SCHEMAS
-from shared.db.webhooks import WebhookEvent
 from shared.errors import ErrorCode
+from shared.webhooks.repository import WebhookEvent
 from workers.webhooks.signing import sign
 
 

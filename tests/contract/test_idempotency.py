@@ -14,10 +14,10 @@ from sqlalchemy import func, select, update
 
 from api.app import create_app
 from shared.clock import now
-from shared.db.idempotency import KEY_RETENTION, remove_expired_keys
 from shared.db.tables import idempotency_keys, jobs
 from shared.errors import ErrorBody, ErrorKind
-from shared.jobs import JobOutcome, OutcomeStatus
+from shared.jobs.idempotency import KEY_RETENTION, remove_expired_keys
+from shared.jobs.records import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH, INTERACTIVE, job_key
 from tests.waiting import wait_until
 

@@ -14,13 +14,13 @@ from sqlalchemy import select, update
 
 from api.jobs.preference import read_async_preference
 from shared.clock import now
-from shared.db.jobs import JobStatus, find_job
 from shared.db.tables import jobs, usage_ledger, webhook_deliveries
-from shared.db.webhooks import WebhookEvent, create_webhook
 from shared.errors import ErrorBody, ErrorKind
-from shared.jobs import JobOutcome, Lane, OutcomeStatus
+from shared.jobs.records import JobOutcome, Lane, OutcomeStatus
+from shared.jobs.repository import JobStatus, find_job
 from shared.queue.names import BATCH, job_key
 from shared.queue.states import OVERDUE
+from shared.webhooks.repository import WebhookEvent, create_webhook
 
 XML = "text/xml"
 ASYNC = {"Prefer": "respond-async"}

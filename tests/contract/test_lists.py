@@ -12,10 +12,10 @@ from api.app import create_app
 from api.jobs import listing
 from api.wiring import wire
 from shared.clock import now
-from shared.db.jobs import JobStatus
 from shared.db.newest import select_newest
 from shared.db.tables import batch_items, batches, idempotency_keys, jobs, usage_ledger
 from shared.identifiers import new_id
+from shared.jobs.repository import JobStatus
 from shared.queue.connection import connect
 from shared.queue.names import BATCH, job_key
 from tests.batches import accept, items_of, numbers, send

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import event
 
-from shared.db import accounts
+from shared.auth import accounts
 from shared.db.session import Database
 from shared.identifiers import new_api_key
 from shared.limits import MAX_BODY_BYTES

@@ -10,7 +10,7 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from shared.jobs import Purpose
+from shared.jobs.records import Purpose
 from shared.telemetry.traces import NULL_TRACER
 from workers.engine.pipeline import prepare_template
 from workers.engine.preview import preview

@@ -7,8 +7,8 @@ from hashlib import sha256
 import pytest
 
 from shared.clock import now
-from shared.db import public
-from shared.db.public import FOLDER, publish_public_templates
+from shared.templates import public
+from shared.templates.public import FOLDER, publish_public_templates
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import RenderOptions
 

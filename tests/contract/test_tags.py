@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.db.tags import HISTORY_DEPTH, PAGE
+from shared.templates.tags import HISTORY_DEPTH, PAGE
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from shared.db.accounts import key_digests_of, set_account
-from shared.jobs import Purpose
+from shared.auth.accounts import key_digests_of, set_account
+from shared.jobs.records import Purpose
 from workers.engine.pipeline import prepare_template, validate
 from workers.render.inspection import INSPECTORS
 from workers.render.resources import Images

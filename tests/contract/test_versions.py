@@ -11,7 +11,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from api.app import create_app
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 
 VERSION = {"version", "sha256", "message", "created_at", "created_by"}
 HEADER = re.compile(

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from api.app import create_app
 from api.wiring import wire
 from shared.clock import now
-from shared.db import webhooks
 from shared.db.tables import webhooks as webhook_table
-from shared.db.webhooks import Attempt, DeliveryStatus, WebhookEvent
+from shared.webhooks import repository as webhooks
+from shared.webhooks.repository import Attempt, DeliveryStatus, WebhookEvent
 
 # Addresses by number need no resolver; nothing is connected to when a webhook is added.
 URL = "https://93.184.216.34/hook"

@@ -13,10 +13,10 @@ import pytest
 from redis import Redis
 
 from shared.db.session import Database
-from shared.db.usage import find_totals
-from shared.jobs import Allowance
-from shared.metering import Totals, UsageEvent
+from shared.jobs.records import Allowance
 from shared.queue.connection import connect
+from shared.usage.metering import Totals, UsageEvent
+from shared.usage.repository import find_totals
 
 ROOT = Path(__file__).parents[2]
 PERIOD = "2026-11-01"

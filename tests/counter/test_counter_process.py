@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from shared.metering import Usage
+from shared.usage.metering import Usage
 from tests.waiting import wait_until
 
 # A counter that dies between the commit of the ledger and the acknowledgement.

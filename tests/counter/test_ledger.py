@@ -9,11 +9,11 @@ from sqlalchemy import func, select
 
 from shared.clock import now
 from shared.db.tables import usage_ledger
-from shared.db.usage import find_totals, record_events
-from shared.jobs import Allowance
-from shared.metering import Totals, Usage
+from shared.jobs.records import Allowance
 from shared.queue.usage import UsageStream
 from shared.telemetry.totals import Tally
+from shared.usage.metering import Totals, Usage
+from shared.usage.repository import find_totals, record_events
 from workers.counter.stream import UsageCounter
 
 

@@ -10,23 +10,23 @@ import pytest
 from prometheus_client import generate_latest
 from sqlalchemy import update
 
+from shared.batches.chunk_results import StoredPart, commit_slice, start_slice
 from shared.batches.chunks import split_into_chunks
 from shared.batches.records import BatchOutput, DocumentResult, JobSlice
+from shared.batches.repository import add_batch, cancel_batch
+from shared.batches.rotation import ensure_in_rotation
+from shared.batches.slice_scheduling import claim_slices
 from shared.blobs.factory import open_store
 from shared.clock import now
-from shared.db.batch_chunks import StoredPart, commit_slice, start_slice
-from shared.db.batches import add_batch, cancel_batch
-from shared.db.job_slices import claim_jobs
-from shared.db.jobs import JobStatus, add_jobs
-from shared.db.rotation import ensure_in_rotation
-from shared.db.slice_scheduling import claim_slices
 from shared.db.tables import jobs
 from shared.identifiers import new_id
+from shared.jobs.repository import JobStatus, add_jobs
+from shared.jobs.slices import claim_jobs
 from shared.shards import PerShard, ShardAddress
 from shared.telemetry.farm import FarmCollector, make_farm_registry
 from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
-from tests.shared.test_job_slices import record
+from tests.shared.jobs.test_slices import record
 from workers.counter.statistics import StatisticsCollector
 
 SHARDS = ("a", "b")

@@ -14,8 +14,8 @@ import pytest
 from deploy.embedded import backup
 from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
 from deploy.embedded.data_folder import FolderInUse, open_folder
+from shared.auth.accounts import create_account, list_accounts
 from shared.blobs.folder import FolderStore
-from shared.db.accounts import create_account, list_accounts
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 

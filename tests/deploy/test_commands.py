@@ -9,14 +9,16 @@ import pytest
 
 from api.jobs.accepting import make_record
 from deploy.cli.main import main
+from shared.auth.accounts import find_key_state
+from shared.auth.admission import AdmissionCache
+from shared.auth.scopes import ALL_SCOPES
+from shared.auth.sign_in_keys import SignInRevokedError, record_sign_in
+from shared.auth.studio_sessions import SessionLimits, StudioSessions
 from shared.clock import now
-from shared.db.accounts import find_key_state
-from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished_jobs, end_jobs
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
-from shared.db.sign_in_keys import SignInRevokedError, record_sign_in
 from shared.identifiers import digest_api_key
-from shared.jobs import (
+from shared.jobs.records import (
     Allowance,
     BodyKind,
     Claim,
@@ -26,10 +28,8 @@ from shared.jobs import (
     PinnedTemplate,
     RenderJob,
 )  # fmt: skip
+from shared.jobs.repository import JobEnd, JobStatus, add_jobs, count_unfinished_jobs, end_jobs
 from shared.queue.connection import connect
-from shared.redis_state.admission import AdmissionCache
-from shared.redis_state.studio_sessions import SessionLimits, StudioSessions
-from shared.scopes import ALL_SCOPES
 from shared.shards import PerShard, ShardAddress
 
 

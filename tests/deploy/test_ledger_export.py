@@ -14,9 +14,9 @@ import pytest
 from deploy.cli.main import main
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
-from shared.db.usage import record_events
-from shared.jobs import Allowance
-from shared.metering import UsageEvent
+from shared.jobs.records import Allowance
+from shared.usage.metering import UsageEvent
+from shared.usage.repository import record_events
 
 FIRST = datetime(2026, 10, 1, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from deploy.gallery.__main__ import PICTURES
 from deploy.gallery.documents import OPTIONS, render_golden_documents, render_templates
 from deploy.gallery.page import write_page
 from deploy.gallery.pictures import MAX_BYTES, draw_pages
-from shared.db.public import FOLDER
+from shared.templates.public import FOLDER
 from tests.engine.einvoices.official import find_broken, find_schema_errors
 from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.qr_readers import read_twice

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from shared import batch_lifecycle
 from shared.batches import chunks
+from shared.batches import lifecycle as batch_lifecycle
 from tests.bench import queueing
 from tests.bench.simulation import farm as rules
 from tests.bench.simulation.farm import (

@@ -13,7 +13,7 @@ import pytest
 from babel.numbers import get_currency_precision, list_currencies
 
 from deploy.gallery.documents import OPTIONS
-from shared.db.public import FOLDER
+from shared.templates.public import FOLDER
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 

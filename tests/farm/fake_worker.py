@@ -10,7 +10,7 @@ import signal
 import time
 from pathlib import Path
 
-from shared.jobs import BodyKind
+from shared.jobs.records import BodyKind
 from workers.engine.diagnostics import (
     AuthoringError,
     Diagnostic,

@@ -13,8 +13,8 @@ from PIL import Image
 from sqlalchemy import func, select, update
 
 from api.app import create_app
+from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.db.accounts import create_account
 from shared.db.tables import (
     batch_chunks,
     batch_items,
@@ -22,9 +22,9 @@ from shared.db.tables import (
     batches,
 )
 from shared.errors import Unavailable
-from shared.metering import UsageEvent
 from shared.queue.names import BATCH, SENT_SLICES
 from shared.queue.worker_presence import WorkerReport, report_worker
+from shared.usage.metering import UsageEvent
 from tests.batches import (
     SliceWorker,
     accept,
@@ -329,8 +329,8 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
     accept(caller, numbered, numbers(3))
     argument = slices.take()
     with database.session() as session:
-        from shared.db.usage import record_events
-        from shared.jobs import Allowance
+        from shared.jobs.records import Allowance
+        from shared.usage.repository import record_events
 
         period = _period(database)
         event = UsageEvent(
@@ -540,7 +540,7 @@ def _usage_key(slices) -> bytes:
 
 
 def _period(database) -> str:
-    from shared.periods import find_period
+    from shared.usage.periods import find_period
 
     return find_period(now().date(), renewal_day=1).key
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs import Allowance, JobOutcome, Lane, OutcomeStatus
-from shared.metering import UsageEvent
+from shared.jobs.records import Allowance, JobOutcome, Lane, OutcomeStatus
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
 from shared.queue.connection import connect
 from shared.queue.farm_totals import read_totals
 from shared.queue.names import FRESH_TOTALS
 from shared.queue.replies import Replies
+from shared.usage.metering import UsageEvent
 from tests.faults.gate import ReplyLosingGate
 
 

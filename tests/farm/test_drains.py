@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.jobs import OutcomeStatus, Purpose
+from shared.jobs.records import OutcomeStatus, Purpose
 from shared.queue.depth import QueueReader
 from shared.queue.drains import PROPAGATION_SECONDS, Drains, UnknownQueueError
 from shared.queue.names import HELD_TASKS, WORKERS, WORKERS_SEEN, reply_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import ErrorKind
-from shared.jobs import Purpose
+from shared.jobs.records import Purpose
 from shared.queue.farm_totals import read_totals
 
 pytestmark = pytest.mark.usefixtures("worker_log")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.jobs import Purpose
+from shared.jobs.records import Purpose
 from shared.queue.depth import QueueReader
 from tests.waiting import wait_until
 

@@ -4,13 +4,13 @@ import io
 
 import pytest
 
+from shared.auth.accounts import create_account
 from shared.blobs.factory import open_store
 from shared.clock import now
-from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFileProperties
+from shared.files.images import IMAGES, ImageFileProperties
 from shared.outbound import Fetcher
 from shared.queue.connection import connect
-from shared.redis_state.pins import image_pins
+from shared.templates.pins import image_pins
 from workers.render.resources import Images
 
 

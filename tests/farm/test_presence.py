@@ -3,7 +3,7 @@
 import pytest
 
 from shared.clock import epoch, ticks
-from shared.jobs import JobOutcome, OutcomeStatus
+from shared.jobs.records import JobOutcome, OutcomeStatus
 from shared.queue.client_presence import AWAITED_SECONDS, PUBLISHED_SECONDS
 from shared.queue.commits import Commits
 from shared.queue.names import job_key

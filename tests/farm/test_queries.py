@@ -11,12 +11,12 @@ from redis import Redis
 from sqlalchemy import event
 
 from api.app import create_app
+from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFileProperties
-from shared.db.templates import store_content
-from shared.jobs import PinnedTemplate
+from shared.files.images import IMAGES, ImageFileProperties
+from shared.jobs.records import PinnedTemplate
 from shared.outbound import Fetcher
+from shared.templates.repository import store_content
 from workers.engine.pipeline import prepare_template
 from workers.render.resources import FoundFiles, Images
 from workers.render.templates import Templates

@@ -20,7 +20,7 @@ from kombu import pools
 
 from shared.clock import epoch
 from shared.errors import Unavailable
-from shared.jobs import Purpose
+from shared.jobs.records import Purpose
 from shared.queue.amqp_queues import AmqpQueues
 from shared.queue.depth import QueueReader
 from shared.queue.drains import Drains

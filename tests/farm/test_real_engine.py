@@ -9,13 +9,13 @@ import pikepdf
 import pytest
 from PIL import Image
 
+from shared.auth.accounts import create_account
 from shared.blobs.factory import open_store
 from shared.clock import now
-from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFileProperties
 from shared.db.session import open_database
-from shared.db.templates import store_content
-from shared.jobs import Allowance, PinnedTemplate, Purpose
+from shared.files.images import IMAGES, ImageFileProperties
+from shared.jobs.records import Allowance, PinnedTemplate, Purpose
+from shared.templates.repository import store_content
 from tests.farm.conftest import real_worker
 
 DOCUMENT = '<document version="1"><flow><h1>Hello</h1><p>One page.</p></flow></document>'

@@ -6,18 +6,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
+from shared.auth.admission import AdmissionCache
 from shared.blobs.factory import open_store
 from shared.clock import follow_clock, follow_machine_clock, now, ticks
-from shared.db.jobs import find_job
 from shared.db.tables import batches, jobs, usage_ledger, usage_totals
-from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
-from shared.db.usage import find_totals, record_events
-from shared.job_lifecycle import JobLifecycle
-from shared.jobs import Allowance
-from shared.metering import Usage, UsageEvent
+from shared.jobs.lifecycle import JobLifecycle
+from shared.jobs.records import Allowance
+from shared.jobs.repository import find_job
 from shared.queue.completions import CompletionNotices
 from shared.queue.states import JobStates
-from shared.redis_state.admission import AdmissionCache
+from shared.usage.metering import Usage, UsageEvent
+from shared.usage.repository import find_totals, record_events
+from shared.usage.unmetered import list_unmetered_items, list_unmetered_jobs
 from tests.batches import accept, numbers
 from tests.farm.conftest import PERIOD
 from workers.maintenance import reconciliation

@@ -16,25 +16,25 @@ import pytest
 from sqlalchemy import select, update
 
 from api.jobs.accepting import make_record
-from shared.batch_lifecycle import BatchLifecycle
+from shared.auth.admission import AdmissionCache
+from shared.batches.lifecycle import BatchLifecycle
+from shared.batches.rotation import ensure_in_rotation
 from shared.blobs.factory import open_store
 from shared.clock import now
-from shared.db.jobs import JobRecord, JobStatus, add_jobs, find_job
-from shared.db.rotation import ensure_in_rotation
 from shared.db.session import Database, open_database
 from shared.db.tables import jobs, usage_ledger
-from shared.db.unmetered import list_unmetered_jobs
-from shared.db.usage import find_totals
-from shared.job_lifecycle import JobLifecycle
-from shared.jobs import Lane, RenderJob
-from shared.metering import usage_key
+from shared.jobs.lifecycle import JobLifecycle
+from shared.jobs.records import Lane, RenderJob
+from shared.jobs.repository import JobRecord, JobStatus, add_jobs, find_job
 from shared.queue.completions import CompletionNotices
 from shared.queue.names import BATCH, FARM_EPOCH, HELD_TASKS, INTERACTIVE, job_key
 from shared.queue.publisher import Publisher
 from shared.queue.slices import SliceQueue
 from shared.queue.states import CANCELLED, JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker
-from shared.redis_state.admission import AdmissionCache
+from shared.usage.metering import usage_key
+from shared.usage.repository import find_totals
+from shared.usage.unmetered import list_unmetered_jobs
 from tests.waiting import wait_until
 from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs
 from workers.maintenance.reconciliation import ReconcileUsage, RecountUsage

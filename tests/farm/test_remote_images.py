@@ -13,7 +13,7 @@ from PIL import Image
 
 from deploy.embedded.loopback import free_port
 from shared.errors import ErrorKind, Unavailable
-from shared.jobs import FetchedImage, ImageProblem, OutcomeStatus
+from shared.jobs.records import FetchedImage, ImageProblem, OutcomeStatus
 from shared.limits import MAX_REMOTE_IMAGES
 from shared.outbound import Fetcher
 from shared.queue.claims import ClaimLostError

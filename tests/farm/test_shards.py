@@ -9,15 +9,15 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from deploy.embedded.loopback import free_port
-from shared.db.accounts import create_account, find_key_state
+from shared.auth.accounts import create_account, find_key_state
+from shared.auth.admission import AdmissionCache
+from shared.auth.sharded_admission import ShardedAdmissionCache
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 from shared.queue.adoption import BusyShardError, adopt, assert_idle
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.farm_totals import read_totals
 from shared.queue.shard_layout import ShardLayout, assert_shard, assert_shards, find_layout
-from shared.redis_state.admission import AdmissionCache
-from shared.redis_state.sharded_admission import ShardedAdmissionCache
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
 from tests.conftest import RedisServer, start_redis
 

@@ -10,24 +10,24 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import insert, update
 
+from shared.auth.accounts import create_account
 from shared.blobs.folder import FolderStore
 from shared.clock import now
-from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFileProperties
 from shared.db.orphans import delete_orphaned_content, find_orphaned_contents
-from shared.db.pinning import Reader
 from shared.db.tables import batches, jobs
-from shared.db.templates import (
+from shared.errors import Unavailable
+from shared.files.images import IMAGES, ImageFileProperties
+from shared.queue.claims import Claims
+from shared.queue.connection import connect
+from shared.templates.pinning import Reader
+from shared.templates.repository import (
     create_template,
     delete_template,
     get_content,
     replace_content,
     store_content,
 )
-from shared.db.versions import publish_version
-from shared.errors import Unavailable
-from shared.queue.claims import Claims
-from shared.queue.connection import connect
+from shared.templates.versions import publish_version
 from workers.maintenance import orphan_removal
 from workers.maintenance.orphan_removal import (
     RemoveOrphanedBlobs,

@@ -10,7 +10,7 @@ from redis import Redis
 
 from shared.blobs.factory import open_store
 from shared.errors import ErrorCode, ErrorKind
-from shared.jobs import ClaimStorage, OutcomeStatus, Purpose
+from shared.jobs.records import ClaimStorage, OutcomeStatus, Purpose
 from shared.queue.broker import Broker
 from shared.queue.connection import connect
 from shared.queue.farm_totals import read_totals

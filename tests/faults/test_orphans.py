@@ -62,7 +62,7 @@ def start_deadly(start, tmp_path):
 
 
 def test_a_pdf_whose_worker_died_before_its_commit_is_swept(start_deadly, tmp_path) -> None:
-    farm = start_deadly("shared.job_lifecycle", "JobLifecycle", "store_pdf", "after")
+    farm = start_deadly("shared.jobs.lifecycle", "JobLifecycle", "store_pdf", "after")
     job = farm.client().accept(1)
     assert_sound(farm)
     assert (tmp_path / "killed").exists()
@@ -75,7 +75,7 @@ def test_a_pdf_whose_worker_died_before_its_commit_is_swept(start_deadly, tmp_pa
 
 
 def test_a_body_whose_front_died_before_its_record_is_swept(start_deadly, tmp_path) -> None:
-    farm = start_deadly("shared.job_intake", "JobIntake", "accept", "before")
+    farm = start_deadly("shared.jobs.intake", "JobIntake", "accept", "before")
     large = "<!--" + "x" * 100_000 + "-->"
     broken = farm.client().accept(1, text=large)
     assert broken.status is None

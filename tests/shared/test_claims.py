@@ -8,7 +8,7 @@ import pytest
 
 from shared.blobs.folder import FolderStore
 from shared.errors import Unavailable
-from shared.jobs import ClaimStorage
+from shared.jobs.records import ClaimStorage
 from shared.queue.claims import ClaimLostError, Claims
 
 KB, MB = 1000, 1_000_000

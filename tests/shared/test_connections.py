@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from deploy.embedded.loopback import free_port
-from shared.db.accounts import create_account, list_accounts
+from shared.auth.accounts import create_account, list_accounts
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.errors import Unavailable

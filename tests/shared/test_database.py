@@ -18,13 +18,13 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from shared.db.migrate import upgrade
-from shared.db.pinning import Reader
 from shared.db.revision import find_newest_revision, is_current
 from shared.db.session import Database, open_database
 from shared.db.tables import batches, contents, jobs, metadata, usage_ledger, webhooks
-from shared.db.templates import get_template
-from shared.db.versions import publish_version
 from shared.errors import Unavailable
+from shared.templates.pinning import Reader
+from shared.templates.repository import get_template
+from shared.templates.versions import publish_version
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

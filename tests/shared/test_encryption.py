@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select
 
 from shared.clock import now
-from shared.db import webhooks
 from shared.db.session import open_database
 from shared.db.tables import webhooks as webhook_table
 from shared.encryption import SecretCipher, SecretUnreadableError, new_key
 from shared.settings import WrongSetting, load_settings
+from shared.webhooks import repository as webhooks
 
 URLS = {
     "PRESSROOM_DATABASE_URL": "sqlite://",

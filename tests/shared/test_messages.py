@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs import (
+from shared.jobs.records import (
     Allowance,
     BodyKind,
     Claim,
@@ -19,7 +19,7 @@ from shared.jobs import (
     Purpose,
     RenderJob,
 )
-from shared.metering import UsageEvent
+from shared.usage.metering import UsageEvent
 
 texts = st.text(max_size=20)
 LARGEST = 2**64 - 1  # beyond it, JSON that others read has no integers

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
-from shared.jobs import (
+from shared.jobs.records import (
     Allowance,
     BodyKind,
     Claim,

@@ -14,7 +14,7 @@ import pytest
 from shared.queue.scripts import read_script, register
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("shared.queue", "shared.redis_state")
+PACKAGES = ("shared.queue", "shared.auth", "shared.templates")
 INCLUDED = {"metering", "places"}  # run by the scripts that include it
 USED = "production"
 METERING = (600, USED)  # time to live of the counters, allowance
@@ -31,7 +31,11 @@ def run(redis):
 
 @pytest.fixture
 def run_bucket(run):
-    return lambda name, keys, *args: run(name, keys, *args, package="shared.redis_state")
+    def run_bucket(name, keys, *args):
+        package = "shared.templates" if name.endswith(("pin", "pins")) else "shared.auth"
+        return run(name, keys, *args, package=package)
+
+    return run_bucket
 
 
 def has_ttl(redis, *keys):

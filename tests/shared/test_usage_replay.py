@@ -6,12 +6,12 @@ import pytest
 
 from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
-from shared.jobs import Allowance
-from shared.metering import UsageEvent
+from shared.jobs.records import Allowance
 from shared.queue import usage_replay as module
 from shared.queue.connection import connect
 from shared.queue.usage import UsageStream
 from shared.queue.usage_replay import UsageReplay
+from shared.usage.metering import UsageEvent
 from tests.conftest import start_redis
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

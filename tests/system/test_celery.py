@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from deploy.embedded.loopback import free_port
-from shared.jobs import Purpose
+from shared.jobs.records import Purpose
 from shared.queue.app import create_app
 from shared.queue.names import BATCH, INTERACTIVE
 from shared.queue.worker_presence import find_workers

@@ -19,7 +19,7 @@ import redis
 from sqlalchemy import create_engine, text
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from shared.db.session import open_database
 from shared.shards import find_shard, parse_shards, slot_of
 from tests.system.conftest import Account

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.db import webhooks
-from shared.db.accounts import create_account
 from shared.db.session import Database
-from shared.db.webhooks import Delivery, WebhookEvent
 from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
+from shared.webhooks import repository as webhooks
+from shared.webhooks.repository import Delivery, WebhookEvent
 from workers.webhooks.deliverer import WebhookDeliverer
 
 KEY = new_key()

@@ -14,9 +14,9 @@ from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
 from shared.clock import now
-from shared.db import webhooks
-from shared.db.webhooks import DeliveryStatus
 from shared.outbound import Outbound
+from shared.webhooks import repository as webhooks
+from shared.webhooks.repository import DeliveryStatus
 from tests.waiting import wait_until
 from tests.webhooks.conftest import CIPHER, KEY, SECRET
 

@@ -11,11 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from shared.batches.items import list_parts
 from shared.batches.records import Batch, BatchOutput
-from shared.blobs.store import BlobMissingError, BlobStore
-from shared.clock import now
-from shared.db.batch_items import list_parts
-from shared.db.batches import (
+from shared.batches.repository import (
     begin_assembly_attempt,
     fail_merged_batch,
     find_batch,
@@ -23,6 +21,8 @@ from shared.db.batches import (
     is_complete,
     revert_assembly_attempt,
 )
+from shared.blobs.store import BlobMissingError, BlobStore
+from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger, log_context

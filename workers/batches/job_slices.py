@@ -17,16 +17,16 @@ from typing import Final, NamedTuple
 
 from shared.batches.records import JobSlice
 from shared.clock import epoch, now, ticks
-from shared.db.job_slices import (
+from shared.db.session import Session
+from shared.errors import ErrorBody, Unavailable, full_disk_as_unavailable
+from shared.jobs.records import Claim, JobOutcome, RenderJob
+from shared.jobs.slices import (
     claim_jobs,
     end_job_slice,
     postpone_jobs,
     requeue_job_slice,
     start_job_slice,
 )
-from shared.db.session import Session
-from shared.errors import ErrorBody, Unavailable, full_disk_as_unavailable
-from shared.jobs import Claim, JobOutcome, RenderJob
 from shared.queue.commits import DeliveryAction, failed_outcome
 from shared.queue.states import EndedJob
 from shared.telemetry.log import get_logger, log_context

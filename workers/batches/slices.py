@@ -8,12 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Final, TypeVar
 
+from shared.batches.chunk_results import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.batches.csv_rows import InvalidRow
 from shared.batches.records import Batch, BatchOutput, Chunk, DocumentResult, Slice
 from shared.blobs.store import BlobMissingError
 from shared.clock import epoch, now, ticks
-from shared.db.batch_chunks import StoredPart, cancel_chunk, commit_slice, start_slice
-from shared.db.usage import find_totals
 from shared.errors import (
     ErrorBody,
     ErrorKind,
@@ -21,13 +20,14 @@ from shared.errors import (
     full_disk_as_unavailable,
     retry_while_unavailable,
 )
-from shared.jobs import BodyKind
+from shared.jobs.records import BodyKind
 from shared.limits import MAX_DELIVERIES, MB
-from shared.metering import allowance_exceeded
 from shared.queue.slice_commits import Checkpoint, MissingCountersError, SliceStart, SliceStep
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import SUCCEEDED
+from shared.usage.metering import allowance_exceeded
+from shared.usage.repository import find_totals
 from workers.batches.bounds import DocumentLimits
 from workers.batches.context import BatchContext
 from workers.batches.documents import is_outage, open_documents

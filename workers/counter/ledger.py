@@ -8,9 +8,9 @@ from typing import Final
 
 from shared.clock import now
 from shared.db.session import Database
-from shared.db.usage import record_events
-from shared.metering import UsageEvent
 from shared.queue.usage import UsageEntry
+from shared.usage.metering import UsageEvent
+from shared.usage.repository import record_events
 
 _LONGEST_REASON: Final = 200
 

@@ -11,16 +11,16 @@ from typing import Final
 from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.session import Database
-from shared.db.statistics import (
+from shared.errors import Unavailable
+from shared.shards import find_shard
+from shared.telemetry.log import get_logger
+from shared.telemetry.readings import Backlog, StoreStatistics
+from shared.usage.statistics import (
     count_nearly_full,
     list_heaviest_accounts,
     measure_backlog,
     sum_image_bytes,
 )
-from shared.errors import Unavailable
-from shared.shards import find_shard
-from shared.telemetry.log import get_logger
-from shared.telemetry.readings import Backlog, StoreStatistics
 
 # Shorter than a scrape interval, longer than a collection takes in an outage.
 COLLECT_EVERY_SECONDS: Final = 10.0

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from celery import Celery, Task
 
-from shared.jobs import RenderJob
+from shared.jobs.records import RenderJob
 from shared.queue.messages import PUBLISHED_AT, WRONG_ARGUMENTS, read_time_header
 from shared.queue.names import RENDER_TASK
 from shared.telemetry import metrics

@@ -23,12 +23,13 @@ from celery.signals import (
 )
 from kombu.entity import Exchange, Queue
 
-from shared.batch_lifecycle import BatchLifecycle
+from shared.auth.admission import AdmissionCache
+from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.factory import open_store
 from shared.broker_url import is_amqp
 from shared.db.session import open_database
 from shared.errors import MisconfiguredPartError, Unavailable
-from shared.job_lifecycle import JobLifecycle
+from shared.jobs.lifecycle import JobLifecycle
 from shared.outbound import Fetcher
 from shared.queue.amqp_options import make_queue
 from shared.queue.app import create_app
@@ -46,8 +47,6 @@ from shared.queue.shard_layout import ShardLayout, assert_shard
 from shared.queue.slice_commits import SliceCommits
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
-from shared.redis_state.admission import AdmissionCache
-from shared.redis_state.pins import font_pins, image_pins
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.shards import slots_of
 from shared.signer import SignerClient
@@ -56,6 +55,7 @@ from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
 from shared.telemetry.tracer_factory import open_tracer
 from shared.telemetry.worker import WorkerMetrics
+from shared.templates.pins import font_pins, image_pins
 from workers.batches.context import BatchContext
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.farm.batch_tasks import register_batch_tasks

@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Final
 
-from shared.batch_lifecycle import BatchLifecycle
-from shared.batches.records import Batch, BatchOutput
-from shared.clock import now, ticks
-from shared.db.batch_expiry import (
+from shared.batches.expiry import (
     delete_batch,
     delete_items,
     list_due_batches,
     mark_results_deleted,
 )
-from shared.db.batches import RECORD_RETENTION, has_running_chunk, list_complete
-from shared.db.rotation import add_missing_accounts, needs_rotation_repair, remove_idle_accounts
+from shared.batches.lifecycle import BatchLifecycle
+from shared.batches.records import Batch, BatchOutput
+from shared.batches.repository import RECORD_RETENTION, has_running_chunk, list_complete
+from shared.batches.rotation import (
+    add_missing_accounts,
+    needs_rotation_repair,
+    remove_idle_accounts,
+)
+from shared.batches.slice_scheduling import list_in_flight
+from shared.clock import now, ticks
 from shared.db.session import Database
-from shared.db.slice_scheduling import list_in_flight
 from shared.queue.slices import Assembly, BatchWork
 from shared.telemetry.log import get_logger
 from workers.maintenance.task import MaintenanceTask

@@ -9,8 +9,11 @@ from math import isinf
 from typing import ClassVar, Final
 
 from shared.clock import epoch, now, ticks
-from shared.db.idempotency import remove_expired_keys
-from shared.db.jobs import (
+from shared.db.session import Database
+from shared.jobs.idempotency import remove_expired_keys
+from shared.jobs.lifecycle import JobLifecycle
+from shared.jobs.records import Lane, RenderJob
+from shared.jobs.repository import (
     RECORD_RETENTION,
     JobRecord,
     list_due_jobs,
@@ -18,9 +21,6 @@ from shared.db.jobs import (
     mark_jobs_requeued,
     mark_result_deleted,
 )
-from shared.db.session import Database
-from shared.job_lifecycle import JobLifecycle
-from shared.jobs import Lane, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.names import INTERACTIVE
 from shared.telemetry.log import get_logger

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
 from shared.clock import now, ticks
-from shared.db.ledger import prune_ledger
 from shared.db.session import Database
 from shared.telemetry.log import get_logger
+from shared.usage.ledger import prune_ledger
 
 ROWS_PER_TRANSACTION: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second
 ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from shared.batch_lifecycle import BatchLifecycle
+from shared.auth.admission import AdmissionCache
+from shared.auth.sharded_admission import ShardedAdmissionCache
+from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.factory import open_store
-from shared.db.jobs import count_unfinished_jobs
 from shared.db.session import Database, open_database
-from shared.job_lifecycle import JobLifecycle
+from shared.jobs.lifecycle import JobLifecycle
+from shared.jobs.repository import count_unfinished_jobs
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
@@ -19,8 +21,6 @@ from shared.queue.publisher import Publisher
 from shared.queue.shard_layout import assert_shards
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
-from shared.redis_state.admission import AdmissionCache
-from shared.redis_state.sharded_admission import ShardedAdmissionCache
 from shared.settings import Settings, get_settings
 from shared.shards import PerShard, ShardAddress, run_threads, slots_of
 from shared.startup import start, stop_on_signals

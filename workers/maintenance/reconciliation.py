@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Final, Protocol
 
+from shared.auth.admission import AdmissionCache
+from shared.auth.sharded_admission import ShardedAdmissionCache
 from shared.clock import now, ticks
 from shared.db.session import Database, Session
-from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
-from shared.db.usage import record_events
-from shared.metering import UsageEvent
 from shared.queue.states import JobStates
-from shared.redis_state.admission import AdmissionCache
-from shared.redis_state.sharded_admission import ShardedAdmissionCache
 from shared.telemetry.log import get_logger
+from shared.usage.metering import UsageEvent
+from shared.usage.repository import record_events
+from shared.usage.unmetered import list_unmetered_items, list_unmetered_jobs
 
 # The counter has normally recorded an event before this age.
 RECONCILE_AFTER: Final = timedelta(seconds=60)
@@ -34,7 +34,7 @@ def _lookback_start() -> datetime:
 
 
 class FindUnmetered(Protocol):
-    """A query for missing usage events of a time span; see `shared.db.unmetered`."""
+    """A query for missing usage events of a time span; see `shared.usage.unmetered`."""
 
     def __call__(
         self, session: Session, *, after: datetime, until: datetime, limit: int

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from shared.blobs.store import BlobMissingError, BlobStore
-from shared.db.fonts import FONTS
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.redis_state.pins import Pins
+from shared.files.fonts import FONTS
+from shared.templates.pins import Pins
 from workers.engine.ports import FontFile
 
 

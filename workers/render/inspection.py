@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from shared.errors import ErrorBody, ErrorKind
-from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, RenderJob
+from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
-from shared.well_formed import NotWellFormedError, check_well_formed
+from shared.templates.well_formed import NotWellFormedError, check_well_formed
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.fonts.properties import FaceProperties, FontRefusedError
 from workers.engine.layout.fonts.sanitizing import inspect_font as read_font_facts

@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from shared.errors import ErrorBody, ErrorKind
-from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
+from shared.jobs.records import JobOutcome, OutcomeStatus, RenderJob
 from shared.limits import MB
-from shared.previews import MEDIA_TYPES, PreviewFormat, PreviewRequest
+from shared.previews.records import MEDIA_TYPES, PreviewFormat, PreviewRequest
 from shared.telemetry.log import get_logger
 from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
 from workers.engine.pipeline import PreparedTemplate

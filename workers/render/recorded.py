@@ -8,7 +8,7 @@ from typing import Final
 
 from shared.db.session import Session
 from shared.errors import Unavailable, retry_while_unavailable
-from shared.job_lifecycle import JobLifecycle
+from shared.jobs.lifecycle import JobLifecycle
 from shared.queue.states import EndedJob
 from shared.telemetry.log import get_logger
 

@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Final
 
 from shared.errors import Unavailable
-from shared.jobs import FetchedImage, ImageProblem, RenderJob
+from shared.jobs.records import FetchedImage, ImageProblem, RenderJob
 from shared.limits import (
     MAX_IMAGE_BYTES,
     MAX_REMOTE_BYTES,

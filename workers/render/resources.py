@@ -8,15 +8,15 @@ from functools import partial
 from typing import Final
 
 from shared.blobs.store import BlobMissingError, BlobStore
-from shared.db.images import IMAGES
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.jobs import RenderJob
+from shared.files.images import IMAGES
+from shared.jobs.records import RenderJob
 from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.queue.claims import Claims
-from shared.redis_state.pins import Pins
 from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.templates.pins import Pins
 from workers.engine.ports import FontFile
 from workers.render.cache import SizedCache
 from workers.render.fonts import StoredFonts

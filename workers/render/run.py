@@ -9,9 +9,9 @@ from typing import Final, Protocol
 
 from shared.clock import epoch
 from shared.errors import ErrorBody, ErrorKind, Unavailable
-from shared.job_lifecycle import JobLifecycle
-from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
-from shared.previews import PreviewRequest
+from shared.jobs.lifecycle import JobLifecycle
+from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
+from shared.previews.records import PreviewRequest
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome

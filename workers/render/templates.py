@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from shared.db.session import Database
-from shared.db.templates import get_content
-from shared.jobs import PinnedTemplate
+from shared.jobs.records import PinnedTemplate
 from shared.limits import MB
 from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.templates.repository import get_content
 from workers.engine.pipeline import PreparedTemplate
 from workers.render.cache import SizedCache
 

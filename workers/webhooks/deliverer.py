@@ -11,13 +11,13 @@ from threading import Event, Lock
 from typing import Final
 
 from shared.clock import epoch, now, ticks
-from shared.db import webhooks
 from shared.db.session import Database
-from shared.db.webhooks import Attempt, DeliveryStatus, DueDelivery
 from shared.encryption import SecretCipher, SecretUnreadableError
 from shared.errors import Unavailable
 from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
 from shared.telemetry.log import get_logger
+from shared.webhooks import repository as webhooks
+from shared.webhooks.repository import Attempt, DeliveryStatus, DueDelivery
 from workers.webhooks.backoff import next_attempt, read_retry_after
 from workers.webhooks.signing import sign
 

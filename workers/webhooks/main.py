@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from shared.db import webhooks
 from shared.db.session import Database, open_database
 from shared.outbound import Outbound
 from shared.settings import Settings, get_settings
 from shared.startup import start, stop_on_signals
 from shared.telemetry.probe import start_probe
 from shared.telemetry.webhooks import WebhookMetrics
+from shared.webhooks import repository as webhooks
 from workers.webhooks.deliverer import WebhookDeliverer
 
 

@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 
-from shared.db.webhooks import SECRET_PREFIX
+from shared.webhooks.repository import SECRET_PREFIX
 
 
 def sign(delivery_id: str, at: int, body: bytes, secrets: Sequence[str]) -> dict[str, str]:

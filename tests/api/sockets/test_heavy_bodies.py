@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from shared.limits import MB
 from tests.api.conftest import running_front
 

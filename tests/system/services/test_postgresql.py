@@ -13,16 +13,21 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from shared.db.accounts import create_account, find_key_state, list_keys, revoke_key
+from shared.auth.accounts import create_account, find_key_state, list_keys, revoke_key
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.db.tables import metadata
-from shared.db.templates import create_template, delete_template, get_content, list_templates
-from shared.db.usage import find_totals, record_events
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
-from shared.jobs import Allowance
-from shared.metering import UsageEvent
+from shared.jobs.records import Allowance
+from shared.templates.repository import (
+    create_template,
+    delete_template,
+    get_content,
+    list_templates,
+)
+from shared.usage.metering import UsageEvent
+from shared.usage.repository import find_totals, record_events
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import make_url, select
 
 from deploy.embedded.launch import launch_farm, stop_farm
+from shared.auth.admission import AdmissionCache
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
 from shared.db.tables import usage_ledger
 from shared.queue.connection import connect
-from shared.redis_state.admission import AdmissionCache
 from tests.s3 import rclone_binary
 from tests.system.conftest import Account, open_account
 from tests.waiting import wait_until

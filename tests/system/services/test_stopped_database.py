@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from shared.db.accounts import create_account
+from shared.auth.accounts import create_account
 from tests.api.conftest import running_front
 
 

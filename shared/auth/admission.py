@@ -1,0 +1,137 @@
+"""The cache of API keys and usage counters: a request reads both in one Redis round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from functools import lru_cache
+from typing import Final, cast
+
+from redis import Redis
+
+from shared.auth.key_state import Admission, KeyState
+from shared.clock import now
+from shared.queue.connection import reachable, scan
+from shared.queue.scripts import register
+from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.usage.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key
+from shared.usage.periods import find_period
+
+# A cached state is updated on every change; the time to live only removes unused keys.
+STATE_TTL_SECONDS: Final = 24 * 3600
+
+# After a key is invalidated, nothing is cached under it for this long: a state read from the database
+# before the change must not be cached after it.
+TOMBSTONE_SECONDS: Final = 10
+
+_PACKAGE: Final = "shared.auth"
+_STATE_PREFIX: Final = "key:"
+_FIELDS: Final = ("production:pages", "production:calls", "draft:pages", "draft:calls", "seeded")
+
+
+class AdmissionCache:
+    """The cached states of keys; every change of a key or an account must update it.
+
+    Every method raises `Unavailable("queue")` if Redis does not answer.
+    """
+
+    def __init__(self, redis: Redis, *, observer: StoreObserver = NULL_OBSERVER) -> None:
+        self._redis = redis
+        self._observer = observer
+        self._find = register(redis, "find_key", package=_PACKAGE)
+        self._put = register(redis, "put_key", package=_PACKAGE)
+        self._drop = register(redis, "drop_keys", package=_PACKAGE)
+        self._seed = register(redis, "seed_usage", package=_PACKAGE)
+
+    def find(self, key_digest: str) -> Admission | None:
+        """Return the cached state for the SHA-256 of a key, or None."""
+        starts = _period_starts(now().date())
+        with reachable():
+            found = self._find(keys=[_state_key(key_digest)], args=list(starts))
+        text, counters = cast("tuple[bytes | None, list[bytes | None]]", found or (None, []))
+        state = None if text is None else KeyState.decode(text)
+        self._observer.count_cache_request(Cache.KEYS, is_hit=state is not None)
+        if state is None:
+            return None
+        period = find_period(now().date(), renewal_day=state.renewal_day)
+        return Admission(state, period, _totals(counters))
+
+    def put(self, key_digest: str, state: KeyState) -> None:
+        """Cache the state of a key as read from the database, unless the key was just invalidated."""
+        args: list[str | int] = [
+            STATE_TTL_SECONDS,
+            state.encode(),
+            state.account_id,
+            state.renewal_day,
+        ]
+        with reachable():
+            self._put(keys=[_state_key(key_digest)], args=args)
+
+    def drop(self, key_digests: Iterable[str]) -> None:
+        """Invalidate keys, so that their next request reads the database.
+
+        Call it after the change is committed.
+        """
+        keys = [_state_key(digest) for digest in key_digests]
+        if keys:
+            with reachable():
+                self._drop(keys=keys, args=[TOMBSTONE_SECONDS])
+
+    def drop_all(self) -> None:
+        """Invalidate every key, for a start after the database may have been changed outside."""
+        with reachable():
+            for keys in scan(self._redis, _state_key("*")):
+                self._redis.delete(*keys)
+
+    def seed_usage(self, account_id: str, period: str, totals: Totals) -> None:
+        """Add the ledger's totals to the counters; counters that were seeded before stay."""
+        values = (
+            totals.production.pages,
+            totals.production.calls,
+            totals.draft.pages,
+            totals.draft.calls,
+        )
+        pairs: list[str | int] = [
+            part for pair in zip(_FIELDS, values, strict=False) for part in pair
+        ]
+        with reachable():
+            self._seed(keys=[usage_key(account_id, period)], args=[COUNTER_TTL_SECONDS, *pairs])
+
+    def find_usage(self, account_id: str, period: str) -> Totals | None:
+        """Return the counters of a period, or None if they were not compared with the ledger yet."""
+        with reachable():
+            counters = self._redis.hmget(usage_key(account_id, period), *_FIELDS)
+        return _totals(cast("list[bytes | None]", counters))
+
+    def invalidate_usage(self, account_id: str, period: str) -> None:
+        """Invalidate a period's counters, so that the next read compares them with the ledger."""
+        with reachable():
+            self._redis.hdel(usage_key(account_id, period), "seeded")
+
+    def invalidate_all_usage(self) -> int:
+        """Invalidate the counters of every account; return how many were seeded."""
+        count = 0
+        with reachable():
+            for keys in scan(self._redis, usage_key("*", "*")):
+                pipe = self._redis.pipeline(transaction=False)
+                for key in keys:
+                    pipe.hdel(key, "seeded")
+                count += sum(pipe.execute())
+        return count
+
+
+def _state_key(key_digest: str) -> str:
+    return f"{_STATE_PREFIX}{key_digest}"
+
+
+@lru_cache(maxsize=2)
+def _period_starts(today: date) -> tuple[str, ...]:
+    return tuple(find_period(today, renewal_day=day).key for day in range(1, 32))
+
+
+def _totals(counters: list[bytes | None]) -> Totals | None:
+    *counts, seeded = counters
+    if seeded is None:
+        return None
+    pages, calls, draft_pages, draft_calls = (int(count or 0) for count in counts)
+    return Totals(Usage(pages, calls), Usage(draft_pages, draft_calls))

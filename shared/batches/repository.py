@@ -1,0 +1,386 @@
+"""The records of batches: accepting, listing, cancelling, assembling and finishing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import RowMapping, case, exists, func, insert, literal, select, update
+
+from shared.batches.records import (
+    Batch,
+    BatchKind,
+    BatchOutput,
+    BatchStatus,
+    Chunk,
+    ChunkStatus,
+    CsvHeader,
+    DocumentCounts,
+)
+from shared.batches.rotation import add_to_rotation
+from shared.clock import timestamp
+from shared.db.newest import list_newest
+from shared.db.session import Session
+from shared.db.slots import belongs_to_slots
+from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
+from shared.error_bodies import write_error_body
+from shared.errors import ErrorBody
+from shared.jobs.records import Allowance, Meter, PinnedTemplate
+from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
+
+# The results of a batch are kept for a day, its record for a week.
+RESULT_RETENTION: Final = timedelta(hours=24)
+RECORD_RETENTION: Final = timedelta(days=7)
+
+_UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyAttempt:
+    """An attempt to assemble a merged PDF: its number, from 1, and when the first one was made."""
+
+    number: int
+    first_at: datetime
+
+
+def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
+    """Write the record as clients see it."""
+    record: dict[str, Any] = {
+        "id": batch.id,
+        "status": batch.status.value,
+        "total": batch.total,
+        **asdict(counts),
+        "created_at": timestamp(batch.created_at),
+    }
+    if batch.error is not None:
+        record["error"] = batch.error
+    times = {"finished_at": batch.finished_at, "expires_at": batch.expires_at}
+    return record | {name: timestamp(time) for name, time in times.items() if time is not None}
+
+
+def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
+    """Insert a batch and its chunks; with the commit it is accepted."""
+    row = {
+        "id": batch.id,
+        "account_id": batch.account_id,
+        "workspace_id": batch.workspace_id,
+        "user_id": batch.user_id,
+        "request_id": batch.request_id,
+        "status": batch.status,
+        "output": batch.output,
+        "kind": batch.kind,
+        "charset": None,  # the stored body is UTF-8
+        "header": asdict(batch.head) if batch.head else None,
+        "is_draft": batch.is_draft,
+        "template": batch.template,
+        "pinned": asdict(batch.pinned),
+        "meter": {**asdict(batch.meter), "allowance": batch.meter.allowance.value},
+        "total": batch.total,
+        "body_key": batch.body_key,
+        "body_bytes": batch.body_bytes,
+        "created_at": batch.created_at,
+        "traceparent": batch.traceparent,
+    }
+    add_to_rotation(session, batch.account_id, at=batch.created_at)
+    session.execute(insert(batches).values(row))
+    session.execute(insert(batch_chunks), [_chunk_row(chunk) for chunk in chunks])
+
+
+def find_batch(session: Session, batch_id: str, *, account_id: str | None = None) -> Batch | None:
+    """Return a batch; with an account, None if it belongs to another one or is deleted."""
+    query = select(batches).where(batches.c.id == batch_id)
+    if account_id is not None:
+        query = query.where(batches.c.account_id == account_id, batches.c.removed_at.is_(None))
+    row = session.execute(query).mappings().first()
+    return None if row is None else read_batch(row)
+
+
+def count_items(session: Session, batch: Batch) -> DocumentCounts:
+    """Count the documents of a batch by state."""
+    return _count(batch, *_sum_chunks(session, [batch.id]).get(batch.id, (0, 0, 0, 0)))
+
+
+def list_batches(
+    session: Session,
+    account_id: str,
+    *,
+    statuses: Iterable[BatchStatus],
+    limit: int,
+    start_after: str | None,
+) -> list[tuple[Batch, DocumentCounts]]:
+    """Return up to `limit` batches of an account, newest first, each with its document counts.
+
+    `start_after` is the last batch of the page before.
+    """
+    words = [status.value for status in statuses]
+    newest = list_newest(
+        session, batches, account_id, statuses=words, limit=limit, start_after=start_after
+    )
+    query = select(batches).where(batches.c.id.in_(newest)).order_by(batches.c.id.desc())
+    found = [read_batch(row) for row in session.execute(query).mappings()]
+    sums = _sum_chunks(session, newest)
+    return [(batch, _count(batch, *sums.get(batch.id, (0, 0, 0, 0)))) for batch in found]
+
+
+def count_unfinished_batches(session: Session, account_id: str) -> int:
+    """Count the batches of an account that have not ended."""
+    query = (
+        select(func.count())
+        .select_from(batches)
+        .where(batches.c.account_id == account_id, batches.c.status.in_(_UNENDED))
+    )
+    return int(session.scalar(query) or 0)
+
+
+def has_running_chunk(session: Session, batch_id: str) -> bool:
+    """Return whether a worker is rendering a batch, which continues for seconds after a cancellation."""
+    running = exists().where(
+        batch_chunks.c.batch_id == batch_id, batch_chunks.c.status == ChunkStatus.RUNNING
+    )
+    return bool(session.scalar(select(running)))
+
+
+def cancel_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
+    """Cancel an unfinished batch and its queued chunks; return False if it had already ended."""
+    cancelled = session.execute(
+        update(batches)
+        .where(batches.c.id == batch_id, batches.c.status.in_(_UNENDED))
+        .values(**_end(BatchStatus.CANCELLED, at))
+        .returning(batches.c.id)
+    ).first()
+    if cancelled is None:
+        return False
+    session.execute(
+        update(batch_chunks)
+        .where(batch_chunks.c.batch_id == batch_id, batch_chunks.c.status == ChunkStatus.QUEUED)
+        .values(status=ChunkStatus.CANCELLED)
+    )
+    return True
+
+
+def finish_batch(session: Session, batch_id: str, *, at: datetime) -> Batch | None:
+    """Finish a batch without a merged PDF whose chunks are all done; return it if this call finished it.
+
+    The same unit of work queues the notifications of its account's webhooks.
+    """
+    return _finish(session, batch_id, at, needs_assembling=False, result={})
+
+
+def finish_merged_batch(
+    session: Session, batch_id: str, *, result_key: str | None, result_bytes: int, at: datetime
+) -> Batch | None:
+    """Finish a merged batch; `result_key` is None if no document succeeded. Return it if this call did."""
+    result = {"result_key": result_key, "result_bytes": result_bytes}
+    return _finish(session, batch_id, at, needs_assembling=True, result=result)
+
+
+def begin_assembly_attempt(
+    session: Session, batch_id: str, *, at: datetime
+) -> AssemblyAttempt | None:
+    """Count an attempt to assemble a batch and return it; None if the batch has ended."""
+    columns = batches.c
+    row = session.execute(
+        update(batches)
+        .where(columns.id == batch_id, columns.status.in_(_UNENDED))
+        .values(
+            assembly_tries=columns.assembly_tries + 1,
+            assembly_begun_at=func.coalesce(columns.assembly_begun_at, literal(at, Instant)),
+        )
+        .returning(columns.assembly_tries, columns.assembly_begun_at)
+    ).first()
+    return None if row is None else AssemblyAttempt(*row)
+
+
+def revert_assembly_attempt(session: Session, batch_id: str) -> None:
+    """Uncount an attempt that failed for a reason outside of the batch."""
+    columns = batches.c
+    session.execute(
+        update(batches)
+        .where(columns.id == batch_id, columns.assembly_tries > 0)
+        .values(assembly_tries=columns.assembly_tries - 1)
+    )
+
+
+def fail_merged_batch(
+    session: Session, batch_id: str, *, error: ErrorBody, at: datetime
+) -> Batch | None:
+    """Finish a merged batch without a PDF because of an error; return it if this call finished it."""
+    result = {"error": write_error_body(error, at=at)}
+    return _finish(session, batch_id, at, needs_assembling=True, result=result)
+
+
+def is_complete(session: Session, batch_id: str) -> bool:
+    """Return whether all chunks of a batch are done."""
+    return not session.scalar(select(_has_unended_chunk(batch_id)))
+
+
+def list_complete(
+    session: Session, *, limit: int, slots: AbstractSet[str] | None = None
+) -> list[Batch]:
+    """Return unfinished batches whose chunks are all done, of the accounts in `slots`."""
+    # A running batch has no cancelled chunk, so every chunk that is not done is open.
+    chunk_left = (
+        select(batch_chunks.c.number)
+        .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN)
+        .exists()
+    )
+    query = (
+        select(batches)
+        .where(batches.c.status == BatchStatus.RUNNING, ~chunk_left)
+        .where(belongs_to_slots(batches.c.account_id, slots))
+        .order_by(batches.c.created_at)
+        .limit(limit)
+    )
+    return [read_batch(row) for row in session.execute(query).mappings()]
+
+
+def list_unfinished_batches(session: Session, *, limit: int) -> list[tuple[Batch, DocumentCounts]]:
+    """Return unfinished batches, oldest first, each with its document counts."""
+    query = (
+        select(batches)
+        .where(batches.c.status.in_(_UNENDED))
+        .order_by(batches.c.created_at, batches.c.id)
+        .limit(limit)
+    )
+    found = [read_batch(row) for row in session.execute(query).mappings().all()]
+    return [(batch, count_items(session, batch)) for batch in found]
+
+
+def soft_delete_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
+    """Hide an ended batch from its clients; return whether there was one.
+
+    The maintenance process deletes its blobs and rows, of which there may be 100,000, in its next round.
+    """
+    columns = batches.c
+    removed = session.execute(
+        update(batches)
+        .where(columns.id == batch_id, columns.status.not_in(_UNENDED))
+        .where(columns.removed_at.is_(None))
+        .values(removed_at=at, sweep_at=at)
+        .returning(columns.id)
+    )
+    return removed.first() is not None
+
+
+def clear_body_key(session: Session, batch_id: str) -> None:
+    """Record that the body of a batch is deleted."""
+    session.execute(update(batches).where(batches.c.id == batch_id).values(body_key=None))
+
+
+def read_batch(row: RowMapping | Mapping[str, Any]) -> Batch:
+    """Read a batch from its row."""
+    meter, head = row["meter"], row["header"]
+    return Batch(
+        id=row["id"],
+        account_id=row["account_id"],
+        workspace_id=row["workspace_id"],
+        user_id=row["user_id"],
+        request_id=row["request_id"],
+        status=BatchStatus(row["status"]),
+        output=BatchOutput(row["output"]),
+        kind=BatchKind(row["kind"]),
+        head=CsvHeader(tuple(head["columns"]), head["delimiter"]) if head else None,
+        is_draft=row["is_draft"],
+        template=row["template"],
+        pinned=PinnedTemplate(**row["pinned"]),
+        meter=Meter(**{**meter, "allowance": Allowance(meter["allowance"])}),
+        total=row["total"],
+        body_key=row["body_key"],
+        body_bytes=row["body_bytes"],
+        created_at=row["created_at"],
+        result_key=row["result_key"],
+        result_bytes=row["result_bytes"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        expires_at=row["expires_at"],
+        error=row["error"],
+        traceparent=row["traceparent"],
+        removed_at=row["removed_at"],
+    )
+
+
+def _finish(
+    session: Session,
+    batch_id: str,
+    at: datetime,
+    *,
+    needs_assembling: bool,
+    result: Mapping[str, Any],
+) -> Batch | None:
+    is_merged = batches.c.output == BatchOutput.MERGED
+    row = (
+        session.execute(
+            update(batches)
+            .where(
+                batches.c.id == batch_id,
+                batches.c.status.in_(_UNENDED),
+                is_merged if needs_assembling else ~is_merged,
+                ~_has_unended_chunk(batch_id),
+            )
+            .values(**_end(BatchStatus.FINISHED, at), **result)
+            .returning(*batches.c)
+        )
+        .mappings()
+        .first()
+    )
+    if row is None:
+        return None
+    batch = read_batch(row)
+    notification = WebhookNotification(
+        batch.account_id,
+        WebhookEvent.BATCH_FINISHED,
+        lambda: write_batch(batch, count_items(session, batch)),
+    )
+    enqueue(session, [notification], at=at)
+    return batch
+
+
+def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
+    """Return for each batch the documents running, succeeded and failed, and the pages."""
+    columns = batch_chunks.c
+    is_running = case((columns.status == ChunkStatus.RUNNING, 1), else_=0)
+    query = (
+        select(
+            columns.batch_id,
+            func.sum(is_running),
+            func.sum(columns.succeeded),
+            func.sum(columns.failed),
+            func.sum(columns.pages),
+        )
+        .where(columns.batch_id.in_(batch_ids))
+        .group_by(columns.batch_id)
+    )
+    return {
+        batch_id: tuple(int(number or 0) for number in sums)
+        for batch_id, *sums in session.execute(query)
+    }
+
+
+def _count(batch: Batch, running: int, succeeded: int, failed: int, pages: int) -> DocumentCounts:
+    left = batch.total - succeeded - failed - running
+    is_cancelled = batch.status is BatchStatus.CANCELLED
+    queued, cancelled = (0, left) if is_cancelled else (left, 0)
+    return DocumentCounts(queued, running, succeeded, failed, cancelled, pages)
+
+
+def _has_unended_chunk(batch_id: str) -> Any:
+    return exists().where(
+        batch_chunks.c.batch_id == batch_id, batch_chunks.c.status != ChunkStatus.DONE
+    )
+
+
+def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
+    expires_at = at + RESULT_RETENTION
+    return {
+        "status": status,
+        "finished_at": at,
+        "expires_at": expires_at,
+        "sweep_at": expires_at,
+    }
+
+
+def _chunk_row(chunk: Chunk) -> dict[str, Any]:
+    return {**asdict(chunk), "status": chunk.status.value}

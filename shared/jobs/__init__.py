@@ -1,0 +1,1 @@
+"""Jobs: their records, how they are accepted, kept and ended."""

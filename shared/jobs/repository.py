@@ -1,0 +1,299 @@
+"""The job table: jobs recorded before they run and kept for days after their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
+
+from shared.clock import timestamp
+from shared.db.newest import list_newest
+from shared.db.session import Session
+from shared.db.slots import belongs_to_slots
+from shared.db.tables import jobs
+from shared.db.upsert import add_rows
+from shared.jobs.records import Lane
+from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
+
+RESULT_RETENTION: Final = timedelta(hours=24)
+RECORD_RETENTION: Final = timedelta(days=7)
+
+
+class JobStatus(StrEnum):
+    """The state of a job."""
+
+    QUEUED = "queued"
+    RUNNING = "running"  # only known in the queue: the table has `queued` until the end
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the job has ended."""
+        return self not in (JobStatus.QUEUED, JobStatus.RUNNING)
+
+
+_NEW: Final = (
+    "id",
+    "account_id",
+    "workspace_id",
+    "user_id",
+    "message",
+    "is_draft",
+    "template",
+    "created_at",
+    "queued_at",
+    "sweep_at",
+)
+_EVENTS: Final = {
+    JobStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
+    JobStatus.FAILED: WebhookEvent.JOB_FAILED,
+}
+_FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
+# Built once: building a statement takes as long as running it, and every job uses these.
+_IS_JOB: Final = jobs.c.id == bindparam("of_job")
+_FIND: Final = select(jobs).where(_IS_JOB)
+# In a fixed order, to avoid deadlocks between processes that end the same jobs.
+_TAKE_OPEN: Final = (
+    select(jobs)
+    .where(jobs.c.id.in_(bindparam("of_jobs", expanding=True)), jobs.c.status.not_in(_FINAL))
+    .order_by(jobs.c.id)
+    .with_for_update()
+)
+# Without the message, which may be 64 KB and is in no list.
+_LIST: Final[Select[Any]] = (
+    select(
+        *(column for column in jobs.c if column is not jobs.c.message), literal("").label("message")
+    )
+    .where(jobs.c.id.in_(bindparam("of_jobs", expanding=True)))
+    .order_by(jobs.c.id.desc())
+)
+_END: Final = update(jobs).where(_IS_JOB)
+
+
+@dataclass(slots=True)  # not frozen: that would cost 2 µs for each; treat it as immutable
+class JobRecord:
+    """A row of the job table. `error` is the error body for the client."""
+
+    id: str
+    account_id: str
+    workspace_id: str | None
+    user_id: str
+    status: JobStatus
+    lane: Lane
+    message: str
+    is_draft: bool
+    template: str | None
+    pages: int | None
+    filename: str | None
+    timings: Mapping[str, float] | None
+    error: Mapping[str, Any] | None
+    pdf_key: str | None
+    pdf_size: int | None
+    created_at: datetime
+    queued_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    sweep_at: datetime | None
+    warnings: Sequence[Mapping[str, Any]] | None = None
+    slice_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """The end of a job: a PDF and its pages, or the error body."""
+
+    status: JobStatus
+    started_at: datetime | None = None
+    pages: int | None = None
+    filename: str | None = None
+    timings: Mapping[str, float] | None = None
+    error: Mapping[str, Any] | None = None
+    pdf_key: str | None = None
+    pdf_size: int | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
+
+
+def write_job(job: JobRecord) -> dict[str, Any]:
+    """Write the record as clients see it."""
+    record: dict[str, Any] = {"id": job.id, "status": job.status.value, "draft": job.is_draft}
+    optional = {
+        "template": job.template,
+        "pages": job.pages,
+        "error": job.error,
+        "warnings": job.warnings,
+    }
+    record |= {name: value for name, value in optional.items() if value is not None}
+    times = {
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+        "expires_at": job.expires_at,
+    }
+    return record | {name: timestamp(time) for name, time in times.items() if time is not None}
+
+
+def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
+    """Insert new jobs."""
+    if records:
+        add_rows(session, jobs, [_new_row(record) for record in records])
+
+
+def find_job(session: Session, job_id: str) -> JobRecord | None:
+    """Return a job of any account, None if there is none."""
+    row = session.execute(_FIND, {"of_job": job_id}).mappings().first()
+    return None if row is None else _record(row)
+
+
+def list_jobs(
+    session: Session,
+    account_id: str,
+    *,
+    statuses: Iterable[JobStatus],
+    limit: int,
+    start_after: str | None,
+) -> Sequence[JobRecord]:
+    """Return up to `limit` jobs of an account, newest first, without their messages.
+
+    `statuses` are those of the table, which has no running jobs; `start_after` is the last job of the
+    previous page.
+    """
+    words = [status.value for status in statuses]
+    newest = list_newest(
+        session, jobs, account_id, statuses=words, limit=limit, start_after=start_after
+    )
+    found = session.execute(_LIST, {"of_jobs": newest}).mappings() if newest else ()
+    return [_record(row) for row in found]
+
+
+def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> AbstractSet[str]:
+    """Record the ends of jobs and enqueue their webhooks; return the ids of jobs that were open.
+
+    Jobs that have already ended or were deleted are left unchanged.
+    """
+    rows = session.execute(_TAKE_OPEN, {"of_jobs": list(ends)}).mappings().all()
+    if not rows:
+        return frozenset()
+    values = {row["id"]: _end_values(ends[row["id"]], at) for row in rows}
+    session.execute(_END, [{"of_job": job_id, **each} for job_id, each in values.items()])
+    enqueue(session, _make_notifications(rows, ends, values), at=at)
+    return values.keys()
+
+
+def remove_job(session: Session, job_id: str) -> bool:
+    """Delete an ended job; its idempotency key stays. Return whether there was one."""
+    gone = delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(_FINAL))
+    return session.execute(gone.returning(jobs.c.id)).first() is not None
+
+
+def list_unfinished_jobs(
+    session: Session,
+    lane: Lane,
+    *,
+    before: datetime,
+    limit: int,
+    slots: AbstractSet[str] | None = None,
+) -> Sequence[JobRecord]:
+    """Return unfinished jobs that were queued last before an instant, oldest first.
+
+    `slots` selects the accounts of a shard; None means all accounts.
+    """
+    found = (
+        select(jobs)
+        .where(jobs.c.status == JobStatus.QUEUED.value, jobs.c.queued_at < before)
+        .where(jobs.c.lane == lane.value, belongs_to_slots(jobs.c.account_id, slots))
+        .order_by(jobs.c.queued_at, jobs.c.id)
+        .limit(limit)
+    )
+    return [_record(row) for row in session.execute(found).mappings()]
+
+
+def mark_jobs_requeued(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
+    """Record that jobs were queued again."""
+    open_ones = update(jobs).where(jobs.c.id.in_(list(job_ids)), jobs.c.status.not_in(_FINAL))
+    session.execute(open_ones.values(queued_at=at))
+
+
+def count_unfinished_jobs(session: Session) -> int:
+    """Return the number of unfinished jobs."""
+    counted = select(func.count()).where(jobs.c.status == JobStatus.QUEUED.value)
+    return session.scalar(counted) or 0
+
+
+def list_due_jobs(
+    session: Session, *, at: datetime, limit: int, slots: AbstractSet[str] | None = None
+) -> Sequence[JobRecord]:
+    """Return jobs of some accounts that are due for cleanup, longest due first."""
+    found = (
+        select(jobs)
+        .where(jobs.c.sweep_at <= at, belongs_to_slots(jobs.c.account_id, slots))
+        .order_by(jobs.c.sweep_at)
+        .limit(limit)
+    )
+    return [_record(row) for row in session.execute(found).mappings()]
+
+
+def mark_result_deleted(
+    session: Session, job: JobRecord, *, record_retention: timedelta = RECORD_RETENTION
+) -> None:
+    """Record that a job's PDF is deleted; its record expires `record_retention` after its end."""
+    assert job.finished_at is not None
+    session.execute(
+        update(jobs)
+        .where(jobs.c.id == job.id)
+        .values(pdf_key=None, sweep_at=job.finished_at + record_retention)
+    )
+
+
+def _make_notifications(
+    rows: Sequence[RowMapping], ends: Mapping[str, JobEnd], values: Mapping[str, dict[str, Any]]
+) -> list[WebhookNotification]:
+    """Return the webhook notifications for the ends of jobs; `rows` are the rows before the update."""
+
+    def write(row: RowMapping) -> Mapping[str, Any]:
+        end = values[row["id"]] | {"status": ends[row["id"]].status}
+        return write_job(replace(_record(row), **end))
+
+    return [
+        WebhookNotification(row["account_id"], _EVENTS[status], partial(write, row))
+        for row in rows
+        if (status := ends[row["id"]].status) in _EVENTS
+    ]
+
+
+def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
+    return {
+        "status": end.status.value,
+        "started_at": end.started_at,
+        "pages": end.pages,
+        "filename": end.filename,
+        "timings": end.timings and dict(end.timings),
+        "error": end.error and dict(end.error),
+        "pdf_key": end.pdf_key,
+        "pdf_size": end.pdf_size,
+        "warnings": list(end.warnings) or None,
+        "finished_at": at,
+        "expires_at": at + RESULT_RETENTION,
+        "sweep_at": at + RESULT_RETENTION,
+    }
+
+
+def _new_row(record: JobRecord) -> dict[str, Any]:
+    # Columns that a new job leaves empty are omitted: each one costs a conversion.
+    row = {name: getattr(record, name) for name in _NEW}
+    return row | {"status": record.status.value, "lane": record.lane.value}
+
+
+def _record(row: RowMapping) -> JobRecord:
+    raw: dict[str, Any] = {**row}
+    return JobRecord(
+        **raw | {"status": JobStatus(raw["status"]), "lane": Lane(raw["lane"])},
+    )

@@ -1,0 +1,1 @@
+"""Previews: records that front and workers exchange."""

@@ -1,0 +1,153 @@
+"""Tags of a template: movable names of its versions, and their history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from sqlalchemy import RowMapping, Select, delete, insert, select, update
+
+from shared.db import user_refs
+from shared.db.session import Session
+from shared.db.tables import tag_events, tags
+from shared.db.user_refs import UserRef
+from shared.templates.repository import lock_template
+from shared.templates.versions import get_version
+
+PAGE: Final = 100
+HISTORY_DEPTH: Final = 100
+
+Action = Literal["created", "moved", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag and the version it points at."""
+
+    tag: str
+    version: int
+    updated_at: datetime
+    updated_by: UserRef
+
+
+@dataclass(frozen=True, slots=True)
+class TagEvent:
+    """One change of a tag. `version` is None if it was removed, `previous_version` if it was created."""
+
+    action: Action
+    version: int | None
+    previous_version: int | None
+    at: datetime
+    by: UserRef
+
+
+def set_tag(
+    session: Session,
+    account_id: str,
+    template_id: str,
+    tag: str,
+    *,
+    version: int,
+    user: UserRef,
+    at: datetime,
+) -> None:
+    """Point a tag at a published version; without a change nothing is recorded.
+
+    Raises:
+        ServiceError: 404, the account has no such template, or the template no such version.
+    """
+    # The lock keeps the history in the order of the changes.
+    lock_template(session, account_id, template_id)
+    get_version(session, template_id, version)
+    before = find_tag(session, template_id, tag)
+    if before is not None and before.version == version:
+        return
+    values = {"version": version, "updated_at": at, "updated_by": user.id}
+    if before is None:
+        session.execute(insert(tags).values(template_id=template_id, tag=tag, **values))
+    else:
+        session.execute(update(tags).filter_by(template_id=template_id, tag=tag).values(**values))
+    event = TagEvent(
+        "moved" if before else "created", version, before.version if before else None, at, user
+    )
+    _note(session, template_id, tag, event)
+
+
+def remove_tag(
+    session: Session, account_id: str, template_id: str, tag: str, *, user: UserRef, at: datetime
+) -> bool:
+    """Remove a tag and keep its history; return whether the tag existed.
+
+    Raises:
+        ServiceError: 404, the account has no such template.
+    """
+    lock_template(session, account_id, template_id)
+    before = find_tag(session, template_id, tag)
+    if before is None:
+        return False
+    session.execute(delete(tags).where(tags.c.template_id == template_id, tags.c.tag == tag))
+    _note(session, template_id, tag, TagEvent("removed", None, before.version, at, user))
+    return True
+
+
+def find_tag(session: Session, template_id: str, tag: str) -> Tag | None:
+    """Return a tag, None if it does not exist."""
+    row = session.execute(_tags(template_id).where(tags.c.tag == tag)).mappings().first()
+    return _tag(row) if row else None
+
+
+def list_tags(
+    session: Session, template_id: str, *, limit: int, start_after: str | None
+) -> Sequence[Tag]:
+    """Return up to `limit` tags after `start_after`, sorted by name."""
+    query = _tags(template_id).order_by(tags.c.tag).limit(limit)
+    if start_after is not None:
+        query = query.where(tags.c.tag > start_after)
+    return [_tag(row) for row in session.execute(query).mappings()]
+
+
+def list_history(session: Session, template_id: str, tag: str, *, limit: int) -> Sequence[TagEvent]:
+    """Return the `limit` most recent changes of a tag, which may be removed, newest first."""
+    joined, columns = user_refs.join_author(tag_events, by="by")
+    query = (
+        select(tag_events, *columns)
+        .select_from(joined)
+        .where(tag_events.c.template_id == template_id, tag_events.c.tag == tag)
+        .order_by(tag_events.c.id.desc())
+        .limit(limit)
+    )
+    return [
+        TagEvent(
+            row["action"],
+            row["version"],
+            row["previous_version"],
+            row["at"],
+            user_refs.read_author(row),
+        )
+        for row in session.execute(query).mappings()
+    ]
+
+
+def _note(session: Session, template_id: str, tag: str, event: TagEvent) -> None:
+    session.execute(
+        insert(tag_events).values(
+            template_id=template_id,
+            tag=tag,
+            action=event.action,
+            version=event.version,
+            previous_version=event.previous_version,
+            at=event.at,
+            by=event.by.id,
+        )
+    )
+
+
+def _tags(template_id: str) -> Select[Any]:
+    joined, columns = user_refs.join_author(tags, by="updated_by")
+    return select(tags, *columns).select_from(joined).where(tags.c.template_id == template_id)
+
+
+def _tag(row: RowMapping) -> Tag:
+    return Tag(row["tag"], row["version"], row["updated_at"], user_refs.read_author(row))

@@ -1,0 +1,142 @@
+"""Published versions of a template: numbered from 1 without gaps, never changed, never deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import RowMapping, Select, insert, select, update
+
+from shared.db import user_refs
+from shared.db.session import Session
+from shared.db.tables import templates, versions
+from shared.db.user_refs import UserRef
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.jobs.records import PinnedTemplate
+from shared.templates.linking import find_published_links, read_recorded_links, record_links
+from shared.templates.pinning import Reader
+from shared.templates.repository import (
+    EMPTY_SHA256,
+    get_content,
+    lock_template,
+    own_template_not_found,
+)
+
+PAGE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A published version; `sha256` identifies its content."""
+
+    version: int
+    sha256: str
+    message: str
+    created_at: datetime
+    created_by: UserRef
+
+
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """The result of publishing: a new version, or the newest one if its content is the same."""
+
+    version: Version
+    is_new: bool
+
+
+def publish_version(
+    session: Session,
+    reader: Reader,
+    template_id: str,
+    *,
+    message: str,
+    user: UserRef,
+    at: datetime,
+) -> PublishResult:
+    """Publish a template's live content under the next number, with what its links name now.
+
+    Content is unchanged if it is that of the newest version and its links still name the same.
+
+    Raises:
+        ServiceError: 404, the account has no such template; 400, it has no content, or the templates
+            that it links to are too large.
+    """
+    # Locked until the commit, so that versions of a template are published one after another.
+    template = lock_template(session, reader.account_id, template_id)
+    if template["deleted_at"] is not None:
+        raise own_template_not_found(template_id)
+    digest, count = template["sha256"], template["version_count"]
+    if digest == EMPTY_SHA256:
+        raise ServiceError(
+            400,
+            f"Template {template_id!r} has no content to publish.",
+            code=ErrorCode.TEMPLATE_EMPTY,
+        )
+    links = find_published_links(session, reader, get_content(session, digest))
+    newest = find_version(session, template_id, count)
+    if newest is not None and newest.sha256 == digest:
+        recorded = read_recorded_links(session, PinnedTemplate(template_id, count, digest))
+        if links == (recorded or {}):
+            return PublishResult(newest, is_new=False)
+    session.execute(
+        insert(versions).values(
+            template_id=template_id,
+            version=count + 1,
+            sha256=digest,
+            message=message,
+            created_at=at,
+            created_by=user.id,
+        )
+    )
+    record_links(session, PinnedTemplate(template_id, count + 1, digest), links)
+    session.execute(
+        update(templates).where(templates.c.id == template_id).values(version_count=count + 1)
+    )
+    return PublishResult(get_version(session, template_id, count + 1), is_new=True)
+
+
+def list_versions(session: Session, template_id: str, *, limit: int) -> Sequence[Version]:
+    """Return up to `limit` versions, newest first."""
+    query = _records(template_id).order_by(versions.c.version.desc()).limit(limit)
+    return [_record(row) for row in session.execute(query).mappings()]
+
+
+def find_version(session: Session, template_id: str, version: int) -> Version | None:
+    """Return a version by number, None if it is not published."""
+    query = _records(template_id).where(versions.c.version == version)
+    row = session.execute(query).mappings().first()
+    return _record(row) if row else None
+
+
+def get_version(session: Session, template_id: str, version: int) -> Version:
+    """Return a version by number.
+
+    Raises:
+        ServiceError: 404 without a code, it is not published.
+    """
+    found = find_version(session, template_id, version)
+    if found is None:
+        raise ServiceError(
+            404,
+            f"Template {template_id!r} has no published version {version}.",
+            kind=ErrorKind.NOT_FOUND,
+        )
+    return found
+
+
+def _records(template_id: str) -> Select[Any]:
+    joined, columns = user_refs.join_author(versions, by="created_by")
+    query = select(versions, *columns).select_from(joined)
+    return query.where(versions.c.template_id == template_id)
+
+
+def _record(row: RowMapping) -> Version:
+    return Version(
+        version=row["version"],
+        sha256=row["sha256"],
+        message=row["message"],
+        created_at=row["created_at"],
+        created_by=user_refs.read_author(row),
+    )

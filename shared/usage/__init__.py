@@ -1,0 +1,1 @@
+"""Usage: metering events, billing periods, the ledger and its totals."""

@@ -1,0 +1,182 @@
+"""Metering: usage events, the totals of a billing period, and their Redis counters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from shared import json_text
+from shared.clock import timestamp
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.identifiers import TEMPLATE_ID
+from shared.jobs.records import Allowance, Meter
+
+EVENT_TYPE: Final = "pressroom.pages"
+EVENT_SOURCE: Final = "/pressroom/workers"
+
+# Longer than any billing period, so that its counters outlive it and then expire.
+COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
+
+# The limits of the ledger's columns: one event beyond them would block all others of its batch.
+_MAX_ID: Final = 64
+_MAX_PAGES: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Pages and renders counted against one allowance."""
+
+    pages: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The usage of an account in one billing period, by allowance."""
+
+    production: Usage = Usage()
+    draft: Usage = Usage()
+
+    def of(self, allowance: Allowance) -> Usage:
+        """Return the usage of one allowance."""
+        return self.draft if allowance is Allowance.DRAFT else self.production
+
+
+def usage_key(account_id: str, period: str) -> str:
+    """Return the key of the Redis hash that caches the totals of an account's period.
+
+    Its fields are `production:pages`, `production:calls`, `draft:pages`, `draft:calls`, and
+    `seeded` once the ledger's totals have been added.
+    """
+    return f"usage:{account_id}:{period}"
+
+
+def allowance_exceeded(meter: Meter, used: int) -> ErrorBody:
+    """Return the error of a render whose allowance is exhausted: `used` pages of its cap."""
+    is_draft = meter.allowance is Allowance.DRAFT
+    return ErrorBody(
+        402,
+        f"The {meter.allowance} page allowance of this billing period is used up: "
+        f"{used} of {meter.cap} pages.",
+        ErrorKind.QUOTA,
+        ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
+        {"cap": meter.cap, "usage": used},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UsageEvent:
+    """One metered render, identified by its job id: duplicates count once."""
+
+    job_id: str
+    account_id: str
+    period: str
+    allowance: Allowance
+    pages: int
+    occurred_at: datetime
+    template_id: str | None = None
+
+    @classmethod
+    def of(cls, meter: Meter, job_id: str, *, pages: int, at: datetime) -> UsageEvent:
+        """Return the event of a finished job of an account; `at` is when it ended."""
+        return cls(
+            job_id, meter.account_id, meter.period, meter.allowance, pages, at, meter.template_id
+        )
+
+    def encode(self) -> str:
+        """Encode the event as a CloudEvents 1.0 JSON object."""
+        return json_text.encode(
+            {
+                "specversion": "1.0",
+                "type": EVENT_TYPE,
+                "source": EVENT_SOURCE,
+                "id": self.job_id,
+                "subject": self.account_id,
+                "time": timestamp(self.occurred_at),
+                "datacontenttype": "application/json",
+                "data": {
+                    "pages": self.pages,
+                    "allowance": self.allowance.value,
+                    "period": self.period,
+                }
+                | ({} if self.template_id is None else {"template": self.template_id}),
+            }
+        ).decode()
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> UsageEvent:
+        """Read an event from its JSON object.
+
+        Raises:
+            ValueError: the text is not a usage event, or a field is missing or invalid.
+        """
+        try:
+            raw = json.loads(text)
+            if raw["type"] != EVENT_TYPE:
+                raise ValueError(f"event type {raw['type']!r}, expected {EVENT_TYPE!r}")
+            data = raw["data"]
+            return cls(
+                job_id=_text(raw["id"]),
+                account_id=_text(raw["subject"]),
+                period=_day(data["period"]),
+                allowance=Allowance(data["allowance"]),
+                pages=_count(data["pages"]),
+                occurred_at=_instant(raw["time"]),
+                template_id=_template_id(data.get("template")),
+            )
+        except (KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"not a usage event: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class EndedDocument:
+    """A rendered document: its pages, and its usage event if it is metered."""
+
+    pages: int
+    event: UsageEvent | None
+
+
+def metering_args(meter: Meter, ended: Iterable[EndedDocument]) -> list[str | int]:
+    """Return the arguments of `metering.lua`: TTL of the counters, allowance, cap, then pages and event of each document."""
+    args: list[str | int] = [
+        COUNTER_TTL_SECONDS,
+        meter.allowance.value,
+        "" if meter.cap is None else meter.cap,
+    ]
+    for each in ended:
+        args += each.pages, "" if each.event is None else each.event.encode()
+    return args
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID:
+        raise ValueError(f"expected text of 1 to {_MAX_ID} characters, got {value!r}")
+    return value
+
+
+def _template_id(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not TEMPLATE_ID.match(value):
+        raise ValueError(f"expected a template id, got {value!r}")
+    return value
+
+
+def _day(value: object) -> str:
+    return date.fromisoformat(_text(value)).isoformat()
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_PAGES:
+        raise ValueError(f"expected a number of pages, got {value!r}")
+    return value
+
+
+def _instant(value: object) -> datetime:
+    instant = datetime.fromisoformat(_text(value))
+    if instant.tzinfo is None:
+        raise ValueError(f"expected an instant with a time zone, got {value!r}")
+    return instant

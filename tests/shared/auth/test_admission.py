@@ -1,0 +1,134 @@
+"""The front reads a key's state in one round trip, and a change takes effect at once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from redis import Redis
+
+from shared.auth.admission import AdmissionCache
+from shared.auth.key_state import KeyState
+from shared.auth.scopes import Scope
+from shared.clock import now
+from shared.errors import Unavailable
+from shared.jobs.records import Allowance
+from shared.queue.connection import connect
+from shared.usage.metering import Totals, Usage
+from shared.usage.periods import find_period
+
+DIGEST = "a" * 64
+STATE = KeyState(
+    key_id="key_1",
+    account_id="acc_1",
+    workspace_id="ws_1",
+    user_id="usr_1",
+    user_name="Ada",
+    user_email="ada@example.com",
+    plan="free",
+    max_pages=100,
+    max_draft_pages=None,
+    renewal_day=31,
+    rate_limit=None,
+    key_revoked=False,
+    scopes=frozenset({Scope.RENDER}),
+    key_expires_at=datetime(2027, 1, 1, tzinfo=UTC),
+    account_disabled=False,
+    email_verified=True,
+)
+
+
+@pytest.fixture
+def cache(redis: Redis) -> AdmissionCache:
+    return AdmissionCache(redis)
+
+
+def period() -> str:
+    return find_period(now().date(), renewal_day=STATE.renewal_day).key
+
+
+def test_a_state_comes_back_as_it_was_put(cache):
+    cache.put(DIGEST, STATE)
+    found = cache.find(DIGEST)
+    assert found.state == STATE
+    assert found.period.key == period()
+    assert found.used is None
+
+
+def test_a_state_without_scopes_is_read_from_the_database_again(cache, redis):
+    cache.put(DIGEST, STATE)
+    key = f"key:{DIGEST}"
+    old = {name: value for name, value in json.loads(STATE.encode()).items() if name != "scopes"}
+    redis.hset(key, "state", json.dumps(old))
+    assert cache.find(DIGEST) is None
+
+
+def test_an_unknown_key_is_not_found(cache):
+    assert cache.find(DIGEST) is None
+
+
+def test_the_counters_of_the_current_period_come_with_the_state(cache, redis):
+    cache.put(DIGEST, STATE)
+    cache.seed_usage("acc_1", period(), Totals(Usage(7, 2), Usage(3, 1)))
+    redis.hincrby(f"usage:acc_1:{period()}", "production:pages", 5)
+    assert cache.find(DIGEST).used == Totals(Usage(12, 2), Usage(3, 1))
+
+
+def test_seeding_never_reverts_concurrent_counts(cache, redis):
+    cache.put(DIGEST, STATE)
+    redis.hincrby(f"usage:acc_1:{period()}", "production:pages", 5)
+    cache.seed_usage("acc_1", period(), Totals(Usage(2, 1)))
+    cache.seed_usage("acc_1", period(), Totals(Usage(50, 9)))
+    assert cache.find(DIGEST).used.production.pages == 5
+
+
+def test_a_dropped_key_is_forgotten_and_an_old_state_does_not_come_back(cache):
+    cache.put(DIGEST, STATE)
+    cache.drop([DIGEST])
+    assert cache.find(DIGEST) is None
+    cache.put(DIGEST, STATE)  # read from the database before the change, written after the drop
+    assert cache.find(DIGEST) is None
+
+
+def test_dropping_all_forgets_every_key(cache):
+    for number in range(1200):
+        cache.put(f"{number:064}", STATE)
+    cache.drop_all()
+    assert all(cache.find(f"{number:064}") is None for number in (0, 600, 1199))
+
+
+def test_finding_is_one_round_trip(cache, redis):
+    cache.put(DIGEST, STATE)
+    cache.find(DIGEST)
+    before = count_calls(redis)
+    cache.find(DIGEST)
+    assert count_calls(redis) - before == {"evalsha": 1, "hmget": 2}
+
+
+def count_calls(redis):
+    """Count what was called, but for what another connection sends to be notified of changes."""
+    ours = ("evalsha", "hmget", "get", "hgetall")
+    found = redis.info("commandstats")
+    calls = {name: found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ours}
+    return Counter(calls)
+
+
+@pytest.mark.parametrize(
+    ("plan", "allowance", "cap"),
+    [
+        ("free", Allowance.PRODUCTION, 100),
+        ("free", Allowance.DRAFT, None),
+        ("paid", Allowance.PRODUCTION, None),
+    ],
+)
+def test_only_free_accounts_have_a_cap(plan, allowance, cap):
+    assert replace(STATE, plan=plan).cap(allowance) == cap
+
+
+def test_an_unreachable_redis_is_reported_as_unavailable():
+    cache = AdmissionCache(connect("redis://127.0.0.1:1/0"))
+    with pytest.raises(Unavailable):
+        cache.find(DIGEST)

@@ -1,0 +1,292 @@
+"""Whose turn it is among the accounts with batches: found at once, fair, and right after an upgrade."""
+
+from __future__ import annotations
+
+import json
+import threading
+from array import array
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import delete, func, select, text
+
+from shared.batches import slice_scheduling
+from shared.batches.chunk_results import start_slice
+from shared.batches.chunks import split_into_chunks
+from shared.batches.records import BatchOutput
+from shared.batches.repository import add_batch, cancel_batch
+from shared.batches.rotation import add_to_rotation, remove_idle_accounts
+from shared.batches.slice_scheduling import claim_slices, list_in_flight, needs_slices
+from shared.db.migrate import upgrade
+from shared.db.session import open_database
+from shared.db.tables import batch_turns
+from tests.bench.feeding import make_batch
+from workers.maintenance.batches import RepairRotation
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def accept(database):
+    accepted = []
+
+    def accept(account, *, documents=640, batches=1):
+        with database.session() as session:
+            for _ in range(batches):
+                at = NOON + timedelta(seconds=len(accepted))
+                batch = make_batch(f"acc_{account}", at)
+                starts = array("q", range(0, documents * 10, 10))
+                chunks = split_into_chunks(
+                    batch.id, starts, end=documents * 10, output=BatchOutput.ZIP
+                )
+                add_batch(session, batch, chunks)
+                accepted.append(batch.id)
+        return accepted[-batches:]
+
+    return accept
+
+
+@pytest.fixture
+def feed(database):
+    """Queue some slices and have workers take them; return the batches they are of."""
+    fed = [0]
+
+    def feed(count):
+        fed[0] += 1
+        at = NOON + timedelta(hours=fed[0])
+        with database.session() as session:
+            slices = claim_slices(session, window=count, at=at)
+            for each in slices:
+                start_slice(session, each, at=at)
+        return [each.batch_id for each in slices]
+
+    return feed
+
+
+def test_accounts_take_turns_and_so_do_the_batches_of_each(accept, feed):
+    a1, a2 = accept("a", batches=2)
+    [b1] = accept("b")
+    assert feed(6) == [a1, b1, a2, b1, a1, b1]
+
+
+def test_an_account_that_comes_later_is_next(accept, feed):
+    [large] = accept("a")
+    assert feed(3) == [large] * 3
+    small, other = accept("b", documents=10), accept("c", documents=10)
+    assert feed(3) == [*small, *other, large]
+
+
+def test_a_batch_whose_chunks_are_all_at_work_is_passed_over(accept, feed):
+    [small] = accept("a", documents=10)
+    [large] = accept("b")
+    assert feed(4) == [small, large, large, large]
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_two_that_claim_at_once_do_not_wait_for_each_other(accept, database):
+    [mine], [other] = accept("a"), accept("b")
+    claimed = []
+
+    def claim():
+        with database.session() as session:
+            slices = claim_slices(session, window=5, at=NOON)
+        claimed.extend(each.batch_id for each in slices)
+
+    with database.session() as session:
+        assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [mine]
+        claimer = threading.Thread(target=claim)
+        claimer.start()
+        claimer.join(2)
+        assert not claimer.is_alive()
+    assert set(claimed) == {other}
+
+
+def test_the_slices_of_some_slots_alone_are_queued(accept, database):
+    [_, mine] = accept("xx"), accept("yy")
+    with database.session() as session:
+        claimed = claim_slices(session, window=2, at=NOON, slots=frozenset({"yy"}))
+        assert [each.batch_id for each in claimed] == mine * 2
+        assert not needs_slices(session, window=2, at=NOON, slots=frozenset({"yy"}))
+        assert not needs_slices(session, window=2, at=NOON, slots=frozenset({"zz"}))
+        assert needs_slices(session, window=2, at=NOON, slots=frozenset({"xx"}))
+
+
+def test_queued_and_running_jobs_are_in_flight(accept, database):
+    accept("a")
+    with database.session() as session:
+        first, second = claim_slices(session, window=2, at=NOON)
+        start_slice(session, first, at=NOON)
+        in_flight = set(list_in_flight(session, limit=9))
+        assert in_flight == {first, second}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_the_next_slice_is_found_by_as_many_steps_among_many_batches(accept, feed, database):
+    accept("a", batches=5)
+    accept("b", batches=5)
+    feed(5)
+    few = count_steps(database)
+    for account in range(30):
+        accept(f"more{account}", batches=10)
+    feed(100)
+    assert count_steps(database) < 2 * few + 100
+
+
+def count_steps(database):
+    """Count the tens of steps of SQLite's machine in which it finds the next slice."""
+    steps = 0
+
+    def step():
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with database.snapshot() as session:
+        driver = session.connection.driver_connection
+        driver.set_progress_handler(step, 10)
+        try:
+            assert needs_slices(session, window=10_000, at=NOON)
+        finally:
+            driver.set_progress_handler(None, 0)
+    return steps
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_the_next_slice_is_found_by_few_rows_on_postgresql(accept, feed, database):
+    for account in range(40):
+        accept(f"of{account}", batches=10)
+    feed(100)
+    with database.session() as session:
+        session.execute(text("ANALYZE batches, batch_chunks, batch_turns, jobs, job_slices"))
+    seen = []
+    with database.snapshot() as session:
+        for query, parameters in sent_by(session):
+            explained = session.exec_driver_sql(
+                f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", parameters
+            ).scalar_one()
+            plan = explained if isinstance(explained, list) else json.loads(explained)
+            seen.append(sum(rows_of(plan[0]["Plan"])))
+    assert len(seen) == 2
+    assert max(seen) < 60
+
+
+def sent_by(session):
+    for query in (
+        slice_scheduling.select_in_queue(None),
+        slice_scheduling.select_next(None).params(due_at=NOON),
+    ):
+        compiled = query.compile(session, compile_kwargs={"literal_binds": True})
+        yield str(compiled).replace("%", "%%"), ()
+
+
+def rows_of(plan):
+    times = plan["Actual Loops"]
+    is_in_flight = plan.get("Index Name") == "ix_batch_chunks_in_flight_queued_at"
+    passed = 0 if is_in_flight else plan.get("Rows Removed by Filter", 0)
+    yield (plan["Actual Rows"] + passed) * times
+    for each in plan.get("Plans", ()):
+        yield from rows_of(each)
+
+
+def test_maintenance_puts_accounts_in_line_that_an_earlier_release_did_not(accept, database):
+    [batch] = accept("a")
+    with database.session() as session:
+        session.execute(delete(batch_turns))
+    with database.snapshot() as session:
+        assert not needs_slices(session, window=4, at=NOON)
+    task = RepairRotation(database)
+    assert task.run_once() == 1
+    assert task.run_once() == 0
+    with database.session() as session:
+        assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [batch]
+
+
+def test_maintenance_takes_accounts_out_of_line_whose_batches_have_ended(accept, database):
+    [batch] = accept("a")
+    accept("b")
+    with database.session() as session:
+        cancel_batch(session, batch, at=NOON)
+    task = RepairRotation(database)
+    assert (task.run_once(), task.run_once()) == (1, 0)
+    assert accounts_in_line(database) == ["acc_b"]
+
+
+def test_an_account_that_is_accepting_a_batch_stays_in_line(accept, database):
+    [batch] = accept("a")
+    with database.session() as session:
+        cancel_batch(session, batch, at=NOON)
+    removed = []
+
+    def remove():
+        with database.session() as session:
+            removed.append(remove_idle_accounts(session, limit=10))
+
+    with database.session() as session:
+        new = make_batch("acc_a", NOON)
+        add_to_rotation(session, "acc_a", at=NOON)
+        remover = threading.Thread(target=remove)
+        remover.start()
+        remover.join(0.3)  # PostgreSQL passes over the locked row, SQLite waits for this unit
+        add_batch(
+            session, new, split_into_chunks(new.id, array("q", [0]), end=9, output=BatchOutput.ZIP)
+        )
+    remover.join()
+    assert removed == [0]
+    assert accounts_in_line(database) == ["acc_a"]
+
+
+def accounts_in_line(database):
+    with database.snapshot() as session:
+        return session.scalars(
+            select(batch_turns.c.account_id).order_by(batch_turns.c.account_id)
+        ).all()
+
+
+def test_batches_that_were_under_way_before_the_upgrade_go_on(tmp_path):
+    check_upgrade(f"sqlite:///{tmp_path}/old.sqlite")
+
+
+@pytest.mark.services
+def test_batches_that_were_under_way_before_the_upgrade_go_on_on_postgresql(postgresql_url):
+    check_upgrade(postgresql_url)
+
+
+def check_upgrade(url):
+    database = open_database(url)
+    with database.session() as session:
+        config = Config()
+        config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
+        config.attributes["connection"] = session
+        command.upgrade(config, "0004")
+        for name, status, fed_at in (
+            ("1", "queued", "NULL"),
+            ("2", "running", "'2026-11-01 00:00:00'"),
+            ("3", "finished", "NULL"),
+        ):
+            session.execute(
+                text(
+                    "INSERT INTO batches (id, account_id, user_id, request_id, status, output, kind, is_draft,"
+                    " template, pinned, meter, total, body_bytes, created_at, fed_at)"
+                    f" VALUES ('batch_{name}', 'acc_{name}', 'usr', 'req', '{status}', 'zip', 'ndjson', false,"
+                    f" 't', '{{}}', '{{}}', 10, 1, '2026-11-01 00:00:00', {fed_at})"
+                )
+            )
+            session.execute(
+                text(
+                    "INSERT INTO batch_chunks (batch_id, number, first_index, count, body_offset, body_length, status)"
+                    f" VALUES ('batch_{name}', 0, 0, 10, 0, 1, 'queued')"
+                )
+            )
+    upgrade(url)
+    with database.session() as session:
+        claimed = claim_slices(session, window=4, at=NOON)
+        assert [each.batch_id for each in claimed] == ["batch_1", "batch_2"]
+        assert session.scalar(select(func.count()).select_from(batch_turns)) == 2
+    database.close()

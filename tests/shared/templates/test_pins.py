@@ -1,0 +1,48 @@
+"""A pin saves the database a read, and never outlives what it says."""
+
+import pytest
+
+from shared.errors import Unavailable
+from shared.jobs.records import PinnedTemplate
+from shared.queue.connection import connect
+from shared.templates.pins import TemplatePins
+
+LIVE = PinnedTemplate("a" * 20, None, "1" * 64)
+PUBLISHED = PinnedTemplate("a" * 20, 3, "2" * 64)
+
+
+@pytest.fixture
+def pins(redis_url):
+    redis = connect(redis_url)
+    redis.flushall()
+    yield TemplatePins(redis)
+    redis.close()
+
+
+def test_a_pin_is_stored_per_account_and_reference(pins):
+    pins.put("acc_1", "invoice", LIVE)
+    pins.put("acc_1", "invoice@3", PUBLISHED)
+    assert pins.find("acc_1", "invoice") == LIVE
+    assert pins.find("acc_1", "invoice@3") == PUBLISHED
+    assert pins.find("acc_1", "invoice@latest") is None
+    assert pins.find("acc_2", "invoice") is None
+
+
+def test_a_change_forgets_the_pins_of_its_account_alone(pins):
+    pins.put("acc_1", "invoice", LIVE)
+    pins.put("acc_2", "invoice", LIVE)
+    pins.drop("acc_1")
+    assert pins.find("acc_1", "invoice") is None
+    assert pins.find("acc_2", "invoice") == LIVE
+
+
+def test_a_stale_reader_cannot_restore_the_old_state(pins):
+    pins.drop("acc_1")
+    pins.put("acc_1", "invoice", LIVE)
+    assert pins.find("acc_1", "invoice") is None
+
+
+def test_an_unavailable_redis_is_reported():
+    away = TemplatePins(connect("redis://127.0.0.1:1/0"))
+    with pytest.raises(Unavailable):
+        away.find("acc_1", "invoice")

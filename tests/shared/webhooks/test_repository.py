@@ -1,0 +1,227 @@
+"""The outbox of webhooks: written with what it tells of, leased, retried, kept as a log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.auth.accounts import create_account
+from shared.db.session import Database
+from shared.errors import ServiceError
+from shared.webhooks import repository as webhooks
+from shared.webhooks.repository import Attempt, DeliveryStatus, WebhookEvent
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def account_id(database: Database) -> str:
+    with database.session() as session:
+        return create_account(session, email="a@example.org").account_id
+
+
+def _hook(
+    database: Database,
+    account_id: str,
+    events: Sequence[WebhookEvent] = tuple(WebhookEvent),
+    *,
+    secret: str = "s",
+) -> str:
+    with database.session() as session:
+        return webhooks.create_webhook(
+            session,
+            account_id,
+            url="https://example.com/hook",
+            events=events,
+            secret=secret,
+            at=NOW,
+        ).id
+
+
+def _tell(
+    database: Database, account_id: str, event: WebhookEvent = WebhookEvent.JOB_SUCCEEDED
+) -> int:
+    with database.session() as session:
+        told = webhooks.WebhookNotification(account_id, event, lambda: {"id": "job_1"})
+        return webhooks.enqueue(session, [told], at=NOW)
+
+
+def _notify_and_fail(database: Database, account_id: str) -> None:
+    with database.session() as session:
+        webhooks.enqueue(
+            session,
+            [webhooks.WebhookNotification(account_id, WebhookEvent.JOB_FAILED, dict)],
+            at=NOW,
+        )
+        webhooks.delete_webhook(session, account_id, "hook_unknown")
+
+
+def _lease(
+    database: Database, at: datetime = NOW, *, busy: Sequence[str] = ()
+) -> Sequence[webhooks.DueDelivery]:
+    with database.session() as session:
+        return webhooks.lease_due(session, at=at, until=at + 30 * SECOND, limit=10, busy=busy)
+
+
+def test_each_webhook_of_the_event_gets_one_delivery(database: Database, account_id: str) -> None:
+    all_events, jobs = (
+        _hook(database, account_id),
+        _hook(database, account_id, [WebhookEvent.JOB_FAILED]),
+    )
+    assert _tell(database, account_id, WebhookEvent.JOB_FAILED) == 2
+    assert _tell(database, account_id, WebhookEvent.BATCH_FINISHED) == 1
+    assert _tell(database, "acc_other") == 0
+    due = _lease(database)
+    assert sorted(delivery.webhook_id for delivery in due) == sorted([all_events, all_events, jobs])
+    (told,) = (delivery.payload for delivery in due if delivery.webhook_id == jobs)
+    assert json.loads(told) == {
+        "type": "job.failed",
+        "timestamp": "2026-03-01T12:00:00.000Z",
+        "data": {"id": "job_1"},
+    }
+
+
+def test_deliveries_are_rolled_back_with_their_transaction(
+    database: Database, account_id: str
+) -> None:
+    _hook(database, account_id)
+    with pytest.raises(ServiceError):
+        _notify_and_fail(database, account_id)
+    assert not _lease(database)
+
+
+def test_a_leased_delivery_is_exclusive_until_its_lease_ends(
+    database: Database, account_id: str
+) -> None:
+    _hook(database, account_id)
+    _tell(database, account_id)
+    (first,) = _lease(database)
+    assert not _lease(database, NOW + 29 * SECOND)
+    (again,) = _lease(database, NOW + 31 * SECOND)
+    assert again.id == first.id
+
+
+def test_a_busy_account_is_passed_over(database: Database, account_id: str) -> None:
+    _hook(database, account_id)
+    _tell(database, account_id)
+    assert not _lease(database, busy=[account_id])
+    with database.snapshot() as session:
+        assert not webhooks.has_due(session, at=NOW, busy=[account_id])
+        assert webhooks.has_due(session, at=NOW)
+    assert len(_lease(database)) == 1
+
+
+def test_a_failed_attempt_is_logged_and_comes_again_at_its_time(
+    database: Database, account_id: str
+) -> None:
+    webhook_id = _hook(database, account_id)
+    _tell(database, account_id)
+    (due,) = _lease(database)
+    later = NOW + 60 * SECOND
+    with database.session() as session:
+        webhooks.record_attempt(
+            session,
+            due.id,
+            Attempt(1, NOW, 500, 12, None),
+            status=DeliveryStatus.PENDING,
+            next_attempt_at=later,
+        )
+    assert not _lease(database, later - SECOND)
+    (again,) = _lease(database, later)
+    assert (again.id, again.attempts) == (due.id, 1)
+    with database.session() as session:
+        webhooks.record_attempt(
+            session,
+            due.id,
+            Attempt(2, later, 204, 8, None),
+            status=DeliveryStatus.DELIVERED,
+            next_attempt_at=None,
+        )
+    with database.snapshot() as session:
+        (entry,), has_more = webhooks.list_deliveries(session, webhook_id, limit=10)
+        assert webhooks.count_pending(session) == 0
+    assert entry.status is DeliveryStatus.DELIVERED
+    assert [(attempt.number, attempt.status) for attempt in entry.attempts] == [(1, 500), (2, 204)]
+    assert not has_more
+
+
+def test_a_former_secret_signs_for_a_day(database: Database, account_id: str) -> None:
+    webhook_id = _hook(database, account_id, secret="old")
+    with database.session() as session:
+        webhooks.rotate_secret(session, account_id, webhook_id, secret="new", at=NOW)
+    _tell(database, account_id)
+    assert _lease(database, NOW)[0].secrets == ("new", "old")
+    assert _lease(database, NOW + timedelta(hours=25))[0].secrets == ("new",)
+
+
+def test_a_disabled_webhook_gets_no_more_deliveries(database: Database, account_id: str) -> None:
+    webhook_id = _hook(database, account_id)
+    _tell(database, account_id)
+    with database.session() as session:
+        webhooks.disable_webhook(session, webhook_id, at=NOW)
+    assert not _lease(database)
+    assert _tell(database, account_id) == 0
+    with database.snapshot() as session:
+        assert webhooks.find_webhook(session, account_id, webhook_id).disabled_at == NOW
+        (entry,), _ = webhooks.list_deliveries(session, webhook_id, limit=10)
+    assert entry.status is DeliveryStatus.FAILED
+
+
+def test_an_account_has_twenty_webhooks_at_most(database: Database, account_id: str) -> None:
+    for _ in range(webhooks.MAX_WEBHOOKS):
+        _hook(database, account_id)
+    with pytest.raises(ServiceError) as refused:
+        _hook(database, account_id)
+    assert refused.value.body.status == 409
+
+
+def test_deleting_a_webhook_discards_its_pending_deliveries(
+    database: Database, account_id: str
+) -> None:
+    webhook_id = _hook(database, account_id)
+    _tell(database, account_id)
+    with database.session() as session:
+        webhooks.delete_webhook(session, account_id, webhook_id)
+    assert not _lease(database)
+    for call in (webhooks.find_webhook, webhooks.delete_webhook):
+        with pytest.raises(ServiceError) as missing, database.session() as session:
+            call(session, account_id, webhook_id)
+        assert missing.value.body.status == 404
+
+
+def test_another_accounts_webhook_is_not_found(database: Database, account_id: str) -> None:
+    webhook_id = _hook(database, account_id)
+    with pytest.raises(ServiceError) as missing, database.session() as session:
+        webhooks.rotate_secret(session, "acc_other", webhook_id, secret="x", at=NOW)
+    assert missing.value.body.status == 404
+
+
+def test_the_log_is_paged_from_the_newest_and_forgotten_by_age(
+    database: Database, account_id: str
+) -> None:
+    webhook_id = _hook(database, account_id)
+    for minute in range(5):
+        with database.session() as session:
+            at = NOW + timedelta(minutes=minute)
+            told = webhooks.WebhookNotification(account_id, WebhookEvent.JOB_FAILED, dict)
+            webhooks.enqueue(session, [told], at=at)
+    seen: list[datetime] = []
+    last: str | None = None
+    has_more = True
+    while has_more:
+        with database.snapshot() as session:
+            page, has_more = webhooks.list_deliveries(
+                session, webhook_id, limit=2, start_after=last
+            )
+        seen += [entry.created_at for entry in page]
+        last = page[-1].id
+    assert seen == [NOW + timedelta(minutes=minute) for minute in (4, 3, 2, 1, 0)]
+    with database.session() as session:
+        before = NOW + timedelta(minutes=3)
+        assert webhooks.delete_old_deliveries(session, before=before, limit=2) == 2
+        assert webhooks.delete_old_deliveries(session, before=before, limit=2) == 1
+        assert webhooks.delete_old_deliveries(session, before=before, limit=2) == 0
