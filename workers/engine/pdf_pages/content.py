@@ -53,6 +53,7 @@ _OPERANDS: Final[Mapping[bytes, int | None]] = {
 _PAINTS: Final = frozenset(b"S s f F f* B B* b b*".split())
 _SHOWS: Final = frozenset(b"Tj TJ ' \" Do sh".split())
 _TEXTS: Final = frozenset(b"Tj TJ ' \"".split())
+_INVISIBLE: Final = b"3"  # the text rendering mode
 # The category of resources that the last operand of an operator names.
 _RESOURCES: Final[Mapping[bytes, str]] = {
     b"Tf": "Font",
@@ -75,6 +76,9 @@ class CleanContent:
     used: defaultdict[str, Counter[bytes]] = field(default_factory=lambda: defaultdict(Counter))
     instructions: int = 0
     shown_bytes: int = 0  # of text, for the cost of glyphs that are drawings
+    # What is shown in each font, by its name, and whether it is visible; the name is empty for a
+    # font that the content does not set.
+    shown: defaultdict[bytes, dict[bytes, bool]] = field(default_factory=lambda: defaultdict(dict))
     depth: int = 0
     has_cmyk: bool = False
     has_lzw: bool = False
@@ -99,7 +103,8 @@ class _Cleaner:
         self._operands: list[bytes] = []
         self._open: list[list[bytes]] = []  # arrays and dictionaries being read
         self._marks: list[bool] = []  # whether each open marked content is hidden
-        self._saved = 0
+        self._font, self._mode = b"", b"0"
+        self._saved: list[tuple[bytes, bytes]] = []
         self._in_text = False
         self._result = CleanContent()
 
@@ -124,7 +129,7 @@ class _Cleaner:
             position = self._read_operand(kind or "", found, position)
         if self._in_text:
             self._out.append(b"ET\n")
-        self._out.append(b"Q\n" * self._saved)
+        self._out.append(b"Q\n" * len(self._saved))
         result.data = b"".join(self._out)
         return result
 
@@ -179,17 +184,17 @@ class _Cleaner:
     def _balance(self, operator: bytes) -> bool:
         """Follow saved states and text objects; return whether the operator is allowed here."""
         if operator == b"q":
-            self._saved += 1
-            if self._saved > MAX_SAVED:
+            self._saved.append((self._font, self._mode))
+            if len(self._saved) > MAX_SAVED:
                 raise UnusablePdfError(
                     f"The PDF has more than {MAX_SAVED} graphics states in each other",
                     advice=SIMPLIFY,
                 )
-            self._result.depth = max(self._result.depth, self._saved)
+            self._result.depth = max(self._result.depth, len(self._saved))
         elif operator == b"Q":
             if not self._saved:
                 return False
-            self._saved -= 1
+            self._font, self._mode = self._saved.pop()
         elif operator in (b"BT", b"ET"):
             if self._in_text is (operator == b"BT"):
                 return False
@@ -200,6 +205,11 @@ class _Cleaner:
         """Record what an operator uses; return False for an XObject of a hidden layer."""
         if operator in (b"k", b"K"):
             self._result.has_cmyk = True
+        elif operator == b"Tr":
+            self._mode = operands[0]
+        elif operator in _TEXTS:
+            shown = self._result.shown[self._font]
+            shown[operands[-1]] = shown.get(operands[-1], False) or self._mode != _INVISIBLE
         category = _RESOURCES.get(operator)
         if category is None:
             return True
@@ -210,6 +220,8 @@ class _Cleaner:
             self._result.has_cmyk = True
         if operator == b"Do" and self._is_hidden("XObject", name):
             return False
+        if operator == b"Tf":
+            self._font = name
         self._result.used[category][name] += 1
         return True
 

@@ -54,7 +54,7 @@ def import_page(data: bytes, number: int, key: str) -> ImportedPage:
     """Import a page by its number from 1; `key` identifies it among images.
 
     Scripts, forms, links, annotations and attachments are not imported, nor any entry that drawing does
-    not need. Embedded fonts and pictures are kept as they are: their programs are not checked.
+    not need. Embedded fonts and pictures are kept as they are; what archives ask of them is in `breaches`.
 
     Raises:
         UnusablePdfError: the file is damaged, encrypted or over a limit, or has no such page.
@@ -84,6 +84,7 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
     head: Parts = [_write_head(box, rotation)]
     form = copier.write_form(_read_content(file, page), page, head, box)
     builder.define(root, form)
+    copier.check_texts()
     return _describe(
         copier.facts,
         builder,

@@ -20,6 +20,7 @@ from workers.engine.pdf_pages.content import (
     MAX_INSTRUCTIONS,
     MAX_PIXELS,
     PIXELS_PER_INSTRUCTION,
+    CleanContent,
     clean_content,
     too_complex,
     too_many_pixels,
@@ -45,6 +46,7 @@ from workers.engine.pdf_pages.entries import (
 )
 from workers.engine.pdf_pages.file import PdfFile, is_name, read_numbers
 from workers.engine.pdf_pages.filters import FLATE, Decoded, DecodedBudget, check_inflated
+from workers.engine.pdf_pages.font_programs import check_text
 from workers.engine.pdf_pages.layers import Layers
 from workers.engine.pdf_pages.lexer import Lexer
 from workers.engine.pdf_pages.objects import (
@@ -125,6 +127,7 @@ class ResourceCopier:
         self._active: set[int] = set()  # numbers of the objects being copied
         self._costs: dict[int, Cost] = {}  # of objects, by number
         self._cost = FREE  # of the object copied last
+        self._shown: dict[str, tuple[PdfObject, dict[bytes, bool]]] = {}  # by font
         self._nesting = 0
         self.facts = Facts()
 
@@ -153,6 +156,7 @@ class ResourceCopier:
         self.facts.has_cmyk = self.facts.has_cmyk or content.has_cmyk
         if content.has_lzw:
             self.facts.breaches["data in LZW (6.1.7.2)"] = None
+        self._record_text(content, categories.get("Font", {}))
         copied: NamedResources = {}
         instructions, depth = content.instructions, content.depth
         for category, names in sorted(content.used.items()):
@@ -172,6 +176,25 @@ class ResourceCopier:
             raise too_complex()
         self.facts.depth = max(self.facts.depth, depth)
         return CopiedContent(content.data, copied, Cost(instructions, depth))
+
+    def _record_text(self, content: CleanContent, fonts: Mapping[str, PdfObject]) -> None:
+        for name, operands in content.shown.items():
+            font = fonts.get(_read_name(name))
+            if font is None:
+                self.facts.breaches["text in a font that its content does not set (6.2.11.5)"] = (
+                    None
+                )
+                continue
+            _, shown = self._shown.setdefault(repr(font), (font, {}))
+            for operand, is_visible in operands.items():
+                shown[operand] = shown.get(operand, False) or is_visible
+
+    def check_texts(self) -> None:
+        """Record what all text that was copied breaks in its fonts."""
+        for font, shown in self._shown.values():
+            entries = self._file.resolve_dictionary(font)
+            found = check_text(self._file, self._budget, entries, shown)
+            self.facts.breaches.update(dict.fromkeys(found))
 
     def _count_tiles(self, value: PdfObject, diagonal: float) -> int:
         pattern = self._file.resolve(value)
@@ -310,6 +333,8 @@ class ResourceCopier:
         for mode in modes if isinstance(modes, list) else [modes]:
             if mode is not None and self._file.resolve(mode) not in BLEND_MODES:
                 self.facts.breaches["blend modes of its own (6.2.10)"] = None
+        if "Font" in entries:
+            self.facts.breaches["a font that a graphics state sets (6.2.11.5)"] = None
         overprints = any(self._file.resolve(entries.get(name)) is True for name in ("OP", "op"))
         if overprints and self._file.resolve(entries.get("OPM")) == 1:
             self.facts.has_overprint_mode = True
