@@ -99,12 +99,12 @@ client: $(READY) ## build the Python client's distribution into build/
 render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
 language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures, the schema and the Studio's vocabulary
-	@$(BIN)/python -m deploy.language
+	@$(BIN)/python -m deploy.tools.language
 studio: ## build the Studio's page anew from api/studio/source; needs Node
 	@sh deploy/setup/need-node.sh
 	@cd api/studio/source && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build
 gallery: $(DEV_READY) ## redraw the pictures of the templates; demo/gallery.html shows them and every golden page
-	@$(BIN)/python -m deploy.gallery demo/gallery.html
+	@$(BIN)/python -m deploy.tools.gallery demo/gallery.html
 	@echo demo/gallery.html
 
 ##@ Tidy
@@ -118,7 +118,7 @@ $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
 	@$(PIP) install --use-pep517 --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
-$(DEV_READY): requirements-dev.lock deploy/fonts/pyproject.toml $(READY)
+$(DEV_READY): requirements-dev.lock deploy/tools/fonts/pyproject.toml $(READY)
 	@echo "installing the development tools into $(VENV)"
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation ./deploy/fonts

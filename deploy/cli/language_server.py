@@ -20,7 +20,7 @@ def add_commands(commands: Commands) -> None:
 def run_server(_: argparse.Namespace) -> int:
     """Serve until the editor closes the connection."""
     try:
-        from deploy.lsp.server import make_server
+        from deploy.tools.lsp.server import make_server
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -11,7 +11,7 @@ from deploy.cli.documents import add_inputs, read_inputs
 from deploy.cli.output import CommandFailed, Commands
 
 if TYPE_CHECKING:
-    from deploy.preview.server import PreviewServer
+    from deploy.tools.preview.server import PreviewServer
     from workers.engine.cli import Inputs
 
 
@@ -44,9 +44,9 @@ def run_preview(arguments: argparse.Namespace) -> int:
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
     """Return the server of the files that the arguments name."""
-    from deploy.preview.drawing import LocalPages, UnreadableInputsError
-    from deploy.preview.server import PreviewServer
-    from deploy.preview.watching import FileWatcher
+    from deploy.tools.preview.drawing import LocalPages, UnreadableInputsError
+    from deploy.tools.preview.server import PreviewServer
+    from deploy.tools.preview.watching import FileWatcher
 
     read_inputs(arguments)
     named = (arguments.document, arguments.template, arguments.data, arguments.markdown)

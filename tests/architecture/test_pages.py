@@ -14,7 +14,7 @@ from tests.commands import list_commands, read_help
 
 ROOT = Path(__file__).parents[2]
 # The guide is the first part of LANGUAGE.md, where its links lead somewhere.
-PARTS = {"deploy/language/guide.md"}
+PARTS = {"deploy/tools/language/guide.md"}
 PAGES = sorted(
     set(
         subprocess.run(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from deploy.cli.main import main
-from deploy.lsp.fixes import find_correction
+from deploy.tools.lsp.fixes import find_correction
 
 URI = "file:///t.xml"
 TEXT = '<document>\n<flow>\n<p colour="red">ä😀{{ absent }}</p>\n</flow>\n</document>\n'
@@ -119,7 +119,7 @@ def test_a_name_that_is_not_in_the_element_and_a_message_without_suggestion_have
 def test_without_its_extra_the_command_names_the_package_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pygls", None)
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
-    monkeypatch.delitem(sys.modules, "deploy.lsp.server", raising=False)
+    monkeypatch.delitem(sys.modules, "deploy.tools.lsp.server", raising=False)
     assert main(["lsp"]) == 1
     assert "pip install 'pressroom[lsp]'" in capsys.readouterr().err
 

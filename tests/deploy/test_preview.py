@@ -17,7 +17,7 @@ from PIL import Image
 
 from deploy.cli.main import build_parser, main
 from deploy.cli.preview import make_server
-from deploy.preview.watching import FileWatcher
+from deploy.tools.preview.watching import FileWatcher
 from tests.waiting import wait_until
 
 GOOD = "<document><page size='A6'/><flow><p>{{ name }}</p></flow></document>"
@@ -164,7 +164,7 @@ def test_a_watch_that_the_system_refuses_is_an_error(folder, capsys, monkeypatch
     def refuse(*paths, **options):
         raise OSError("OS file watch limit reached.")
 
-    monkeypatch.setattr("deploy.preview.watching.watch", refuse)
+    monkeypatch.setattr("deploy.tools.preview.watching.watch", refuse)
     assert main(["preview", str(folder / "letter.xml"), "--data", str(folder / "data.json")]) == 1
     assert "the files cannot be watched: OS file watch limit" in capsys.readouterr().err
 

@@ -13,10 +13,10 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from deploy.gallery.__main__ import PICTURES
-from deploy.gallery.documents import OPTIONS, render_golden_documents, render_templates
-from deploy.gallery.page import write_page
-from deploy.gallery.pictures import MAX_BYTES, draw_pages
+from deploy.tools.gallery.__main__ import PICTURES
+from deploy.tools.gallery.documents import OPTIONS, render_golden_documents, render_templates
+from deploy.tools.gallery.page import write_page
+from deploy.tools.gallery.pictures import MAX_BYTES, draw_pages
 from shared.templates.public import FOLDER
 from tests.engine.einvoices.official import find_broken, find_schema_errors
 from tests.engine.finish.accessibility_rules import find_violations

@@ -10,15 +10,15 @@ import pytest
 from lxml import etree
 from PIL import Image, ImageChops
 
-from deploy.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, VOCABULARY, draw_all
-from deploy.language.editor import write_vocabulary
-from deploy.language.examples import LINKED, OPTIONS, Example, ExampleResources, find_examples
-from deploy.language.formulas import FILTER_GROUPS, OPERATORS, evaluate
-from deploy.language.guide import RECIPES, find_samples, read_guide
-from deploy.language.mistakes import GENERAL, SPECIAL, find_diagnostic
-from deploy.language.pictures import MAX_BYTES, display_width
-from deploy.language.reference import write_reference
-from deploy.language.schema import write_schema
+from deploy.tools.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, VOCABULARY, draw_all
+from deploy.tools.language.editor import write_vocabulary
+from deploy.tools.language.examples import LINKED, OPTIONS, Example, ExampleResources, find_examples
+from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, evaluate
+from deploy.tools.language.guide import RECIPES, find_samples, read_guide
+from deploy.tools.language.mistakes import GENERAL, SPECIAL, find_diagnostic
+from deploy.tools.language.pictures import MAX_BYTES, display_width
+from deploy.tools.language.reference import write_reference
+from deploy.tools.language.schema import write_schema
 from tests.golden.case import find_cases
 from workers.engine.diagnostics import Origin
 from workers.engine.pipeline import prepare_template, render, validate

@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from typing import Final
 
-PACKAGE: Final = "pressroom_fonts"  # deploy/fonts
+PACKAGE: Final = "pressroom_fonts"  # deploy/tools/fonts
 
 
 @cache

@@ -24,7 +24,7 @@ from workers.engine.ports import (
     Resources,
 )
 
-GOLDEN: Final = Path(__file__).parents[2] / "tests/golden"
+GOLDEN: Final = Path(__file__).parents[3] / "tests/golden"
 OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
 
 _PAYLOADS: Final = (

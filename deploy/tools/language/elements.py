@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
-from deploy.language.examples import Example, find_examples
-from deploy.language.markdown import (
+from deploy.tools.language.examples import Example, find_examples
+from deploy.tools.language.markdown import (
     code,
     collapse_sides,
     describe_attributes,
@@ -16,7 +16,7 @@ from deploy.language.markdown import (
     link,
     picture,
 )
-from deploy.language.mistakes import SPECIAL, Mistake, find_diagnostic
+from deploy.tools.language.mistakes import SPECIAL, Mistake, find_diagnostic
 from workers.engine.syntax.vocabulary import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,

@@ -1,6 +1,6 @@
 """Convert properties and test files of Unicode into the compact files that engine and tests read.
 
-`python -m deploy.unicode_data FOLDER` takes the folder of Debian's package unicode-data
+`python -m deploy.tools.unicode_data FOLDER` takes the folder of Debian's package unicode-data
 (/usr/share/unicode). Properties become one line per class: its name and its ranges.
 """
 
@@ -13,7 +13,7 @@ from collections import defaultdict
 from itertools import groupby
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "workers" / "engine"
 TESTS = ROOT / "tests" / "engine" / "layout" / "unicode"
 _LINE = re.compile(r"^([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*;\s*(\w+)", re.MULTILINE)

@@ -1,6 +1,6 @@
 """Convert the hyphenation patterns of TeX (hyph-utf8) into the files that the engine reads.
 
-`python -m deploy.hyphenation FOLDER` takes the folder `hyph-utf8/patterns` of a TeX distribution
+`python -m deploy.tools.hyphenation FOLDER` takes the folder `hyph-utf8/patterns` of a TeX distribution
 (Debian: texlive-base and texlive-lang-*) and writes workers/engine/layout/lines/patterns.
 Each file keeps the whole comment of its source: title, authors, licence.
 """
@@ -12,7 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-PATTERNS = Path(__file__).parents[1] / "workers" / "engine" / "layout" / "lines" / "patterns"
+PATTERNS = Path(__file__).parents[2] / "workers" / "engine" / "layout" / "lines" / "patterns"
 # Languages of scripts that lines are set in, or that were supported before; licences that allow
 # data to be carried unchanged beside other files. Spellings of schools and of liturgy are left out.
 TAGS = (  # noqa: SIM905

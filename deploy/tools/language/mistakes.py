@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from deploy.language.examples import OPTIONS, Example, ExampleResources
+from deploy.tools.language.examples import OPTIONS, Example, ExampleResources
 from workers.engine.diagnostics import AuthoringError, Diagnostic
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind

@@ -1,6 +1,6 @@
 """Cut the Chinese, Japanese and Korean fonts and that of symbols down to what each has to bring.
 
-`python -m deploy.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
+`python -m deploy.tools.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
 as Google distributes them, NotoSans_400Regular.ttf of the npm package
 @expo-google-fonts/noto-sans 0.4.2, and NotoSansSymbols2-Regular.ttf, NotoSans-*.ttf and NotoSerif-*.ttf
 (Debian: fonts-noto-core), those that the folder has, and writes them to workers/engine/layout/typefaces.
@@ -17,7 +17,7 @@ from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
-TYPEFACES = Path(__file__).parents[1] / "workers" / "engine" / "layout" / "typefaces"
+TYPEFACES = Path(__file__).parents[2] / "workers" / "engine" / "layout" / "typefaces"
 REGIONS = ("JP", "SC", "TC", "KR")
 MINUS = 0x2212
 SOM = 0x20C0

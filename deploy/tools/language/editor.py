@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from deploy.language.reference import describe_filter
+from deploy.tools.language.reference import describe_filter
 from workers.engine.syntax.vocabulary import (
     COMMON,
     ELEMENTS,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from deploy.language.editor import write_vocabulary
-from deploy.language.examples import find_examples
-from deploy.language.guide import find_samples, read_guide
-from deploy.language.pictures import display_width, draw_document, draw_picture
-from deploy.language.reference import write_reference
-from deploy.language.schema import write_schema
+from deploy.tools.language.editor import write_vocabulary
+from deploy.tools.language.examples import find_examples
+from deploy.tools.language.guide import find_samples, read_guide
+from deploy.tools.language.pictures import display_width, draw_document, draw_picture
+from deploy.tools.language.reference import write_reference
+from deploy.tools.language.schema import write_schema
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 REFERENCE: Final = ROOT / "workers/engine/LANGUAGE.md"
 SCHEMA: Final = ROOT / "workers/engine/pressroom.rng"
 VOCABULARY: Final = ROOT / "api/studio/source/vocabulary.json"

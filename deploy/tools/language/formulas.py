@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 from types import MappingProxyType
 from typing import Final
 
-from deploy.language.examples import OPTIONS
+from deploy.tools.language.examples import OPTIONS
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.parser import parse_document

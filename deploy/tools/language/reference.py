@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Final
 
-from deploy.language.elements import GROUPS, write_elements, write_mistakes
-from deploy.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
-from deploy.language.guide import PICTURE
-from deploy.language.markdown import code, describe_attributes, link, picture, row
-from deploy.language.mistakes import GENERAL
+from deploy.tools.language.elements import GROUPS, write_elements, write_mistakes
+from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
+from deploy.tools.language.guide import PICTURE
+from deploy.tools.language.markdown import code, describe_attributes, link, picture, row
+from deploy.tools.language.mistakes import GENERAL
 from workers.engine.einvoices.records import PROFILE_TERM
 from workers.engine.einvoices.terms import Level, walk_terms
 from workers.engine.syntax.vocabulary import ELEMENTS

@@ -8,7 +8,7 @@ from typing import Final
 import pypdfium2
 from PIL import Image, ImageChops, ImageOps
 
-from deploy.language.examples import LINKED, OPTIONS, Example, ExampleResources
+from deploy.tools.language.examples import LINKED, OPTIONS, Example, ExampleResources
 from workers.engine.pipeline import prepare_template, render
 
 DPI: Final = 144  # displayed at 96, for high-resolution screens

@@ -18,7 +18,7 @@ from workers.engine.syntax.vocabulary import ELEMENTS
 # The instant of `now` in every example, so that pictures do not depend on the date.
 OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC), with_sample=True)
 
-_LOGO: Final = Path(__file__).parents[1] / "embedded" / "demo" / "documents" / "logo.png"
+_LOGO: Final = Path(__file__).parents[2] / "embedded" / "demo" / "documents" / "logo.png"
 _FONT: Final = (
     Path(__file__).parent / "brand.ttf"
 )  # a subset of Inter, by tests/golden/make_fonts.py

@@ -13,7 +13,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
-from deploy.lsp.fixes import find_correction
+from deploy.tools.lsp.fixes import find_correction
 from shared import clock
 from workers.engine.assist import CompletionKind, complete, hover
 from workers.engine.cli import LinkedFiles

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from deploy.gallery.documents import render_golden_documents, render_templates
-from deploy.gallery.page import write_page
-from deploy.gallery.pictures import draw_pages
+from deploy.tools.gallery.documents import render_golden_documents, render_templates
+from deploy.tools.gallery.page import write_page
+from deploy.tools.gallery.pictures import draw_pages
 
-PICTURES: Final = Path(__file__).parents[2] / "deploy/pictures/templates"
+PICTURES: Final = Path(__file__).parents[3] / "deploy/pictures/templates"
 
 
 def main(arguments: list[str]) -> None:

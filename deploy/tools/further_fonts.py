@@ -1,9 +1,9 @@
-"""Make the files of pressroom_fonts: `python -m deploy.further_fonts NOTO ICU PACKED`.
+"""Make the files of pressroom_fonts: `python -m deploy.tools.further_fonts NOTO ICU PACKED`.
 
 NOTO is a folder with the fonts of Debian's fonts-noto-core, of which hints and tables of no use here are
 dropped. ICU is a folder with the dictionaries of ICU (`icupkg -x 'brkitr/*.dict' icudt72l.dat`); their words
 are written out, one a line, and compressed. PACKED is a folder with the npm packages of `PACKAGES`, as `npm
-pack` writes them; their fonts are compressed, and deploy/fonts/setup.py unpacks them at installation.
+pack` writes them; their fonts are compressed, and deploy/tools/fonts/setup.py unpacks them at installation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import uharfbuzz as hb
 
-from deploy.typefaces import TYPEFACES, cut
+from deploy.tools.typefaces import TYPEFACES, cut
 
 FOLDER = Path(__file__).parent / "fonts" / "pressroom_fonts"
 FONTS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 
-from deploy.preview.watching import FileWatcher
+from deploy.tools.preview.watching import FileWatcher
 from shared import clock
 from workers.engine.cli import Inputs
 from workers.engine.diagnostics import Diagnostic

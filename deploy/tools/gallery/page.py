@@ -7,8 +7,8 @@ import html
 from collections.abc import Iterable
 from typing import Final
 
-from deploy.gallery.documents import GalleryDocument
-from deploy.gallery.pictures import draw_pages
+from deploy.tools.gallery.documents import GalleryDocument
+from deploy.tools.gallery.pictures import draw_pages
 
 _MAX_PAGES: Final = 3
 _DPI: Final = 60

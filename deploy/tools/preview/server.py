@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from deploy.embedded.loopback import LOOPBACK
-from deploy.preview.drawing import LocalPages
+from deploy.tools.preview.drawing import LocalPages
 
 LONGEST_WAIT_SECONDS: Final = 20.0
 _SCALES: Final = (0.5, 4.0)
@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
         query = {name: values[-1] for name, values in parse_qs(address.query).items()}
         name = address.path.removeprefix("/") or "index.html"
         if name in _TYPES:
-            data = files("deploy.preview").joinpath("page", name).read_bytes()
+            data = files("deploy.tools.preview").joinpath("page", name).read_bytes()
             self._answer(HTTPStatus.OK, data, _TYPES[name])
         elif address.path == "/state":
             self._answer_state(query.get("seen"))
