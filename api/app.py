@@ -26,7 +26,7 @@ from api.http import check_path
 from api.jobs.routes import JobRoutes
 from api.openapi.routes import OpenApiRoutes
 from api.ops.health import HealthRoutes
-from api.ops.metrics import MetricsRoutes, method_label, observe_response, route_label
+from api.ops.metrics import MetricsRoutes, count_error, method_label, observe_response, route_label
 from api.ports import Ports
 from api.previews.routes import PREVIEW_PATH, PreviewRoutes
 from api.received.routes import ReceivedRoutes
@@ -40,7 +40,7 @@ from api.templates.versions import VersionRoutes
 from api.webhooks.routes import WebhookRoutes
 from shared.clock import ticks
 from shared.identifiers import new_id
-from shared.telemetry import log
+from shared.telemetry import log, metrics
 
 _log: Final = log.get_logger(__name__)
 _HEADERS: Final = {
@@ -98,7 +98,7 @@ def create_app(ports: Ports) -> Flask:
 
 
 def _before_request(ports: Ports) -> Response | None:
-    ports.metrics.begin()
+    ports.metrics.count(metrics.IN_PROGRESS)
     if ports.traces.is_on:
         name = f"{method_label(request)} {route_label(request)}"
         g.span = ports.traces.server_span(name, parent=request.headers.get("traceparent"))
@@ -124,7 +124,7 @@ def _before_request(ports: Ports) -> Response | None:
 
 
 def _teardown_request(error: BaseException | None, ports: Ports) -> None:
-    ports.metrics.end()
+    ports.metrics.count(metrics.IN_PROGRESS, amount=-1)
     if ports.traces.is_on and "span" in g:
         g.span.__exit__(None if error is None else type(error), error, None)
 
@@ -144,7 +144,7 @@ def _after_request(response: Response, ports: Ports) -> Response:
     seconds = ticks() - g.started_at
     observe_response(ports.metrics, request, response, seconds=seconds)
     if "error_body" in g:
-        ports.metrics.count_error(g.error_body)
+        count_error(ports.metrics, g.error_body)
     ports.traces.set_attributes(request=g.request_id, status=response.status_code)
     if "principal" in g:
         _log.info(

@@ -25,7 +25,7 @@ from shared.queue.preview_sessions import PreviewSessions
 from shared.queue.replies import Replies
 from shared.queue.usage_replay import UsageReplay
 from shared.shards import PerShard
-from shared.telemetry.front import FrontMetrics
+from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.traces import Traces
 from shared.templates.pins import Pins, TemplatePins
 
@@ -71,7 +71,7 @@ class Ports:
     secret_cipher: SecretCipher
     cells: PerShard[Cell]
     queue_checks: Mapping[str, Callable[[], None]]
-    metrics: FrontMetrics
+    metrics: ProcessMetrics
     traces: Traces
     render_budget: float
     preview_budget: float

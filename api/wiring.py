@@ -31,7 +31,9 @@ from shared.queue.states import JobStates
 from shared.queue.usage_replay import UsageReplay
 from shared.settings import Settings
 from shared.shards import PerShard, ShardAddress, slots_of
-from shared.telemetry.front import FrontMetrics
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Exporter
+from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.tracer_factory import open_tracer
 from shared.templates.pins import TemplatePins, font_pins, image_pins
 
@@ -50,15 +52,16 @@ def wire(settings: Settings) -> Ports:
     servers = connect_each(shards)
     publishers = PerShard(shards, lambda shard: Publisher(settings.broker_of(shard)))
     clock = FarmClock.of_shards(shards, kind="front")
-    metrics = FrontMetrics(
-        connections=settings.api_processes * settings.api_connections,
-        read_skews=lambda: clock.skews,
+    connections = settings.api_processes * settings.api_connections
+    counted = ProcessMetrics(
+        Exporter.FRONT,
+        {metrics.CONNECTIONS: lambda: connections, metrics.CLOCK_AHEAD: clock.read_skews},
     )
-    blobs = open_store(settings.blob_url, observer=metrics)
+    blobs = open_store(settings.blob_url, observer=counted)
     database = open_database(
         settings.database_url,
         connections=settings.database_connections,
-        observer=metrics,
+        observer=counted,
         statement_seconds=_STATEMENT_SECONDS,
     )
 
@@ -73,7 +76,7 @@ def wire(settings: Settings) -> Ports:
         queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
         batches = BatchLifecycle(database, blobs, queue, endings, slots)
         return Cell(
-            template_pins=TemplatePins(redis, observer=metrics),
+            template_pins=TemplatePins(redis, observer=counted),
             image_pins=image_pins(redis),
             font_pins=font_pins(redis),
             rates=RateLimiter(redis),
@@ -95,7 +98,7 @@ def wire(settings: Settings) -> Ports:
         database=database,
         admissions=ShardedAdmissionCache(
             PerShard(
-                shards, lambda shard: AdmissionCache(servers.get(shard.name), observer=metrics)
+                shards, lambda shard: AdmissionCache(servers.get(shard.name), observer=counted)
             )
         ),
         sessions=StudioSessions(
@@ -110,7 +113,7 @@ def wire(settings: Settings) -> Ports:
         secret_cipher=settings.secret_cipher,
         cells=PerShard(shards, make_cell),
         queue_checks=make_checks(shards, servers.get, lambda shard: publishers.get(shard).check()),
-        metrics=metrics,
+        metrics=counted,
         clock=clock,
         traces=open_tracer("front", is_on=settings.traces),
         render_budget=settings.render_budget,

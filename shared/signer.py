@@ -28,6 +28,16 @@ _MAX_REFUSAL_BYTES: Final = 64 * 1024
 _AWAY: Final = (OSError, HTTPException, ValueError)
 
 
+class SignatureOutcome(StrEnum):
+    """The outcome of a request; `unstamped` files got no time stamp, and are not signed."""
+
+    SIGNED = "signed"
+    REFUSED = "refused"
+    UNSTAMPED = "unstamped"
+    BUSY = "busy"
+    FAILED = "failed"
+
+
 class SigningRefusal(StrEnum):
     """The reason why the signer returns no file."""
 

@@ -7,8 +7,10 @@ from typing import Final
 from flask import Blueprint, Request, Response
 
 from api.ports import Ports
-from shared.telemetry.front import FrontMetrics
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.telemetry import metrics
 from shared.telemetry.metrics import CONTENT_TYPE
+from shared.telemetry.observer import Observer
 
 # Clients must not be able to create label values.
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
@@ -33,15 +35,19 @@ class MetricsRoutes:
 
 
 def observe_response(
-    metrics: FrontMetrics, request: Request, response: Response, *, seconds: float
+    observer: Observer, request: Request, response: Response, *, seconds: float
 ) -> None:
     """Record a completed request."""
-    metrics.observe(
-        route=route_label(request),
-        method=method_label(request),
-        status=response.status_code,
-        seconds=seconds,
-    )
+    route, method, status = route_label(request), method_label(request), response.status_code
+    observer.count(metrics.REQUESTS, route, method, str(status))
+    observer.observe(metrics.REQUEST_SECONDS, seconds, route, method, f"{status // 100}xx")
+
+
+def count_error(observer: Observer, body: ErrorBody) -> None:
+    """Count an error response, and a refusal by rate or quota."""
+    observer.count(metrics.ERRORS, body.kind)
+    if reason := _find_refusal(body):
+        observer.count(metrics.REFUSALS, reason)
 
 
 def method_label(request: Request) -> str:
@@ -52,3 +58,17 @@ def method_label(request: Request) -> str:
 def route_label(request: Request) -> str:
     """Return the URL rule of a request as a label, never its path."""
     return request.url_rule.rule if request.url_rule else "unknown"
+
+
+def _find_refusal(body: ErrorBody) -> str | None:
+    match body.kind, body.code:
+        case ErrorKind.RATE, _:
+            return "rate"
+        case ErrorKind.QUOTA, ErrorCode.QUOTA_EXCEEDED:
+            return "pages"
+        case ErrorKind.QUOTA, ErrorCode.DRAFT_QUOTA_EXCEEDED:
+            return "draft_pages"
+        case ErrorKind.QUOTA, _:
+            return "storage"
+        case _:
+            return None

@@ -13,7 +13,7 @@ from shared.auth.key_state import Admission, KeyState
 from shared.clock import now
 from shared.queue.connection import reachable, scan
 from shared.queue.scripts import register
-from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
 from shared.usage.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key
 from shared.usage.periods import find_period
 
@@ -35,7 +35,7 @@ class AdmissionCache:
     Every method raises `Unavailable("queue")` if Redis does not answer.
     """
 
-    def __init__(self, redis: Redis, *, observer: StoreObserver = NULL_OBSERVER) -> None:
+    def __init__(self, redis: Redis, *, observer: Observer = NULL_OBSERVER) -> None:
         self._redis = redis
         self._observer = observer
         self._find = register(redis, "find_key", package=_PACKAGE)
@@ -50,7 +50,7 @@ class AdmissionCache:
             found = self._find(keys=[_state_key(key_digest)], args=list(starts))
         text, counters = cast("tuple[bytes | None, list[bytes | None]]", found or (None, []))
         state = None if text is None else KeyState.decode(text)
-        self._observer.count_cache_request(Cache.KEYS, is_hit=state is not None)
+        count_lookup(self._observer, Cache.KEYS, is_hit=state is not None)
         if state is None:
             return None
         period = find_period(now().date(), renewal_day=state.renewal_day)

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from shared.blobs.store import BlobStore
 from shared.blobs.timed import TimedStore
-from shared.telemetry.store_observer import NULL_OBSERVER, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Observer
 
 
-def open_store(blob_url: str, *, observer: StoreObserver = NULL_OBSERVER) -> BlobStore:
+def open_store(blob_url: str, *, observer: Observer = NULL_OBSERVER) -> BlobStore:
     """Open the store of a URL: `file:///folder`, `s3://key:secret@host[:port]/bucket`, or `s3+http`.
 
     The first use connects.

@@ -9,13 +9,14 @@ from typing import BinaryIO
 from shared.blobs.store import BlobStore, ByteRange
 from shared.clock import ticks
 from shared.errors import Unavailable
-from shared.telemetry.store_observer import Store, StoreObserver, timed
+from shared.telemetry import metrics
+from shared.telemetry.observer import Observer, Store, timed
 
 
 class TimedStore:
-    """Wraps a blob store and reports each request to a `StoreObserver`."""
+    """Wraps a blob store and reports each request to an `Observer`."""
 
-    def __init__(self, store: BlobStore, observer: StoreObserver) -> None:
+    def __init__(self, store: BlobStore, observer: Observer) -> None:
         self._store = store
         self._observer = observer
 
@@ -42,10 +43,12 @@ class TimedStore:
         begun = ticks()
         try:
             with self._store.open(key, byte_range=byte_range) as stream:
-                self._observer.observe_store(Store.OBJECT_STORE, "open", ticks() - begun)
+                self._observer.observe(
+                    metrics.STORE_SECONDS, ticks() - begun, Store.OBJECT_STORE, "open"
+                )
                 yield stream
         except Unavailable:
-            self._observer.count_store_failure(Store.OBJECT_STORE, "open")
+            self._observer.count(metrics.STORE_FAILURES, Store.OBJECT_STORE, "open")
             raise
 
     def read(self, key: str) -> bytes:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from shared.clock import ticks
 from shared.errors import StorageFull, Unavailable
-from shared.telemetry.store_observer import NULL_OBSERVER, Store, StoreObserver, timed
+from shared.telemetry.observer import NULL_OBSERVER, Observer, Store, timed
 
 Session: TypeAlias = Connection  # the connection of one unit of work
 
@@ -50,7 +50,7 @@ class Database:
         engine: Engine,
         *,
         snapshot_options: Mapping[str, Any],
-        observer: StoreObserver = NULL_OBSERVER,
+        observer: Observer = NULL_OBSERVER,
     ) -> None:
         self._engine = engine
         self._observer = observer
@@ -105,7 +105,7 @@ def open_database(
     url: str,
     *,
     connections: int = DEFAULT_CONNECTIONS,
-    observer: StoreObserver = NULL_OBSERVER,
+    observer: Observer = NULL_OBSERVER,
     statement_seconds: float | None = None,
 ) -> Database:
     """Open the database of a URL, `sqlite:////path` or `postgresql+psycopg://user:pw@host/db`.

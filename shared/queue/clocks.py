@@ -62,10 +62,9 @@ class FarmClock:
         """Make a clock with connections of its own, opened on first use."""
         return cls({shard.name: connect(shard.url) for shard in shards}, kind=kind)
 
-    @property
-    def skews(self) -> Mapping[str, float]:
-        """The seconds by which the machine's clock is ahead of each server's, where known."""
-        return dict(self._skews)
+    def read_skews(self) -> Mapping[tuple[str, ...], float]:
+        """Return the seconds by which the machine's clock is ahead of each server's, where known, by shard."""
+        return {(shard,): round(skew, 3) for shard, skew in self._skews.items()}
 
     def ahead_of(self, shard: str) -> float:
         """Return the seconds by which a server's clock is ahead of the first one's."""

@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Protocol
 
-from prometheus_client import CollectorRegistry, Metric
+from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.shards import component_name
 from shared.telemetry import metrics
+from shared.telemetry.process import write_gauge
 from shared.telemetry.readings import Backlog, FarmDepth, StoreStatistics
-from shared.telemetry.registries import ClockSkews, Constants, write_gauge
 from shared.telemetry.totals import write_totals
 
 
@@ -45,10 +45,6 @@ class FarmCollector(Collector):
         self._read_census = read_statistics
         self._totals: dict[str, Mapping[str, float]] = {}
 
-    def describe(self) -> Iterator[Metric]:
-        """Return no metrics: registering must not query Redis."""
-        return iter(())
-
     def collect(self) -> Iterator[Metric]:
         """Yield the current metrics."""
         statistics = self._read_census()
@@ -63,20 +59,6 @@ class FarmCollector(Collector):
         if depths:
             yield from _depths(depths)
         yield from _holdings(statistics)
-
-
-def make_farm_registry(
-    collector: FarmCollector,
-    *,
-    blob_quota_bytes: int,
-    read_skews: Callable[[], Mapping[str, float]] = dict,
-) -> CollectorRegistry:
-    """Return the registry of the usage counter."""
-    registry = CollectorRegistry()
-    registry.register(collector)
-    registry.register(Constants("counter", [(metrics.BLOB_QUOTA, blob_quota_bytes)]))
-    registry.register(ClockSkews(read_skews))
-    return registry
 
 
 def _look(shard: ShardReader) -> tuple[Mapping[str, float], FarmDepth] | None:

@@ -44,7 +44,7 @@ class Exporter(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # hashed by identity, for each request
 class Spec:
     """One metric. `name` is without the prefix, and without a counter's `_total`."""
 
@@ -379,6 +379,20 @@ BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "
 ALL: Final[tuple[Spec, ...]] = tuple(
     value for value in list(globals().values()) if isinstance(value, Spec)
 )
+
+
+def counted_by(exporter: Exporter) -> tuple[Spec, ...]:
+    """Return the metrics that a process counts itself; those of the counter are totals in Redis."""
+    if exporter is Exporter.COUNTER:
+        return ()
+    return tuple(
+        spec
+        for spec in ALL
+        if exporter in spec.exporter.split(", ")
+        and (spec.kind is not Kind.GAUGE or spec is IN_PROGRESS)
+    )
+
+
 # Counted in Redis by the processes that complete jobs or record events.
 FARM_TOTALS: Final = (
     RENDERS, PAGES, VALIDATIONS, INSPECTIONS, PREVIEWS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED,

@@ -17,7 +17,6 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from shared.jobs.records import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Kind, Spec
-from shared.telemetry.store_observer import Cache, Store
 
 SUCCEEDED: Final = "succeeded"  # the outcome label of a successful job
 ABANDONED: Final = metrics.ABANDONED.name  # the only field that the front increments
@@ -26,7 +25,7 @@ _SUM: Final = "sum"
 
 
 class Tally:
-    """Collects increments until the next step that writes to Redis. For one thread; implements `StoreObserver`."""
+    """Collects increments until the next step that writes to Redis. For one thread; implements `Observer`."""
 
     def __init__(self) -> None:
         self._sums: defaultdict[str, float] = defaultdict(float)
@@ -51,18 +50,6 @@ class Tally:
             self._sums[_field(spec, *labels, _bound(spec, at))] += number
         if found:
             self._sums[_field(spec, *labels, _SUM)] += total
-
-    def observe_store(self, store: Store, operation: str, seconds: float) -> None:
-        """Record the duration of an operation of a store."""
-        self.observe(metrics.STORE_SECONDS, seconds, store.value, operation)
-
-    def count_store_failure(self, store: Store, operation: str) -> None:
-        """Count an operation that failed because of an outage."""
-        self.count(metrics.STORE_FAILURES, store.value, operation)
-
-    def count_cache_request(self, cache: Cache, *, is_hit: bool) -> None:
-        """Count a cache lookup."""
-        self.count(metrics.CACHE_REQUESTS, cache.value, "hit" if is_hit else "miss")
 
     def drain(self) -> dict[str, float]:
         """Return the increments by field, and reset them."""

@@ -10,7 +10,7 @@ from redis import Redis
 from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import reachable
 from shared.queue.scripts import register
-from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
 
 # A pin is invalidated before its name changes. For this long after, nothing is cached: longer than the
 # change may wait and take, so that no reader can cache the old value again.
@@ -29,7 +29,7 @@ class Pins:
     """
 
     def __init__(
-        self, redis: Redis, kind: str, *, cache: Cache, observer: StoreObserver = NULL_OBSERVER
+        self, redis: Redis, kind: str, *, cache: Cache, observer: Observer = NULL_OBSERVER
     ) -> None:
         self._redis = redis
         self._put = register(redis, "put_pin", package=_PACKAGE)
@@ -42,7 +42,7 @@ class Pins:
         """Return the cached value of a name, or None."""
         with reachable():
             text = cast("bytes | None", self._redis.hget(self._key(owner), name))
-        self._observer.count_cache_request(self._cache, is_hit=text is not None)
+        count_lookup(self._observer, self._cache, is_hit=text is not None)
         return None if text is None else text.decode()
 
     def put(self, owner: str, name: str, value: str) -> None:
@@ -62,7 +62,7 @@ class Pins:
 class TemplatePins:
     """The cache of an account's resolved template references."""
 
-    def __init__(self, redis: Redis, *, observer: StoreObserver = NULL_OBSERVER) -> None:
+    def __init__(self, redis: Redis, *, observer: Observer = NULL_OBSERVER) -> None:
         self._pins = Pins(redis, "templates", cache=Cache.TEMPLATE_PINS, observer=observer)
 
     def find(self, account_id: str, reference: str) -> PinnedTemplate | None:
@@ -80,11 +80,11 @@ class TemplatePins:
         self._pins.drop(account_id)
 
 
-def image_pins(redis: Redis, *, observer: StoreObserver = NULL_OBSERVER) -> Pins:
+def image_pins(redis: Redis, *, observer: Observer = NULL_OBSERVER) -> Pins:
     """Return the cache of image names: by workspace, the SHA-256 of the bytes."""
     return Pins(redis, "images", cache=Cache.IMAGE_PINS, observer=observer)
 
 
-def font_pins(redis: Redis, *, observer: StoreObserver = NULL_OBSERVER) -> Pins:
+def font_pins(redis: Redis, *, observer: Observer = NULL_OBSERVER) -> Pins:
     """Return the cache of font names: by workspace, the SHA-256 of the bytes."""
     return Pins(redis, "fonts", cache=Cache.FONT_PINS, observer=observer)

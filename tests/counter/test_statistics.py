@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from prometheus_client import generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import update
 
 from shared.batches.chunk_results import StoredPart, commit_slice, start_slice
@@ -23,7 +23,7 @@ from shared.identifiers import new_id
 from shared.jobs.repository import JobStatus, add_jobs
 from shared.jobs.slices import claim_jobs
 from shared.shards import PerShard, ShardAddress
-from shared.telemetry.farm import FarmCollector, make_farm_registry
+from shared.telemetry.farm import FarmCollector
 from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
 from tests.shared.jobs.test_slices import record
@@ -70,7 +70,9 @@ def exported(database, tmp_path):
         collector = FarmCollector(
             {name: Idle() for name in shards}, read_statistics=lambda: statistics.latest
         )
-        text = generate_latest(make_farm_registry(collector, blob_quota_bytes=0)).decode()
+        registry = CollectorRegistry()
+        registry.register(collector)
+        text = generate_latest(registry).decode()
         lines = [line for line in text.splitlines() if line.startswith("pressroom_batch")]
         return {name: float(value) for name, value in (line.split() for line in lines)}
 

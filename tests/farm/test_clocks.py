@@ -29,7 +29,7 @@ def test_a_process_follows_redis_and_reports_its_machine(front, shifted, seconds
     clock = FarmClock({"0": front.redis}, kind="front")
     assert clock.sync()
     assert epoch() == pytest.approx(read(), abs=0.5)
-    assert clock.skews == {"0": pytest.approx(seconds, abs=0.5)}
+    assert clock.read_skews() == {("0",): pytest.approx(seconds, abs=0.5)}
     [report] = find_clocks(front.redis)
     assert report.name.startswith("front ")
     assert report.ahead_seconds == pytest.approx(seconds, abs=0.5)
@@ -39,7 +39,7 @@ def test_a_process_follows_redis_and_reports_its_machine(front, shifted, seconds
 def test_a_process_without_redis_uses_the_last_known_offset(shifted):
     clock = FarmClock({"0": connect("redis://127.0.0.1:1/0")}, kind="front")
     assert not clock.sync()
-    assert clock.skews == {}
+    assert clock.read_skews() == {}
     assert clock.ahead_of("0") == 0.0
     assert epoch() == pytest.approx(read(), abs=0.5)
 

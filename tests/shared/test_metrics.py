@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import generate_latest
-from prometheus_client.parser import text_string_to_metric_families
 
 from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
@@ -28,16 +27,13 @@ from shared.jobs.records import (
     RenderJob,
 )
 from shared.telemetry import metrics
-from shared.telemetry.farm import FarmCollector, make_farm_registry
-from shared.telemetry.fetcher import FetcherMetrics
-from shared.telemetry.front import FrontMetrics
-from shared.telemetry.maintenance import MaintenanceMetrics
+from shared.telemetry.farm import FarmCollector
+from shared.telemetry.metrics import Exporter
+from shared.telemetry.observer import Cache, Store, count_lookup
+from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
-from shared.telemetry.signer import SignerMetrics
-from shared.telemetry.store_observer import Cache, Store
 from shared.telemetry.totals import Tally, count_outcome
-from shared.telemetry.webhooks import WebhookMetrics
-from shared.telemetry.worker import WorkerMetrics
+from workers.farm.children import Children
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,14 +41,18 @@ PROCESSES = """
 import os
 from prometheus_client.multiprocess import mark_process_dead
 from shared.errors import ErrorBody, ErrorKind
-from shared.telemetry.front import FrontMetrics
-metrics = FrontMetrics(connections=64)
+from api.ops.metrics import count_error
+from shared.telemetry import metrics as m
+from shared.telemetry.metrics import Exporter
+from shared.telemetry.process import ProcessMetrics
+metrics = ProcessMetrics(Exporter.FRONT, {m.CONNECTIONS: lambda: 64})
 for number in range(7):
     pid = os.fork()
     if pid == 0:
-        metrics.begin()
-        metrics.observe(route="/v2/pdf", method="POST", status=200, seconds=0.02)
-        metrics.count_error(ErrorBody(429, "", ErrorKind.RATE))
+        metrics.count(m.IN_PROGRESS)
+        metrics.count(m.REQUESTS, "/v2/pdf", "POST", "200")
+        metrics.observe(m.REQUEST_SECONDS, 0.02, "/v2/pdf", "POST", "2xx")
+        count_error(metrics, ErrorBody(429, "", ErrorKind.RATE))
         os._exit(0)
     os.waitpid(pid, 0)
     if number % 2 == 0:
@@ -96,9 +96,9 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
     for done, outcome in outcomes:
         add(sums, count_outcome(done, outcome))
     tally = Tally()
-    tally.observe_store(Store.DATABASE, "read", 0.002)
-    tally.count_cache_request(Cache.TEMPLATES, is_hit=True)
-    tally.count_store_failure(Store.OBJECT_STORE, "put")
+    tally.observe(metrics.STORE_SECONDS, 0.002, Store.DATABASE, "read")
+    count_lookup(tally, Cache.TEMPLATES, is_hit=True)
+    tally.count(metrics.STORE_FAILURES, Store.OBJECT_STORE, "put")
     tally.count(metrics.EVENTS_COUNTED, "new", amount=2)
     add(sums, tally.drain())
     assert tally.drain() == {}
@@ -169,7 +169,7 @@ def test_a_farm_without_redis_reports_it_with_its_other_metrics():
     collector = FarmCollector(
         {"0": shard}, read_statistics=lambda: StoreStatistics({"database": True})
     )
-    text = generate_latest(make_farm_registry(collector, blob_quota_bytes=0)).decode()
+    text = shards_text(collector)
     assert 'pressroom_part_up{part="queue"} 0.0' in text
     assert 'pressroom_part_up{part="database"} 1.0' in text
     assert "pressroom_renders_total" not in text
@@ -217,19 +217,18 @@ def test_fields_of_an_earlier_release_are_left_where_they_are():
     assert 'stage="layout"' not in text
 
 
-def test_a_worker_shows_its_slots_and_how_its_children_ended():
-    worker = WorkerMetrics(slots=4, child_memory_mb=512, count_busy=lambda: 3)
-    worker.watch(lambda: {0: os.getpid()})
-    for _ in range(5):
-        worker.count_child_start()
-    for code in (0x9B, -9, -6, -11, 1):
-        worker.count_child_exit(code)
+def test_a_worker_shows_how_its_children_ended_and_their_memory():
+    children = Children()
+    worker = children.observer = ProcessMetrics(
+        Exporter.WORKER, {metrics.CHILD_MEMORY: children.measure_memory}
+    )
+    codes = {101: 0x9B, 102: -9, 103: -6, 104: -11, 105: 1}
+    children.update([*codes, os.getpid()])
+    children.exit_codes.update(codes)
+    children.update([os.getpid()])
     text = generate_latest(worker.registry).decode()
     for line in (
-        "pressroom_worker_slots 4.0",
-        "pressroom_worker_slots_busy 3.0",
-        "pressroom_worker_child_memory_limit_bytes 5.36870912e+08",
-        "pressroom_worker_child_starts_total 5.0",
+        "pressroom_worker_child_starts_total 6.0",
         *(
             f'pressroom_worker_child_exits_total{{reason="{reason}"}} 1.0'
             for reason in ("recycled", "killed", "watchdog", "crashed", "failed")
@@ -242,21 +241,14 @@ def test_a_worker_shows_its_slots_and_how_its_children_ended():
     assert float(memory.split()[-1]) > 1024 * 1024
 
 
-def test_every_metric_that_is_exported_is_declared_and_every_declared_one_is_exported():
-    front = FrontMetrics()
-    worker = WorkerMetrics(slots=1, child_memory_mb=1, count_busy=int)
-    fetcher = FetcherMetrics(count_under_way=int, count_waiting=int, measure_cache=int)
-    exported = [
-        front.exposition().decode(),
-        generate_latest(worker.registry).decode(),
-        generate_latest(MaintenanceMetrics(["jobs"], count_unfinished=int).registry).decode(),
-        generate_latest(WebhookMetrics(count_pending=int).registry).decode(),
-        generate_latest(fetcher.registry).decode(),
-        generate_latest(SignerMetrics().registry).decode(),
-        farm_text({}, FarmDepth({})),
-    ]
-    families = {f.name for text in exported for f in text_string_to_metric_families(text)}
-    assert families == {spec.full_name for spec in metrics.ALL}
+def test_a_gauge_whose_store_does_not_answer_is_left_out():
+    def fail() -> int:
+        raise Unavailable("database")
+
+    process = ProcessMetrics(Exporter.WEBHOOKS, {metrics.WEBHOOKS_PENDING: fail})
+    text = generate_latest(process.registry).decode()
+    assert "webhooks_pending" not in text
+    assert "webhook_attempts" in text
 
 
 @pytest.mark.parametrize("spec", metrics.ALL, ids=lambda spec: spec.name)
@@ -279,7 +271,9 @@ def farm_text(
 
 
 def shards_text(collector: FarmCollector) -> str:
-    return generate_latest(make_farm_registry(collector, blob_quota_bytes=1000)).decode()
+    registry = ProcessMetrics(Exporter.COUNTER, {metrics.BLOB_QUOTA: lambda: 1000}).registry
+    registry.register(collector)
+    return generate_latest(registry).decode()
 
 
 @dataclass

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Exporter
 from tests.waiting import wait_until
 
 HELLO = "<document><flow><p>Hello</p></flow></document>"
@@ -13,13 +15,21 @@ TWO_PAGES = "<document><flow><p>Hello</p><p break-before='page'>again</p></flow>
 LOAD = 60
 
 
-def scrape(farm, part):
+def read_metrics(farm, part):
     connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part], timeout=10)
     try:
         connection.request("GET", "/metrics")
-        text = connection.getresponse().read().decode()
+        return connection.getresponse().read().decode()
     finally:
         connection.close()
+
+
+def families(farm, part):
+    return {family.name for family in text_string_to_metric_families(read_metrics(farm, part))}
+
+
+def scrape(farm, part):
+    text = read_metrics(farm, part)
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -53,6 +63,15 @@ def at_rest(scrapes):
     wait_until(lambda: not scrapes()["pressroom_usage_events_pending", ()], pause=0.1)
     # A scrape reads its sums before it reads what is pending, so only the next one has them all.
     return scrapes()
+
+
+def test_every_declared_metric_is_exported_and_no_other(farm):
+    parts = [part for part in farm.record.ports if part.endswith("_metrics")]
+    exported = {family for part in ("front", *parts) for family in families(farm, part)}
+    # Series of the front exist from their first value on; this farm has no signer.
+    absent = metrics.counted_by(Exporter.FRONT) + metrics.counted_by(Exporter.SIGNER)
+    declared = {spec.full_name for spec in metrics.ALL}
+    assert exported | {spec.full_name for spec in absent} == declared
 
 
 def test_a_known_load_is_counted_exactly_over_all_processes(account, scrapes):

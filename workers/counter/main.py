@@ -20,8 +20,11 @@ from shared.queue.usage import UsageStream
 from shared.settings import Settings, get_settings
 from shared.shards import ShardAddress, run_threads
 from shared.startup import start, stop_on_signals
-from shared.telemetry.farm import FarmCollector, make_farm_registry
+from shared.telemetry import metrics
+from shared.telemetry.farm import FarmCollector
+from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
+from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.totals import Tally
 from workers.counter.statistics import StatisticsCollector
 from workers.counter.stream import UsageCounter
@@ -79,9 +82,15 @@ def _registry(
         for shard in settings.shards
     }
     collector = FarmCollector(readers, read_statistics=lambda: statistics.latest)
-    return make_farm_registry(
-        collector, blob_quota_bytes=settings.blob_quota_gb * GB, read_skews=lambda: clock.skews
-    )
+    registry = ProcessMetrics(
+        Exporter.COUNTER,
+        {
+            metrics.BLOB_QUOTA: lambda: settings.blob_quota_gb * GB,
+            metrics.CLOCK_AHEAD: clock.read_skews,
+        },
+    ).registry
+    registry.register(collector)
+    return registry
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from shared.broker_url import is_amqp
 from shared.db.session import open_database
 from shared.errors import MisconfiguredPartError, Unavailable
 from shared.jobs.lifecycle import JobLifecycle
+from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.queue.amqp_options import make_queue
 from shared.queue.app import create_app
@@ -50,16 +51,18 @@ from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.shards import slots_of
 from shared.signer import SignerClient
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, set_up_logging
+from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
+from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.totals import Tally
 from shared.telemetry.tracer_factory import open_tracer
-from shared.telemetry.worker import WorkerMetrics
 from shared.templates.pins import font_pins, image_pins
 from workers.batches.context import BatchContext
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.farm.batch_tasks import register_batch_tasks
-from workers.farm.children import Children, ChildWatch
+from workers.farm.children import EXIT_REASONS, Children, ChildWatch, resident_bytes
 from workers.farm.presence import DrainStep, PresenceReporter
 from workers.farm.redelivery import RedeliveryStep
 from workers.farm.tasks import register_tasks
@@ -174,14 +177,20 @@ class _Worker:
         slots = sender.concurrency
         is_on_amqp = is_amqp(settings.broker_of(settings.own_shard))
         reporter = PresenceReporter(redis, slots=slots, tracks_age=is_on_amqp)
-        watched = WorkerMetrics(
-            slots=slots,
-            child_memory_mb=settings.child_memory_mb,
-            count_busy=reporter.count_busy,
-            read_skews=lambda: clock.skews,
+        children = Children()
+        children.observer = counted = ProcessMetrics(
+            Exporter.WORKER,
+            {
+                metrics.WORKER_UP: lambda: 1,
+                metrics.SLOTS: lambda: slots,
+                metrics.SLOTS_BUSY: reporter.count_busy,
+                metrics.WORKER_MEMORY: lambda: resident_bytes(os.getpid()),
+                metrics.CHILD_MEMORY: children.measure_memory,
+                metrics.CHILD_MEMORY_LIMIT: lambda: settings.child_memory_mb * MB,
+                metrics.CLOCK_AHEAD: clock.read_skews,
+            },
+            labels={metrics.CHILD_EXITS: EXIT_REASONS},
         )
-        children = Children(watched)
-        watched.watch(children.find)
         sender.app.steps["consumer"].add(ChildWatch.of(children))
         sender.app.steps["consumer"].add(DrainStep.of(reporter))
         if is_on_amqp:
@@ -190,7 +199,7 @@ class _Worker:
         task_unknown.connect(lambda **_: count_dropped(redis, UNKNOWN_TASK), weak=False)
         task_rejected.connect(lambda **_: count_dropped(redis, NOT_A_TASK), weak=False)
         start_probe(
-            settings.worker_metrics_port, watched.registry, address=settings.metrics_address
+            settings.worker_metrics_port, counted.registry, address=settings.metrics_address
         )
         # Celery warns at each reconnect about a default that is set here.
         warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)

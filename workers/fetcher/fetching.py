@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from http import HTTPStatus
 from threading import Event, Lock
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit
 
 from shared.clock import ticks
@@ -21,8 +22,9 @@ from shared.outbound import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.telemetry.fetcher import CacheResult, FetchOutcome
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
+from shared.telemetry.observer import Observer
 from workers.fetcher.bodies import SharedBody, open_spool
 from workers.fetcher.freshness import (
     FAILURE_SECONDS,
@@ -33,6 +35,28 @@ from workers.fetcher.freshness import (
 from workers.fetcher.response_cache import CacheEntry, CacheKey, FetchedResponse, ResponseCache
 from workers.fetcher.slots import NoSlotError, Slots
 
+
+class CacheResult(StrEnum):
+    """The cache result of a fetch request; `passed` requests bypass the cache."""
+
+    HIT = "hit"
+    REVALIDATED = "revalidated"
+    MISS = "miss"
+    BYPASSED = "passed"
+
+
+class FetchOutcome(StrEnum):
+    """The outcome of an outbound request; `answered` is a status without a body, such as 304 or 404."""
+
+    FETCHED = "fetched"
+    ANSWERED = "answered"
+    UNREACHABLE = "unreachable"
+    TOO_LARGE = "too_large"
+    REFUSED = "refused"
+    BUSY = "busy"
+    FAILED = "failed"
+
+
 _NO_CONDITIONS: Final[Mapping[str, str]] = MappingProxyType({})
 _RAISED: Final = {
     NoSlotError: FetchOutcome.BUSY,
@@ -41,16 +65,6 @@ _RAISED: Final = {
 }
 
 log: Final = get_logger(__name__)
-
-
-class FetchObserver(Protocol):
-    """Receives reports of fetch requests and outbound requests."""
-
-    def count_cache_result(self, result: CacheResult) -> None:
-        """Count a fetch request by its cache result."""
-
-    def count_fetch(self, outcome: FetchOutcome, seconds: float) -> None:
-        """Count an outbound request and its duration."""
 
 
 @dataclass(eq=False, slots=True)
@@ -66,7 +80,7 @@ class FetchService:
     """Fetches URLs for accounts; thread-safe."""
 
     def __init__(
-        self, outbound: Outbound, *, slots: Slots, cache: ResponseCache, observer: FetchObserver
+        self, outbound: Outbound, *, slots: Slots, cache: ResponseCache, observer: Observer
     ) -> None:
         self._outbound = outbound
         self._slots = slots
@@ -94,14 +108,14 @@ class FetchService:
 
     def _fetch_uncached(self, request: FetchRequest) -> FetchedResponse:
         """Fetch without the cache: uploads must store the current content."""
-        self._observer.count_cache_result(CacheResult.BYPASSED)
+        self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.BYPASSED)
         return self._send(request, _NO_CONDITIONS)[0]
 
     def _find_cached(self, request: FetchRequest) -> FetchedResponse:
         key = CacheKey(request.account, request.url)
         entry = self._cache.find(key)
         if entry is not None and entry.is_fresh:
-            self._observer.count_cache_result(CacheResult.HIT)
+            self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.HIT)
             return entry.response
         if request.is_cache_only:
             raise NotCachedError
@@ -112,7 +126,7 @@ class FetchService:
         if fetch.error is not None:
             raise fetch.error
         if fetch.entry is not None:
-            self._observer.count_cache_result(CacheResult.HIT)
+            self._observer.count(metrics.FETCHER_CACHE_REQUESTS, CacheResult.HIT)
             return fetch.entry.response
         # The response must not be shared, or did not arrive in time.
         return self._fetch_uncached(request)
@@ -159,7 +173,7 @@ class FetchService:
                 entry.response,
                 (freshen(entry.caching_info[0], caching_info[0]),),
             )
-        self._observer.count_cache_result(result)
+        self._observer.count(metrics.FETCHER_CACHE_REQUESTS, result)
         new_entry = _make_entry(response, caching_info)
         if new_entry is None:
             self._cache.drop(key)
@@ -185,7 +199,9 @@ class FetchService:
             raise
         finally:
             seconds = ticks() - begun
-            self._observer.count_fetch(outcome, seconds)
+            self._observer.count(metrics.FETCHES, outcome)
+            if outcome not in (FetchOutcome.BUSY, FetchOutcome.REFUSED):
+                self._observer.observe(metrics.FETCH_SECONDS, seconds)
             log.info(
                 "fetch ended", host=host, outcome=outcome.value, milliseconds=round(seconds * 1000)
             )

@@ -9,9 +9,11 @@ from shared.limits import MB
 from shared.outbound import Outbound
 from shared.settings import FetcherSettings, get_fetcher_settings
 from shared.startup import start, stop_on_signals
-from shared.telemetry.fetcher import FetcherMetrics
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
-from workers.fetcher.fetching import FetchService
+from shared.telemetry.process import ProcessMetrics
+from workers.fetcher.fetching import CacheResult, FetchOutcome, FetchService
 from workers.fetcher.response_cache import ResponseCache
 from workers.fetcher.server import FetcherServer, Parts
 from workers.fetcher.slots import Slots
@@ -51,10 +53,14 @@ class RunningFetcher:
         """
         slots = Slots()
         self._cache = ResponseCache(max_bytes=settings.fetcher_cache_mb * MB)
-        self.metrics: Final = FetcherMetrics(
-            count_under_way=slots.count_under_way,
-            count_waiting=slots.count_waiting,
-            measure_cache=lambda: self._cache.size,
+        self.metrics: Final = ProcessMetrics(
+            Exporter.FETCHER,
+            {
+                metrics.FETCHES_IN_PROGRESS: slots.count_under_way,
+                metrics.FETCHES_WAITING: slots.count_waiting,
+                metrics.FETCHER_CACHE_BYTES: lambda: self._cache.size,
+            },
+            labels={metrics.FETCHES: FetchOutcome, metrics.FETCHER_CACHE_REQUESTS: CacheResult},
         )
         outbound = Outbound(allow_private=settings.outbound_allow_private)
         fetching = FetchService(outbound, slots=slots, cache=self._cache, observer=self.metrics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from shared.auth.admission import AdmissionCache
@@ -24,8 +24,10 @@ from shared.queue.states import JobStates
 from shared.settings import Settings, get_settings
 from shared.shards import PerShard, ShardAddress, run_threads, slots_of
 from shared.startup import start, stop_on_signals
-from shared.telemetry.maintenance import MaintenanceMetrics
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
+from shared.telemetry.process import ProcessMetrics
 from workers.maintenance.batches import RepairRotation, batch_tasks
 from workers.maintenance.jobs import ExpireJobs, RemoveExpiredKeys, RequeueLostJobs
 from workers.maintenance.ledger import PruneLedger
@@ -45,17 +47,17 @@ def main() -> None:
 def _make(settings: Settings) -> Sequence[MaintenanceRunner]:
     assert_shards(settings.shards)
     clock = FarmClock.of_shards(settings.shards, kind="maintenance")
-    runners, metrics = make_runners(settings, read_skews=lambda: clock.skews)
+    runners, counted = make_runners(settings, clock)
     clock.start()
     start_probe(
-        settings.maintenance_metrics_port, metrics.registry, address=settings.metrics_address
+        settings.maintenance_metrics_port, counted.registry, address=settings.metrics_address
     )
     return runners
 
 
 def make_runners(
-    settings: Settings, *, read_skews: Callable[[], Mapping[str, float]] = dict
-) -> tuple[list[MaintenanceRunner], MaintenanceMetrics]:
+    settings: Settings, clock: FarmClock
+) -> tuple[list[MaintenanceRunner], ProcessMetrics]:
     """Create the runners with all tasks, and their metrics.
 
     With several shards each has its own runner, and so have the tasks of no shard, so that an outage of one
@@ -94,12 +96,16 @@ def make_runners(
         *orphan_tasks(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]
-    metrics = MaintenanceMetrics(
-        [task.name for task in of_shards[0] + of_farm],
-        count_unfinished=lambda: _count_unfinished(database),
-        read_skews=read_skews,
+    names = [task.name for task in of_shards[0] + of_farm]
+    counted = ProcessMetrics(
+        Exporter.MAINTENANCE,
+        {
+            metrics.JOBS_UNFINISHED: lambda: _count_unfinished(database),
+            metrics.CLOCK_AHEAD: clock.read_skews,
+        },
+        labels={metrics.MAINTENANCE_REPAIRS: names, metrics.MAINTENANCE_FAILURES: names},
     )
-    return [MaintenanceRunner(tasks, metrics) for tasks in groups], metrics
+    return [MaintenanceRunner(tasks, counted) for tasks in groups], counted
 
 
 def _count_unfinished(database: Database) -> int:

@@ -8,8 +8,9 @@ from typing import Final
 
 from shared.clock import ticks
 from shared.errors import Unavailable
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-from shared.telemetry.maintenance import MaintenanceMetrics
+from shared.telemetry.observer import Observer
 from workers.maintenance.task import MaintenanceTask
 
 _LONGEST_PAUSE_SECONDS: Final = 1.0
@@ -20,9 +21,9 @@ log: Final = get_logger(__name__)
 class MaintenanceRunner:
     """Runs maintenance tasks until stopped."""
 
-    def __init__(self, tasks: Sequence[MaintenanceTask], metrics: MaintenanceMetrics) -> None:
+    def __init__(self, tasks: Sequence[MaintenanceTask], observer: Observer) -> None:
         self._tasks = tasks
-        self._metrics = metrics
+        self._observer = observer
         self._due_at = dict.fromkeys((task.name for task in tasks), 0.0)
         self._stop = Event()
 
@@ -43,7 +44,7 @@ class MaintenanceRunner:
         try:
             repaired = task.run_once()
         except Unavailable as error:
-            self._metrics.count_failure(task.name)
+            self._observer.count(metrics.MAINTENANCE_FAILURES, task.name)
             log.warning(
                 "task waits for outage",
                 task=task.name,
@@ -52,10 +53,10 @@ class MaintenanceRunner:
             )
         except Exception as error:
             # A bug in one task must not end the others.
-            self._metrics.count_failure(task.name)
+            self._observer.count(metrics.MAINTENANCE_FAILURES, task.name)
             log.error("task failed", task=task.name, exc_info=error)
         else:
-            self._metrics.count_repairs(task.name, repaired)
+            self._observer.count(metrics.MAINTENANCE_REPAIRS, task.name, amount=repaired)
             if repaired:
                 log.info("task done", task=task.name, repaired=repaired)
         self._due_at[task.name] = ticks() + task.every_seconds

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
 
 Value = TypeVar("Value")
 
@@ -14,9 +14,7 @@ Value = TypeVar("Value")
 class SizedCache(Generic[Value]):
     """Holds the most recently used values, up to `max_bytes` in total."""
 
-    def __init__(
-        self, name: Cache, *, max_bytes: int, watch: StoreObserver = NULL_OBSERVER
-    ) -> None:
+    def __init__(self, name: Cache, *, max_bytes: int, watch: Observer = NULL_OBSERVER) -> None:
         self._name = name
         self._watch = watch
         self._max_bytes = max_bytes
@@ -28,7 +26,7 @@ class SizedCache(Generic[Value]):
 
         Values larger than the whole cache are not cached.
         """
-        self._watch.count_cache_request(self._name, is_hit=key in self._kept)
+        count_lookup(self._watch, self._name, is_hit=key in self._kept)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key][0]

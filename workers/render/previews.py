@@ -13,7 +13,7 @@ from shared.jobs.records import JobOutcome, OutcomeStatus, RenderJob
 from shared.limits import MB
 from shared.previews.records import MEDIA_TYPES, PreviewFormat, PreviewRequest
 from shared.telemetry.log import get_logger
-from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources, StageObserver
 from workers.engine.preview import PageFormat as EngineFormat
@@ -51,7 +51,7 @@ class Previewer:
         prepare: PrepareFunction,
         draw: PreviewFunction,
         *,
-        watch: StoreObserver = NULL_OBSERVER,
+        watch: Observer = NULL_OBSERVER,
     ) -> None:
         self._prepare = prepare
         self._draw = draw

@@ -15,7 +15,7 @@ from shared.jobs.records import RenderJob
 from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.queue.claims import Claims
-from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer
 from shared.templates.pins import Pins
 from workers.engine.ports import FontFile
 from workers.render.cache import SizedCache
@@ -37,7 +37,7 @@ class Images:
         *,
         fetcher: Fetcher,
         fonts: StoredFonts | None = None,
-        watch: StoreObserver = NULL_OBSERVER,
+        watch: Observer = NULL_OBSERVER,
     ) -> None:
         self._database = database
         self._blobs = blobs

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from shared.db.session import Database
 from shared.jobs.records import PinnedTemplate
 from shared.limits import MB
-from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer
 from shared.templates.repository import get_content
 from workers.engine.pipeline import PreparedTemplate
 from workers.render.cache import SizedCache
@@ -32,7 +32,7 @@ class Templates:
         database: Database,
         prepare: PrepareFunction,
         *,
-        watch: StoreObserver = NULL_OBSERVER,
+        watch: Observer = NULL_OBSERVER,
     ) -> None:
         self._database = database
         self._prepare = prepare

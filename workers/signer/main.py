@@ -7,9 +7,13 @@ from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from shared.settings import SignerSettings, WrongSetting, get_signer_settings
+from shared.signer import SignatureOutcome
 from shared.startup import start, stop_on_signals
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Exporter
+from shared.telemetry.observer import Observer
 from shared.telemetry.probe import start_probe
-from shared.telemetry.signer import SignerMetrics
+from shared.telemetry.process import ProcessMetrics
 
 if TYPE_CHECKING:
     from workers.signer.server import SignerServer
@@ -48,7 +52,9 @@ class RunningSigner:
                 extra `sign` is not installed.
             OSError: the address of `signer_bind` cannot be listened on.
         """
-        self.metrics: Final = SignerMetrics()
+        self.metrics: Final = ProcessMetrics(
+            Exporter.SIGNER, labels={metrics.SIGNATURES: SignatureOutcome}
+        )
         self._server = _make_server(settings, self.metrics)
 
     @property
@@ -65,7 +71,7 @@ class RunningSigner:
         self._server.stop(patience_seconds=patience_seconds)
 
 
-def _make_server(settings: SignerSettings, metrics: SignerMetrics) -> SignerServer:
+def _make_server(settings: SignerSettings, observer: Observer) -> SignerServer:
     folder = Path(settings.signer_certificates)
     if not settings.signer_certificates or not folder.is_dir():
         raise WrongSetting(
@@ -87,7 +93,7 @@ def _make_server(settings: SignerSettings, metrics: SignerMetrics) -> SignerServ
             check_timestamp_url(url)
         except InvalidTimestampUrlError as error:
             raise WrongSetting(f"PRESSROOM_SIGNER_TIMESTAMP_URL: {error}") from error
-    signing = SigningService(Certificates(folder), metrics, timestamp_url=url)
+    signing = SigningService(Certificates(folder), observer, timestamp_url=url)
     host, _, port = settings.signer_bind.rpartition(":")
     return SignerServer((host, int(port)), signing)
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Condition
-from typing import Final, Protocol
+from typing import Final
 
 from shared.clock import now, ticks
-from shared.signer import SignatureCall
+from shared.signer import SignatureCall, SignatureOutcome
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-from shared.telemetry.signer import SignatureOutcome
+from shared.telemetry.observer import Observer
 from workers.signer.certificates import Certificates
 from workers.signer.signing import (
     SignatureOptions,
@@ -30,13 +31,6 @@ log: Final = get_logger(__name__)
 
 class SignerBusyError(Exception):
     """No slot was free in time."""
-
-
-class SigningObserver(Protocol):
-    """Receives reports of signatures."""
-
-    def count_signature(self, outcome: SignatureOutcome, seconds: float) -> None:
-        """Count a request by its outcome, and its duration."""
 
 
 class SigningSlots:
@@ -79,7 +73,7 @@ class SigningService:
     def __init__(
         self,
         certificates: Certificates,
-        observer: SigningObserver,
+        observer: Observer,
         *,
         timestamp_url: str | None = None,
         slots: SigningSlots | None = None,
@@ -115,7 +109,8 @@ class SigningService:
             raise
         finally:
             seconds = ticks() - begun
-            self._observer.count_signature(outcome, seconds)
+            self._observer.count(metrics.SIGNATURES, outcome)
+            self._observer.observe(metrics.SIGNATURE_SECONDS, seconds)
             log.info(
                 "signing ended",
                 account=call.account,

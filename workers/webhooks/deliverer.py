@@ -32,6 +32,8 @@ _THROTTLED: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABL
 _DELETE_EVERY_SECONDS: Final = 60.0
 _DELETE_LIMIT: Final = 1000
 
+OUTCOMES: Final = ("delivered", "retried", "failed", "disabled")
+
 log: Final = get_logger(__name__)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from shared.db.session import Database, open_database
 from shared.outbound import Outbound
 from shared.settings import Settings, get_settings
 from shared.startup import start, stop_on_signals
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
-from shared.telemetry.webhooks import WebhookMetrics
+from shared.telemetry.process import ProcessMetrics
 from shared.webhooks import repository as webhooks
-from workers.webhooks.deliverer import WebhookDeliverer
+from workers.webhooks.deliverer import OUTCOMES, WebhookDeliverer
 
 
 def main() -> None:
@@ -22,13 +26,17 @@ def main() -> None:
 def _make(settings: Settings) -> WebhookDeliverer:
     database = open_database(settings.database_url, connections=settings.database_connections)
     secrets = settings.secret_cipher
-    metrics = WebhookMetrics(count_pending=lambda: _count_pending(database))
-    start_probe(settings.webhooks_metrics_port, metrics.registry, address=settings.metrics_address)
+    counted = ProcessMetrics(
+        Exporter.WEBHOOKS,
+        {metrics.WEBHOOKS_PENDING: lambda: _count_pending(database)},
+        labels={metrics.WEBHOOK_ATTEMPTS: OUTCOMES},
+    )
+    start_probe(settings.webhooks_metrics_port, counted.registry, address=settings.metrics_address)
     return WebhookDeliverer(
         database,
         Outbound(allow_private=settings.outbound_allow_private),
         secrets,
-        count=metrics.count_attempt,
+        count=partial(counted.count, metrics.WEBHOOK_ATTEMPTS),
     )
 
 
