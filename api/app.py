@@ -24,6 +24,7 @@ from api.files.kinds import FONT, IMAGE
 from api.files.routes import FileRoutes
 from api.http import check_path
 from api.jobs.routes import JobRoutes
+from api.language.routes import LanguageRoutes
 from api.openapi.routes import OpenApiRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, count_error, method_label, observe_response, route_label
@@ -74,6 +75,7 @@ _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     SignInRoutes,
     StudioRoutes,
     OpenApiRoutes,
+    LanguageRoutes,
     HealthRoutes,
     MetricsRoutes,
 )

@@ -26,7 +26,7 @@ _START: Final = """\
 <body>
 <h1>Pressroom</h1>
 <p>This service renders PDFs. Its API is described <a href="/docs">as a page</a> and
-<a href="/docs/openapi.json">as OpenAPI</a>.</p>
+<a href="/docs/openapi.json">as OpenAPI</a>, <a href="/docs/language">the language of its templates</a> page by page.</p>
 </body>
 </html>
 """

@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).parents[3]
 REFERENCE: Final = ROOT / "workers/engine/LANGUAGE.md"
 SCHEMA: Final = ROOT / "workers/engine/pressroom.rng"
 VOCABULARY: Final = ROOT / "api/studio/source/vocabulary.json"
-PICTURES: Final = ROOT / "deploy/pictures/language"
+PICTURES: Final = ROOT / "workers/engine/pictures"
 
 
 def draw_all() -> dict[str, bytes]:

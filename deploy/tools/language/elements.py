@@ -36,7 +36,7 @@ GROUPS: Final[Mapping[str, Sequence[AttributeSpec]]] = {
     "break": BREAK_PROPERTIES,
     "number": NUMBER_PROPERTIES,
 }
-_SHARED: Final = {spec.name: spec for group in GROUPS.values() for spec in group}
+SHARED: Final = {spec.name: spec for group in GROUPS.values() for spec in group}
 
 
 def write_elements(widths: Mapping[str, int]) -> str:
@@ -85,7 +85,7 @@ def _write_section(specs: Sequence[ElementSpec], widths: Mapping[str, int]) -> s
             "".join(f'<a id="{spec.name}"></a>' for spec in specs),
             "\n".join(_purposes(specs)),
             f"{_write_parents(specs[0])} {_write_children(specs[0])}",
-            _own_attributes(specs[0]),
+            _own_attributes(specs),
             _shared_attributes(specs[0]),
             *_examples(specs, widths),
             write_mistakes(mistake for spec in specs for mistake in SPECIAL.get(spec.name, ())),
@@ -126,15 +126,15 @@ def _write_children(spec: ElementSpec) -> str:
     return f"Content: {spec.content.value}."
 
 
-def _own_attributes(spec: ElementSpec) -> str:
-    own = [attribute for attribute in spec.attributes.values() if not _is_shared(attribute)]
-    return describe_attributes(own) if own else ""
+def _own_attributes(specs: Sequence[ElementSpec]) -> str:
+    own = [attribute for attribute in specs[0].attributes.values() if not is_shared(attribute)]
+    return describe_attributes(own, *(spec.name for spec in specs)) if own else ""
 
 
 def _shared_attributes(spec: ElementSpec) -> str:
     """Return a sentence with the shared attributes of an element, by group."""
     groups = [*_taken_groups(spec)]
-    shared = [attribute for attribute in spec.attributes.values() if _is_shared(attribute)]
+    shared = [attribute for attribute in spec.attributes.values() if is_shared(attribute)]
     mark = " †" if shared and all(attribute.is_fixed for attribute in shared) else ""
     return f"Shared attributes{mark}: {'; '.join(groups)}." if groups else ""
 
@@ -142,7 +142,7 @@ def _shared_attributes(spec: ElementSpec) -> str:
 def _taken_groups(spec: ElementSpec) -> Iterator[str]:
     for title, group in GROUPS.items():
         own = [spec.attributes[one.name] for one in group if one.name in spec.attributes]
-        taken = [attribute.name for attribute in own if _is_shared(attribute)]
+        taken = [attribute.name for attribute in own if is_shared(attribute)]
         missing = [one.name for one in group if one.name not in spec.attributes]
         named = f"[{title}](#group-{title})"
         if not taken:
@@ -155,9 +155,9 @@ def _taken_groups(spec: ElementSpec) -> Iterator[str]:
             yield named
 
 
-def _is_shared(attribute: AttributeSpec) -> bool:
+def is_shared(attribute: AttributeSpec) -> bool:
     """Return whether an attribute is described by a group; in a style it takes no expressions."""
-    return replace(attribute, is_fixed=False) == _SHARED.get(attribute.name)
+    return replace(attribute, is_fixed=False) == SHARED.get(attribute.name)
 
 
 # --- examples -------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from workers.engine.syntax import values as v
 from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary import AttributeSpec
 
-_PICTURES: Final = "../../deploy/pictures/language"  # relative to LANGUAGE.md
+_PICTURES: Final = "pictures"  # relative to LANGUAGE.md
 _LENGTH: Final = re.compile(
     r"a number with a unit \(([^)]*)\)(, not negative|, from (\S+)pt to (\S+)pt)?"
 )
@@ -56,17 +56,24 @@ def row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def describe_attributes(specs: Sequence[AttributeSpec]) -> str:
-    """Return a table of attributes: name, meaning, values, default."""
+def anchor_of(attribute: str, *elements: str) -> str:
+    """Return the anchor of an attribute in the table of its element, or of its group of properties."""
+    return f"{elements[0] if elements else 'property'}.{attribute}"
+
+
+def describe_attributes(specs: Sequence[AttributeSpec], *elements: str) -> str:
+    """Return a table of attributes: name, meaning, values, default; with an anchor for each element."""
     lines = [row("Attribute", "", "Values", "Default"), row("---", "---", "---", "---")]
-    return "\n".join([*lines, *map(_describe_attribute, specs)])
+    return "\n".join([*lines, *(_describe_attribute(spec, elements) for spec in specs)])
 
 
-def _describe_attribute(spec: AttributeSpec) -> str:
+def _describe_attribute(spec: AttributeSpec, elements: Sequence[str]) -> str:
     marks = ("†" if spec.is_fixed else "") + ("↓" if spec.is_inherited else "")
-    name = code(spec.name) + (f" {marks}" if marks else "")
+    anchors = [anchor_of(spec.name, each) for each in elements] or [anchor_of(spec.name)]
+    name = "".join(f'<a id="{anchor}"></a>' for anchor in anchors) + code(spec.name)
+    name += f" {marks}" if marks else ""
     default = "required" if spec.is_required else code(spec.default) if spec.default else "–"
-    return row(name, spec.doc, describe_kind(spec.value_type), default)
+    return row(name, spec.doc.replace("|", "\\|"), describe_kind(spec.value_type), default)
 
 
 def describe_kind(kind: ValueType[Any]) -> str:

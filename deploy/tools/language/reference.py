@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Final
 
+from deploy.tools.language.attribute_index import write_attribute_index
 from deploy.tools.language.elements import GROUPS, write_elements, write_mistakes
 from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
 from deploy.tools.language.guide import PICTURE
@@ -49,6 +50,7 @@ def write_reference(guide: str, widths: Mapping[str, int]) -> str:
         "entry-styles": _write_entry_styles,
         "terms": _write_terms,
         "mistakes": lambda: write_mistakes(GENERAL),
+        "attributes": write_attribute_index,
         "elements": lambda: write_elements(widths),
     }
     text = _MARK.sub(lambda mark: parts[mark[1]](), guide)
@@ -59,7 +61,10 @@ def write_reference(guide: str, widths: Mapping[str, int]) -> str:
 
 def _write_contents(guide: str) -> str:
     titles = re.findall(r"^## (.+)$", guide, re.MULTILINE)
-    lines = [f"- [{title}](#{title.lower().replace(' ', '-')})" for title in titles]
+    lines = [
+        f"- [{title}](#{re.sub(r'[^a-z -]', '', title.lower()).replace(' ', '-')})"
+        for title in titles
+    ]
     return "\n".join([*lines[:-1], f"{lines[-1]}: {' '.join(map(link, sorted(ELEMENTS)))}"])
 
 

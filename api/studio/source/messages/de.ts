@@ -25,6 +25,7 @@ export const de: Record<keyof typeof en, string> = {
   "nav.templates": "Vorlagen",
   "nav.account": "Konto",
   "nav.signOut": "Abmelden",
+  "nav.language": "Sprachreferenz",
 
   "signIn.lead": "Vorlagen schreiben, Ergebnisse ansehen und das Konto verwalten.",
   "signIn.key": "API-Schlüssel",

@@ -23,6 +23,7 @@ export const en = {
   "nav.templates": "Templates",
   "nav.account": "Account",
   "nav.signOut": "Sign out",
+  "nav.language": "Language reference",
 
   "signIn.lead": "Write templates, check results, and manage the account.",
   "signIn.key": "API key",

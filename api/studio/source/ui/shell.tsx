@@ -72,6 +72,9 @@ export function Shell({
           ))}
         </nav>
         <div class="who">
+          <a href="/docs/language" target="_blank" rel="noopener">
+            {t("nav.language")}
+          </a>
           <span class="who-name" title={account.user.email}>
             {account.user.name}
           </span>

@@ -1,0 +1,1 @@
+"""The document language as pages at /docs/language, with a search."""

@@ -1,0 +1,196 @@
+"""The pages of the language reference: LANGUAGE.md by chapter and element, and the index of the search."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+import mistune
+
+PATH: Final = "/docs/language"
+_HEADING: Final = re.compile(r"^(#{1,3}) (.+)\n(?s:(.*?))(?=^#{1,3} |\Z)", re.MULTILINE)
+_FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_ANCHOR: Final = re.compile(r'<a id="([^"]+)">')
+_ROW: Final = re.compile(r'^\| <a id="([^"]+)"></a>`([^`]+)`[^|]*\|(.*)\|$', re.MULTILINE)
+_ERROR: Final = re.compile(r"^- (error|warning) `([a-z0-9-]+)`: (.+)$", re.MULTILINE)
+_MARKUP: Final = re.compile(r"<[^>]+>|[`*|]|\]\([^)]*\)|\[|^-+$|\\", re.MULTILINE)
+_ELEMENTS: Final = "elements"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of the reference with its text in Markdown; an element's has level 3."""
+
+    title: str
+    level: int
+    text: str
+
+    @property
+    def anchor(self) -> str:
+        """Its anchor as GitHub writes it; of several elements it is the first one's."""
+        anchors = _ANCHOR.match(self.text.lstrip())
+        return (
+            anchors[1] if anchors else re.sub(r"[^\w -]", "", self.title.lower()).replace(" ", "-")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A chapter or element: its name in the address, and its sections."""
+
+    name: str
+    title: str
+    sections: tuple[Section, ...]
+    is_element: bool
+
+
+class Reference:
+    """The pages of a language reference, as HTML."""
+
+    def __init__(self, markdown: str) -> None:
+        self.pages: Final = {page.name: page for page in _split_pages(_split_sections(markdown))}
+        self._pages_of_anchors: Final = {
+            anchor: page.name
+            for page in self.pages.values()
+            for section in page.sections
+            for anchor in (section.anchor, *_ANCHOR.findall(section.text))
+        }
+
+    def find_address(self, anchor: str) -> str | None:
+        """Return the address of a chapter, element, attribute or property; None if there is none."""
+        name = self._pages_of_anchors.get(anchor)
+        if name is None or name == anchor:
+            return name and f"{PATH}/{name}"
+        return f"{PATH}/{name}#{anchor}"
+
+    def write_page(self, name: str) -> str:
+        """Return a page as HTML.
+
+        Raises:
+            KeyError: There is no page of that name.
+        """
+        page = self.pages[name]
+        convert = mistune.create_markdown(renderer=_Renderer(self, escape=False), plugins=["table"])
+        body = "".join(str(convert(_write_section(page, section))) for section in page.sections)
+        chapters = [other for other in self.pages.values() if not other.is_element]
+        elements = sorted(
+            (other for other in self.pages.values() if other.is_element), key=lambda one: one.name
+        )
+        return _PAGE.format(
+            title=escape(_plain(page.title)),
+            body=body,
+            chapters="".join(_write_entry(other, name) for other in chapters),
+            elements="".join(_write_entry(other, name) for other in elements),
+            path=PATH,
+        )
+
+    def write_index(self) -> str:
+        """Return the index of the search: a list of [title, address, text] as JSON."""
+        return json.dumps([*self._find_entries()], ensure_ascii=False, separators=(",", ":"))
+
+    def _find_entries(self) -> Iterator[tuple[str, str, str]]:
+        for page in self.pages.values():
+            for section in page.sections:
+                address = self.find_address(section.anchor) or ""
+                text = _plain(_FENCE.sub("", _ERROR.sub("", _ROW.sub("", section.text))))
+                yield _plain(section.title), address, text
+                owner = _plain(section.title)
+                for anchor, name, rest in _ROW.findall(section.text):
+                    yield f"{name} · {owner}", self.find_address(anchor) or "", _plain(rest)
+                for _, code, message in _ERROR.findall(section.text):
+                    yield f"{code} · {owner}", address, _plain(message)
+
+
+class _Renderer(mistune.HTMLRenderer):
+    """HTML with anchors at headings, and links that lead to the page of their anchor."""
+
+    def __init__(self, reference: Reference, *, escape: bool) -> None:
+        super().__init__(escape=escape)
+        self._reference = reference
+
+    def heading(self, text: str, level: int, **attrs: object) -> str:
+        anchor = re.sub(r"[^\w -]", "", _plain(text).lower()).replace(" ", "-")
+        return f'<h{level} id="{anchor}">{text}</h{level}>\n'
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        if url.startswith("#"):
+            url = self._reference.find_address(url[1:]) or url
+        elif ":" not in url:
+            url = f"{PATH}/files/{url}"
+        return super().link(text, url, title)
+
+    def block_html(self, html: str) -> str:
+        return html.replace('src="pictures/', f'src="{PATH}/files/')
+
+    def table(self, text: str) -> str:  # scrolls by itself where the screen is narrow
+        return f'<div class="wide"><table>{text}</table></div>\n'
+
+
+def _split_sections(markdown: str) -> Iterator[Section]:
+    # What looks like a heading in a block of code is none.
+    hidden = _FENCE.sub(lambda block: re.sub(r"^#", "\0#", block[0], flags=re.MULTILINE), markdown)
+    for found in _HEADING.finditer(hidden):
+        yield Section(found[2], len(found[1]), found[3].replace("\0", ""))
+
+
+def _split_pages(sections: Iterator[Section]) -> Iterator[Page]:
+    chapter: list[Section] = []
+    in_elements = False
+    for section in sections:
+        if section.level < 3:
+            if chapter:
+                yield _make_page(chapter)
+            chapter = [section]
+            in_elements = section.anchor == _ELEMENTS
+        elif in_elements:
+            if chapter:
+                yield _make_page(chapter)
+            chapter = []
+            yield Page(section.anchor, section.title, (section,), is_element=True)
+        else:
+            chapter.append(section)
+    if chapter:
+        yield _make_page(chapter)
+
+
+def _make_page(sections: list[Section]) -> Page:
+    return Page(sections[0].anchor, sections[0].title, tuple(sections), is_element=False)
+
+
+def _write_section(page: Page, section: Section) -> str:
+    level = 1 if section is page.sections[0] else 2
+    return f"{'#' * level} {section.title}\n{section.text}"
+
+
+def _write_entry(page: Page, current: str) -> str:
+    mark = ' aria-current="page"' if page.name == current else ""
+    return f'<li><a href="{PATH}/{page.name}"{mark}>{escape(_plain(page.title))}</a></li>'
+
+
+def _plain(markdown: str) -> str:
+    return " ".join(_MARKUP.sub("", markdown).split())
+
+
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} – Pressroom language</title>
+<link rel="stylesheet" href="{path}/files/language.css"><script src="{path}/files/search.js" defer></script>
+</head>
+<body>
+<header><a class="home" href="{path}">The document language</a>
+<search><label for="search">Search</label><input id="search" type="search" autocomplete="off"
+ aria-controls="found" placeholder="element, attribute, error …"></search><a href="/docs">Interface</a>
+<ol id="found" aria-live="polite" hidden></ol></header>
+<nav aria-label="Chapters and elements"><details open><summary>Chapters</summary><ul>{chapters}</ul></details>
+<details open><summary>Elements</summary><ul class="names">{elements}</ul></details></nav>
+<main>{body}</main>
+</body>
+</html>
+"""

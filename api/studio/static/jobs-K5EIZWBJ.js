@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-TKRHZVME.js";import"./chunk-WS5ITUHP.js";import"./chunk-IGG3MZBX.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
