@@ -39,7 +39,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Chapter:
     """A chapter or element: its name in the address, and its sections."""
 
     name: str
@@ -137,7 +137,7 @@ def _split_sections(markdown: str) -> Iterator[Section]:
         yield Section(found[2], len(found[1]), found[3].replace("\0", ""))
 
 
-def _split_pages(sections: Iterator[Section]) -> Iterator[Page]:
+def _split_pages(sections: Iterator[Section]) -> Iterator[Chapter]:
     chapter: list[Section] = []
     in_elements = False
     for section in sections:
@@ -150,23 +150,23 @@ def _split_pages(sections: Iterator[Section]) -> Iterator[Page]:
             if chapter:
                 yield _make_page(chapter)
             chapter = []
-            yield Page(section.anchor, section.title, (section,), is_element=True)
+            yield Chapter(section.anchor, section.title, (section,), is_element=True)
         else:
             chapter.append(section)
     if chapter:
         yield _make_page(chapter)
 
 
-def _make_page(sections: list[Section]) -> Page:
-    return Page(sections[0].anchor, sections[0].title, tuple(sections), is_element=False)
+def _make_page(sections: list[Section]) -> Chapter:
+    return Chapter(sections[0].anchor, sections[0].title, tuple(sections), is_element=False)
 
 
-def _write_section(page: Page, section: Section) -> str:
+def _write_section(page: Chapter, section: Section) -> str:
     level = 1 if section is page.sections[0] else 2
     return f"{'#' * level} {section.title}\n{section.text}"
 
 
-def _write_entry(page: Page, current: str) -> str:
+def _write_entry(page: Chapter, current: str) -> str:
     mark = ' aria-current="page"' if page.name == current else ""
     return f'<li><a href="{PATH}/{page.name}"{mark}>{escape(_plain(page.title))}</a></li>'
 
