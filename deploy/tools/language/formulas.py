@@ -14,11 +14,11 @@ from workers.engine.diagnostics import Findings
 from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.parser import parse_document
 from workers.engine.tree.expressions.compiler import compile_value
+from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.grammar import parse_expression
 from workers.engine.tree.expressions.messages import MessageCatalog, Translator, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, to_text
-from workers.engine.tree.expressions.scope import FORMATS, MESSAGES
 
 # The data of the examples; `today` and `now` are fixed too.
 SAMPLE: Final = """\
@@ -39,13 +39,13 @@ class Formula:
 
 def evaluate(formula: Formula) -> str:
     """Return the result of a formula in the engine; amounts in EUR, the time zone of London."""
-    scope = {
+    names = {
         **json.loads(SAMPLE, parse_float=Decimal, parse_int=Decimal),
         "now": OPTIONS.now,
         "today": OPTIONS.now.date(),
-        FORMATS: get_formats(formula.lang, "EUR", "Europe/London"),
-        MESSAGES: Translator(_example_messages(), "en"),
     }
+    scope = Environment(names, get_formats(formula.lang, "EUR", "Europe/London"))
+    scope.translate = Translator(_example_messages(), "en").translate
     with localcontext(ARITHMETIC):
         return to_text(compile_value(parse_expression(formula.expression))(scope))
 

@@ -13,10 +13,10 @@ from workers.engine.pipeline import build_document, validate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 from workers.engine.tree.document import Document
 from workers.engine.tree.expressions.compiler import compile_value, explain_failure
+from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.grammar import parse_expression
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.expressions.scope import FORMATS
 from workers.engine.tree.nodes import Block, Container, Paragraph, Table, TextRun
 from workers.engine.tree.page_values import PageValues
 
@@ -27,14 +27,16 @@ def evaluate(text: str, scope: Mapping[str, Any] | None = None, *, lang: str = "
     """Return the value of an expression; a failure raises one of runtime.EVALUATION_ERRORS."""
     formats = get_formats(lang, "EUR", "UTC")
     with localcontext(ARITHMETIC):
-        return compile_value(parse_expression(text))({**(scope or {}), FORMATS: formats})
+        return compile_value(parse_expression(text))(Environment(dict(scope or {}), formats))
 
 
 def why_not(text: str, scope: Mapping[str, Any] | None = None) -> str:
     """Return the reason why an expression fails, as authors read it; empty if it does not."""
     formats = get_formats("en-GB", "EUR", "UTC")
     with localcontext(ARITHMETIC):
-        return explain_failure(parse_expression(text), {**(scope or {}), FORMATS: formats}) or ""
+        return (
+            explain_failure(parse_expression(text), Environment(dict(scope or {}), formats)) or ""
+        )
 
 
 def build(

@@ -19,7 +19,10 @@ from tests.engine.tree.documents import (
     text_of,
     texts,
 )
+from workers.engine.diagnostics import Findings
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.elements.page_content import keep_used
+from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.image_sources import DataImage, StoredImage
 from workers.engine.tree.nodes import (
     Barcode,
@@ -353,8 +356,9 @@ def test_header_reads_the_lists_and_records_it_names(content: str, expected: str
 
 def test_data_unused_by_page_content_are_released() -> None:
     rows, who = [{"n": 1}], {"name": "Ann"}
-    scope = {"rows": rows, "who": who, "n": 7, "totals": {}, "#formats": {}}
-    assert keep_used(scope, {"who", "n"}) == {"who": who, "n": 7, "totals": {}, "#formats": {}}
+    names = {"rows": rows, "who": who, "n": 7, "totals": {}}
+    scope = Scope(names, get_formats("en", None, "UTC"), BuildState(Findings()))
+    assert keep_used(scope, {"who", "n"}).names == {"who": who, "n": 7, "totals": {}}
 
 
 def test_header_with_a_condition_is_a_box_or_nothing() -> None:
@@ -471,3 +475,11 @@ def test_a_flow_that_nothing_inserts_may_hold_notes() -> None:
 def test_the_numbers_of_all_ranges_are_bounded() -> None:
     flow = '<p for="n in range(300)">{{ range(10000) | count }}</p>'
     assert any("have more than 2,000,000 numbers" in each for each in refused(document(flow)))
+
+
+def test_a_let_reads_the_day_in_the_time_zone_of_the_document() -> None:
+    source = document("<p>{{ day }}</p>", timezone="Asia/Tokyo").replace(
+        "</data>", '<let name="day" value="today"/></data>'
+    )
+    (paragraph,) = build_source(source).flows[0].blocks
+    assert text_of(paragraph) == "2026-11-22"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
@@ -15,8 +13,7 @@ from workers.engine.ports import ConformanceProfiles, RenderOptions, Security, S
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.security_checks import SIGNING
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator
-from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, Scope
 from workers.engine.tree.compiler.builders import sequence
 from workers.engine.tree.compiler.context import (
     CompileContext,
@@ -39,6 +36,7 @@ from workers.engine.tree.elements.pages.masters import compile_pages
 from workers.engine.tree.elements.pages.watermarks import compile_watermark
 from workers.engine.tree.elements.signing import compile_signature
 from workers.engine.tree.elements.tables.totals import declares_totals
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.formats import (
     DEFAULT_LANGUAGE,
     SIGNS,
@@ -48,19 +46,11 @@ from workers.engine.tree.expressions.formats import (
 )
 from workers.engine.tree.expressions.members import find_member_uses
 from workers.engine.tree.expressions.messages import Translator, compile_messages
-from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.expressions.scope import (
-    DOCUMENT_NAMES,
-    FORMATS,
-    LOOP,
-    MESSAGES,
-    RUNNING,
-    STATE,
-    TOTALS,
-    Scope,
-)
+from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
 from workers.engine.tree.nodes import Source
 from workers.engine.tree.references.collector import find_reference_features
+from workers.engine.tree.references.cross_references import CrossReferences
+from workers.engine.tree.references.footnotes import Footnotes
 from workers.engine.tree.references.resolver import ReferenceResolver
 from workers.engine.tree.references.running_values import RunningValues
 from workers.engine.tree.styles.cascade import ComputedStyle
@@ -70,12 +60,6 @@ BODY: Final = "body"
 MAX_FILENAME: Final = 150
 _INFORMATION: Final = ("title", "author", "subject", "keywords", "filename")
 _SETTINGS: Final = ("lang", "currency", "timezone")
-
-
-@dataclass(frozen=True, slots=True)
-class _Assignment:
-    name: str
-    value: Evaluation
 
 
 class CompiledTemplate:
@@ -117,7 +101,8 @@ class CompiledTemplate:
             name: context.compile_attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
         }
         self._minus = SIGNS[context.read_constant(root, "minus-sign")]
-        self._formats(self.findings, _constants(self._attributes))
+        self._constant_settings = {name: self._attributes[name].constant for name in _SETTINGS}
+        self._formats(self.findings, self._constant_settings)
         self._has_open_settings = not all(self._attributes[n].is_static for n in _SETTINGS)
         self._flows = [
             _compile_paginated_flow(flows[name], context)
@@ -153,7 +138,7 @@ class CompiledTemplate:
 
     def build(
         self,
-        data: Mapping[str, Any],
+        data: Mapping[str, Value],
         options: RenderOptions,
         findings: Findings,
         *,
@@ -172,7 +157,7 @@ class CompiledTemplate:
 
     def _build(
         self,
-        data: Mapping[str, Any],
+        data: Mapping[str, Value],
         options: RenderOptions,
         findings: Findings,
         *,
@@ -180,28 +165,14 @@ class CompiledTemplate:
     ) -> Document:
         state = BuildState(findings, validator, self._features)
         state.data = data
-        scope: Scope = {**data, "data": data, STATE: state, LOOP: ()}
-        if self._has_totals:
-            scope[TOTALS] = state.totals
-        _set_time_and_document(scope, options)
-        self._set_language(scope, _constants(self._attributes), findings)
-        if self._has_open_settings:
-            # They may name a `let`, and a `let` may write by them: it is computed twice.
-            scope[STATE] = BuildState(Findings(), validator, self._features)
-            self._set_lets(scope)
-            scope[STATE] = state
-            settings = {name: self._attributes[name].read(scope) for name in _SETTINGS}
-            self._set_language(scope, settings, findings)
+        scope = self._open_scope(data, state, options)
+        lang = self._apply_settings(scope, options)
         self._set_lets(scope)
         report_unknown_names(self._unresolved, scope, findings)
-        settings = {name: self._attributes[name].read(scope) for name in _SETTINGS}
-        self._set_language(scope, settings, findings)
-        scope["doc"]["lang"] = settings["lang"]
-        _set_time_and_document(scope, options, zone=scope[FORMATS].zone)
-        root = self._find_root(settings["lang"])
+        root = self._find_root(lang)
         self._assertions.build(scope, root, [])
-        info = self._information(scope, settings["lang"])
-        scope["doc"]["title"] = info.title
+        info = self._information(scope, lang)
+        scope.names["doc"]["title"] = info.title
         wanted = find_wanted(self._invoices, scope)
         state.rendered_terms.is_paused = wanted is None and not self._attachments
         flows = tuple(make(scope, root) for make in self._flows)
@@ -211,14 +182,7 @@ class CompiledTemplate:
         signature = self._signature(scope) if self._signature else None
         state.check_links()
         footnotes = state.footnotes.close()
-        cross_references = None
-        if self._features.needs_collection or (
-            footnotes is not None and footnotes.is_numbered_by_layout
-        ):
-            blocks = [block for flow in flows for block in flow.blocks]
-            cross_references = ReferenceResolver(state.references, findings).resolve(
-                blocks, state.ids
-            )
+        cross_references = self._resolve_references(state, flows, footnotes)
         stated = build_einvoice(wanted, scope)
         profile = find_archive_profile(
             stated, self._profiles.archive, findings, is_encrypted=security is not None
@@ -228,6 +192,7 @@ class CompiledTemplate:
         )
         if validator is not None:  # content validated later has no page values
             state.rendered_terms.is_paused = True
+        running = state.references.running_values if self._features.running else None
         return Document(
             info,
             masters,
@@ -244,9 +209,7 @@ class CompiledTemplate:
             is_tagged=self._is_tagged,
             requires_tags=self._requires_tags,
             is_accessible=self._profiles.is_accessible,
-            running_values=(
-                RunningValues(state.references.running_values) if self._features.running else None
-            ),
+            running_values=None if running is None else RunningValues(running),
             has_form_fields=state.form_fields.has_interactive,
             has_floats=self._features.has_floats,
             einvoice=stated,
@@ -254,20 +217,64 @@ class CompiledTemplate:
             kept=self._kept,
         )
 
-    def _set_lets(self, scope: Scope) -> None:
-        for let in self._lets:
-            scope[let.name] = let.value.evaluate(scope)
+    def _open_scope(
+        self, data: Mapping[str, Value], state: BuildState, options: RenderOptions
+    ) -> Scope:
+        """Return the scope of a document, whose settings are the constant ones."""
+        template = {"id": options.template_id, "version": options.template_version}
+        names = {**data, "data": data}
+        names["doc"] = {
+            "title": "",
+            "template": None if options.template_id is None else template,
+            "draft": options.is_draft,
+        }
+        if self._has_totals:
+            names[TOTALS] = state.totals
+        return Scope(names, get_formats(DEFAULT_LANGUAGE, None, "UTC"), state)
 
-    def _set_language(self, scope: Scope, settings: Mapping[str, Any], findings: Findings) -> None:
-        formats = scope[FORMATS] = self._formats(findings, settings)
-        currency = formats.currency
+    def _apply_settings(self, scope: Scope, options: RenderOptions) -> str:
+        """Set language, currency, time zone and time before anything is written; return the language."""
+        settings = self._constant_settings
+        self._enter_settings(scope, settings, options)
+        if not self._has_open_settings:
+            return str(settings["lang"])
+        # They may name a `let`, and a `let` may write by them: it is computed twice.
+        state = scope.state
+        scope.state = BuildState(Findings(), state.validator, self._features)
+        self._set_lets(scope)
+        scope.state = state
+        settings = {name: self._attributes[name].read(scope) for name in _SETTINGS}
+        self._enter_settings(scope, settings, options)
+        return str(settings["lang"])
+
+    def _enter_settings(
+        self, scope: Scope, settings: Mapping[str, str | None], options: RenderOptions
+    ) -> None:
+        formats = scope.formats = self._formats(scope.state.findings, settings)
+        currency, lang = formats.currency, settings["lang"]
         digits = Decimal(get_currency_digits(currency)) if currency else None
-        scope["doc"]["currency_digits"] = digits
+        scope.names["doc"] |= {"lang": lang, "currency_digits": digits}
+        now = options.now.astimezone(formats.zone)
+        scope.names |= {"now": now, "today": now.date()}
         if self.messages.are_used:
-            lang = settings["lang"] or DEFAULT_LANGUAGE
-            scope[MESSAGES] = Translator(self.messages, lang)
+            scope.translate = Translator(self.messages, lang or DEFAULT_LANGUAGE).translate
 
-    def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:
+    def _set_lets(self, scope: Scope) -> None:
+        for name, value in self._lets:
+            scope.names[name] = value.evaluate(scope)
+
+    def _resolve_references(
+        self, state: BuildState, flows: Iterable[Flow], footnotes: Footnotes | None
+    ) -> CrossReferences | None:
+        """Resolve the references of a document, None where nothing refers to anything."""
+        if not self._features.needs_collection and not (
+            footnotes is not None and footnotes.is_numbered_by_layout
+        ):
+            return None
+        blocks = [block for flow in flows for block in flow.blocks]
+        return ReferenceResolver(state.references, state.findings).resolve(blocks, state.ids)
+
+    def _formats(self, findings: Findings, settings: Mapping[str, str | None]) -> Formats:
         lang, currency, zone = (settings[name] for name in _SETTINGS)
         try:
             formats = get_formats(lang or DEFAULT_LANGUAGE, currency, zone or "UTC", self._minus)
@@ -296,7 +303,7 @@ class CompiledTemplate:
             _one_line(subject),
             _one_line(keywords),
             lang,
-            self._filename(filename, scope[STATE].findings),
+            self._filename(filename, scope.state.findings),
         )
 
     def _filename(self, written: str | None, findings: Findings) -> str | None:
@@ -334,9 +341,6 @@ def compile_template(root: Element, declarations: Declarations) -> CompiledTempl
     return CompiledTemplate(root, declarations)
 
 
-# --- styles ---------------------------------------------------------------------------------------------
-
-
 # --- flows ----------------------------------------------------------------------------------------------
 
 
@@ -359,7 +363,7 @@ def _compile_paginated_flow(
 
     def build(scope: Scope, root: ComputedStyle) -> Flow:
         blocks: list[Any] = []
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         state.footnotes.begin_flow()
         content.build(scope, root, blocks)
         return Flow(source, name, page.read(scope), tuple(blocks), most.read(scope))
@@ -375,31 +379,15 @@ def _known_names(declarations: Declarations) -> frozenset[str]:
     return DOCUMENT_NAMES.union((path[0] for path in paths), declarations.defaults)
 
 
-def _compile_lets(declarations: Declarations, context: CompileContext) -> list[_Assignment]:
-    compiled: list[_Assignment] = []
+def _compile_lets(
+    declarations: Declarations, context: CompileContext
+) -> list[tuple[str, Evaluation]]:
+    compiled: list[tuple[str, Evaluation]] = []
     for let in declarations.lets:
         value = context.compile_expression(let.expression, let.element.location)
-        compiled.append(_Assignment(let.name, value))
+        compiled.append((let.name, value))
         context = context.with_names(let.name)
     return compiled
-
-
-def _set_time_and_document(
-    scope: Scope, options: RenderOptions, *, zone: tzinfo | None = None
-) -> None:
-    now = options.now.astimezone(zone or UTC)
-    scope["now"], scope["today"] = now, now.date()
-    if zone is None:
-        template = (
-            None
-            if options.template_id is None
-            else {"id": options.template_id, "version": options.template_version}
-        )
-        scope["doc"] = {"title": "", "lang": "", "template": template, "draft": options.is_draft}
-
-
-def _constants(attributes: Mapping[str, CompiledAttribute[Any]]) -> dict[str, Any]:
-    return {name: attributes[name].constant for name in _SETTINGS}
 
 
 def _one_line(text: str | None) -> str:
@@ -425,7 +413,7 @@ def _compile_security(
         values = {name: attribute.read(scope) for name, attribute in read.items()}
         for name in ("user-password", "owner-password"):
             if name in given and not values[name]:
-                scope[STATE].findings.error(
+                scope.state.findings.error(
                     "empty-password",
                     f"The {name} is empty. Give it a value, or leave the attribute out",
                     element.location,

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.compiler import explain_failure
+from workers.engine.tree.expressions.environment import Environment, EvaluationState
 from workers.engine.tree.expressions.grammar import (
     Expression,
     TextTemplate,
 )
-from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, to_text
-from workers.engine.tree.expressions.scope import FRAGMENT_IDS, LOOP, STATE, Scope, Value
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, Value, to_text
 from workers.engine.tree.form_fields import MAX_FIELDS, FormFieldRegistry
-from workers.engine.tree.nodes import Barcode, FormField, Note, Reference, describe_loops
+from workers.engine.tree.inline_collector import InlineCollector
+from workers.engine.tree.nodes import Barcode, FormField, LoopStep, Note, Reference, describe_loops
 from workers.engine.tree.references.collector import (
     MAX_INDEX_MARKS,
     MAX_REFERENCES,
@@ -27,6 +29,7 @@ from workers.engine.tree.references.collector import (
 from workers.engine.tree.references.counters import MAX_COUNTERS, Counters
 from workers.engine.tree.references.footnote_collector import MAX_NOTES, FootnoteCollector
 from workers.engine.tree.rendered_terms import RenderedTerms
+from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Numbering, Style
 
 # Bar codes take some 3 µs a character to encode and draw. A row of data that becomes one has at
@@ -69,12 +72,12 @@ class ValidationProblem(Protocol):
         """The message of the finding."""
 
 
-class BuildState:
+class BuildState(EvaluationState):
     """The findings, counters, ids and limits of one build; every scope of the build leads to it."""
 
     __slots__ = (
-        *("_reserved", "_paragraphs", "_reported", "_iterations", "findings", "fragments", "ids"),
-        *("_barcodes", "_encodable", "_encoded", "_ranged", "data"),
+        *("_reserved", "_paragraphs", "_reported", "_iterations", "fragments", "ids"),
+        *("_barcodes", "_encodable", "_encoded", "data"),
         *(
             "counters",
             "references",
@@ -94,7 +97,7 @@ class BuildState:
         validator: LayoutValidator | None = None,
         features: ReferenceFeatures = NO_REFERENCES,
     ) -> None:
-        self.findings = findings
+        super().__init__(findings)
         self.validator = (
             validator  # set if nothing will be laid out: page content is evaluated at once
         )
@@ -112,7 +115,7 @@ class BuildState:
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
         self.rendered_terms = RenderedTerms()
         self._paragraphs = 0
-        self._iterations = self._encoded = self._ranged = 0
+        self._iterations = self._encoded = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed
         self._barcodes: set[object] = set()  # elements with one, and drawn texts, so far
         self.data: Mapping[str, Any] = {}
@@ -133,11 +136,6 @@ class BuildState:
                 location,
             )
             self.findings.raise_errors()
-
-    def count_range(self, numbers: int) -> int:
-        """Count the numbers of a range; return those of all ranges so far."""
-        self._ranged += numbers
-        return self._ranged
 
     def count_barcode(self, barcode: Barcode) -> None:
         """Count the characters of a bar code: not the first of an element, nor those drawn already.
@@ -268,14 +266,16 @@ class BuildState:
             return
         self._reported.add((expressions[0].text, location))
         for expression in expressions:
-            if not expression.names <= scope.keys():  # reported once, before anything is built
+            if (
+                not expression.names <= scope.names.keys()
+            ):  # reported once, before anything is built
                 continue
             reason = explain_failure(expression, scope)
             if reason is not None:
                 self.findings.error(
                     "expression",
                     f"{reason[:1].upper()}{reason[1:]}: {{{{ {_shorten(expression.text)} }}}}"
-                    f"{describe_loops(scope.get(LOOP, ()))}",
+                    f"{describe_loops(scope.loop)}",
                     location,
                 )
                 return
@@ -298,7 +298,7 @@ class BuildState:
 
     def register_fragment(self, slug: str, scope: Scope, location: SourceLocation) -> str | None:
         """Register a heading of a Markdown text; return its id, None if the id is taken."""
-        name: str = scope.get(FRAGMENT_IDS, {}).get(slug, slug)
+        name = scope.fragments.get(slug, slug)
         if self.is_page_time or name in self.ids:
             return None
         self.ids[name] = location
@@ -346,6 +346,41 @@ class BuildState:
         return name
 
 
+class Scope(Environment):
+    """The environment of elements: the loops around, the state of the build, and what is being built.
+
+    A scope is copied where something in it changes for the content of an element alone.
+    """
+
+    state: BuildState
+    loop: tuple[LoopStep, ...] = ()  # the loop iterations around, outermost first
+    caller: Scope | None = None  # in a part with slot content: the scope of its use
+    note_parent: ComputedStyle | None = None  # the style of the flow, from which notes inherit
+    figure_id: str | None = None
+    fragments: Mapping[str, str] = MappingProxyType(
+        {}
+    )  # ids of headings of a Markdown text, by slug
+    collector: InlineCollector  # of the paragraph around
+    link: str | None = None  # around inline content
+    markers: tuple[str, int]  # of the list around: their style, and the first number
+    items: Sequence[Any] = ()  # the records of the chart around
+    # Of the table around: its columns, totals, row and the columns that rows above span.
+    columns: Any
+    running_totals: Any
+    row: Any
+    spanned: Any = None
+
+    def enter(self, **changes: object) -> Self:
+        """Return a copy with other attributes; the names are the same."""
+        inner = object.__new__(type(self))
+        inner.__dict__ |= self.__dict__ | changes
+        return inner
+
+    def fork(self) -> Self:
+        """Return a copy whose names may change."""
+        return self.enter(names=dict(self.names))
+
+
 class Evaluation:
     """A compiled expression or text with its location.
 
@@ -371,7 +406,7 @@ class Evaluation:
         try:
             return self.function(scope)
         except EVALUATION_ERRORS:
-            scope[STATE].report_failure(self.expressions, scope, self.location)
+            scope.state.report_failure(self.expressions, scope, self.location)
             return self.fallback
 
 
@@ -382,7 +417,7 @@ def value_to_text(
     try:
         return to_text(value)
     except EVALUATION_ERRORS:
-        scope[STATE].report_failure(template.expressions, scope, location)
+        scope.state.report_failure(template.expressions, scope, location)
         return ""
 
 

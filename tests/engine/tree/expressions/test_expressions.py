@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.engine.tree.documents import evaluate, why_not
 from workers.engine.tree.expressions.caching import MAX_CACHED_LENGTH
 from workers.engine.tree.expressions.compiler import compile_text, compile_texts
+from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.grammar import (
     ExpressionSyntaxError,
@@ -21,7 +22,6 @@ from workers.engine.tree.expressions.grammar import (
     parse_text,
 )
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
-from workers.engine.tree.expressions.scope import FORMATS
 from workers.engine.tree.expressions.white_space import collapse_and_trim
 
 LINE = {"qty": Decimal(2), "price": Decimal("89.90"), "items": [Decimal(5)], "text": "Drill"}
@@ -101,6 +101,10 @@ SCOPE = {
 )
 def test_value_of_expression(text: str, value: object) -> None:
     assert evaluate(text, SCOPE) == value
+
+
+def _environment(**names):
+    return Environment(names, get_formats("en", None, "UTC"))
 
 
 def test_grouping_keeps_the_order_of_first_meeting() -> None:
@@ -217,7 +221,7 @@ def test_long_and_deep_expressions_within_the_limits_are_evaluated(
 
 def test_a_text_of_thousands_of_expressions_is_written() -> None:
     write = compile_text(parse_text("{{ name }} and " * 20_000))
-    assert write(SCOPE) == "Ann and " * 20_000
+    assert write(_environment(**SCOPE)) == "Ann and " * 20_000
 
 
 def test_doubling_text_ends_at_a_million_characters() -> None:
@@ -234,7 +238,7 @@ def test_product_beyond_all_bounds_is_refused() -> None:
 
 def test_text_around_expressions_is_preserved() -> None:
     template = parse_text("Page {{ n }} of {{ {'a': {'b': n}}.a.b }} {{ '}}' }}.")
-    assert compile_text(template)({"n": Decimal(3)}) == "Page 3 of 3 }}."
+    assert compile_text(template)(_environment(n=Decimal(3))) == "Page 3 of 3 }}."
 
 
 def test_expression_that_is_not_closed_is_refused() -> None:
@@ -301,14 +305,14 @@ def test_every_failure_of_an_expression_can_be_explained(text: str) -> None:
 
 def test_texts_with_the_same_expressions_keep_their_own_white_space():
     for written, text in (("{{ a }}-b", "x  y-b"), ("{{ a }} b", "x  y b"), ("{{a}}-b", "x  y-b")):
-        assert compile_text(parse_text(written))({"a": "x  y"}) == text
+        assert compile_text(parse_text(written))(_environment(a="x  y")) == text
     collapsed = compile_texts((parse_text("{{ a }}-b"),), collapse=collapse_and_trim)
-    assert collapsed({"a": "x  y", FORMATS: get_formats("en", None, "UTC")}) == ("x y-b",)
+    assert collapsed(_environment(a="x  y")) == ("x y-b",)
 
 
 def test_a_text_like_an_expression_is_not_taken_for_it():
-    assert compile_text(TextTemplate(("a",)))({"a": "value"}) == "a"
-    assert compile_text(parse_text("{{ a }}"))({"a": "value"}) == "value"
+    assert compile_text(TextTemplate(("a",)))(_environment(a="value")) == "a"
+    assert compile_text(parse_text("{{ a }}"))(_environment(a="value")) == "value"
 
 
 @pytest.mark.parametrize("length", [MAX_CACHED_LENGTH, MAX_CACHED_LENGTH + 1, 5_000])

@@ -7,15 +7,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from workers.engine.diagnostics import SourceLocation, SourceSpan
 from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
-from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.expressions.compiler import compile_text
 from workers.engine.tree.expressions.formats import HYPHEN_MINUS, MINUS_SIGN
 from workers.engine.tree.expressions.grammar import (
     TextTemplate,
-)
-from workers.engine.tree.expressions.scope import (
-    STATE,
-    Scope,
 )
 
 T = TypeVar("T")
@@ -85,7 +81,7 @@ class CompiledAttribute(Generic[T]):
             value: T = kind.parse(text)
         except ValueError as error:
             shown = text if len(text) <= 20 else text[:20] + "…"
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "wrong-value",
                 f'The attribute "{self.spec.name}" evaluates to "{shown}"; accepted is {error}',
                 self.location,

@@ -8,11 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.tree.expressions.scope import (
-    LOOP,
-    STATE,
-    Scope,
-)
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.nodes import LoopStep, Source
 from workers.engine.tree.styles.cascade import (
     MAX_CACHED,
@@ -51,7 +47,7 @@ def cached(builder: NodeBuilder) -> NodeBuilder:
     build = builder.build
 
     def build_once(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        steps: tuple[LoopStep, ...] = scope[LOOP]
+        steps: tuple[LoopStep, ...] = scope.loop
         if steps and steps[-1].is_iteration:  # its nodes hold the iteration
             build(scope, parent, out)
             return
@@ -59,7 +55,7 @@ def cached(builder: NodeBuilder) -> NodeBuilder:
         nodes = made.get(key)
         if nodes is None:
             fresh: list[Any] = []
-            findings: Findings = scope[STATE].findings
+            findings: Findings = scope.state.findings
             reports_before = findings.report_count
             build(scope, parent, fresh)
             nodes = tuple(fresh)
@@ -98,7 +94,7 @@ def source_maker(location: SourceLocation) -> Callable[[Scope], Source]:
     plain = Source(location)
 
     def make(scope: Scope) -> Source:
-        loop = scope[LOOP]
+        loop = scope.loop
         return Source(location, loop) if loop else plain
 
     return make

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
-from workers.engine.tree.expressions.scope import FORMATS, STATE, Scope
 from workers.engine.tree.rendered_terms import RenderedTerm
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -37,14 +36,14 @@ def compile_business_term(
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         builder.build(scope, parent, out)
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         if state.rendered_terms.is_paused:
             return
         inner = element_style.enter(scope)
         rendered = RenderedTerm(
             location,
             text.evaluate(inner),
-            inner[FORMATS],
+            inner.formats,
             element.location,
             is_repeated=state.is_page_time,
         )

@@ -14,11 +14,12 @@ from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement, PartExpansion, Text
 from workers.engine.syntax.values import PDF_PAGE
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
-from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, default_attribute
 from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.compiler.styles import ElementStyle, StyleLayers, StyleResolver
 from workers.engine.tree.expressions.compiler import compile_text, compile_value
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, PAGE_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.grammar import (
     Expression,
     ExpressionSyntaxError,
@@ -28,13 +29,6 @@ from workers.engine.tree.expressions.grammar import (
 )
 from workers.engine.tree.expressions.messages import MessageCatalog
 from workers.engine.tree.expressions.runtime import suggest_identifier
-from workers.engine.tree.expressions.scope import (
-    DOCUMENT_NAMES,
-    PAGE_NAMES,
-    RUNNING,
-    TOTALS,
-    Scope,
-)
 from workers.engine.tree.page_values import RUNNING_MEMBERS
 from workers.engine.tree.references.collector import NO_REFERENCES, ReferenceFeatures
 from workers.engine.tree.styles.cascade import (
@@ -357,8 +351,8 @@ def report_unknown_names(
 ) -> None:
     """Report names that neither the template nor the data provide."""
     for name, expression, location in unresolved:
-        if name not in scope:
-            near = suggest_identifier(name, scope)
+        if name not in scope.names:
+            near = suggest_identifier(name, scope.names)
             if name == RUNNING:
                 near = "; no `running` element sets a value"
             findings.error(

@@ -8,15 +8,12 @@ from typing import Any
 from workers.engine.syntax.nodes import Element, Expansion
 from workers.engine.syntax.terms import BUSINESS_TERM
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder
 from workers.engine.tree.compiler.business_terms import compile_business_term
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.loops import compile_loop
 from workers.engine.tree.compiler.parts import CompileInner, compile_expansion
-from workers.engine.tree.expressions.scope import (
-    Scope,
-)
 from workers.engine.tree.styles.cascade import (
     ComputedStyle,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -10,15 +11,10 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Evaluation
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.runtime import describe_type
-from workers.engine.tree.expressions.scope import (
-    LOOP,
-    STATE,
-    Scope,
-)
 from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.styles.cascade import (
     ComputedStyle,
@@ -44,18 +40,13 @@ class CompiledLoop:
         self._attribute_name = attribute
         self._used_outside = used_outside
 
-    @property
-    def uses_loop(self) -> bool:
-        """Whether anything inside reads `loop`; known once the inside is compiled."""
-        return "loop" in self.context.used
-
     def propagate_names(self) -> None:
         """Record the names used inside in the context outside."""
         self._used_outside |= self.context.used - {"loop"}
 
     def evaluate_items(self, scope: Scope) -> list[Any]:
         """Return the items, and count them as iterations; a record has pairs of key and value."""
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         items = self._items.evaluate(scope)
         if items is None:
             return []
@@ -76,27 +67,31 @@ class CompiledLoop:
     def build_each(self, build: BuildNodes) -> BuildNodes:
         """Return a function that runs another once for each item."""
         self.propagate_names()
-        key, name, list_name = self.clause.key, self.clause.name, self.clause.expression.strip()
-        uses_loop = self.uses_loop
 
         def build_iterations(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-            items = self.evaluate_items(scope)
-            inner = dict(scope)
-            steps: tuple[LoopStep, ...] = scope[LOOP]
-            for index, item in enumerate(items, 1):
-                if key is None:
-                    inner[name] = item
-                else:
-                    inner[key], inner[name] = item
-                inner[LOOP] = (*steps, LoopStep(list_name, index))
-                if uses_loop:
-                    inner["loop"] = loop_record(index, len(items))
+            for inner in self.iterate(scope, self.evaluate_items(scope)):
                 build(inner, parent, out)
 
         return build_iterations
 
+    def iterate(self, scope: Scope, items: Sequence[Any]) -> Iterator[Scope]:
+        """Yield the scope of each iteration: one object, whose names change."""
+        key, name, list_name = self.clause.key, self.clause.name, self.clause.expression.strip()
+        uses_loop, steps = "loop" in self.context.used, scope.loop
+        inner = scope.fork()
+        names = inner.names
+        for index, item in enumerate(items, 1):
+            if key is None:
+                names[name] = item
+            else:
+                names[key], names[name] = item
+            inner.loop = (*steps, LoopStep(list_name, index))
+            if uses_loop:
+                names["loop"] = _loop_record(index, len(items))
+            yield inner
 
-def loop_record(index: int, length: int) -> dict[str, Any]:
+
+def _loop_record(index: int, length: int) -> dict[str, Any]:
     """Return the record that `loop` reads in an iteration, counted from 1."""
     return {
         "index": Decimal(index),

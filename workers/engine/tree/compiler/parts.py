@@ -18,17 +18,9 @@ from workers.engine.syntax.nodes import (
     PartExpansion,
     SlotExpansion,
 )
-from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.expressions.compiler import compile_value
-from workers.engine.tree.expressions.scope import (
-    DOCUMENT_NAMES,
-    LOOP,
-    PAGE_NAMES,
-    RUNNING,
-    STATE,
-    TOTALS,
-    Scope,
-)
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, PAGE_NAMES, RUNNING, TOTALS
 from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -38,7 +30,6 @@ if TYPE_CHECKING:
 
 _PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING}
 _PART_NAMES: Final = DOCUMENT_NAMES | _PAGE_VALUE_NAMES
-_CALLER: Final = "#caller"  # in a part with slot content: the scope of its use
 
 CompileInner = Callable[[Element, "CompileContext"], "NodeBuilder"]
 
@@ -108,13 +99,13 @@ def _compile_part(
     build_inner, fills_slot = builder.build, element.fills_slot
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        scope[STATE].count_iterations(1, location)
+        scope.state.count_iterations(1, location)
         inner = _enter_part(scope, name, location)
         if fills_slot:
             # A copy: a loop around changes its variables, and heads of tables are built later.
-            inner[_CALLER] = dict(scope)
-        inner.update({key: value.evaluate(scope) for key, value in arguments})
-        with _attributing_findings(scope, (location, str(inner[LOOP][-1]))):
+            inner.caller = scope.fork()
+        inner.names |= {key: value.evaluate(scope) for key, value in arguments}
+        with _attributing_findings(scope, (location, str(inner.loop[-1]))):
             build_inner(inner, parent, out)
 
     is_alike = not fills_slot and not any(value.expressions for _, value in arguments)
@@ -147,11 +138,12 @@ def _compile_argument(text: str, location: SourceLocation, context: CompileConte
 
 def _enter_part(scope: Scope, name: str, location: SourceLocation) -> Scope:
     """Return the scope inside a part that is used at a location, without its arguments."""
-    inner = {key: scope[key] for key in scope if key[:1] == "#" or key in _PART_NAMES}
-    steps: tuple[LoopStep, ...] = scope[LOOP]
+    steps = scope.loop
     is_repeated = bool(steps) and steps[-1].is_iteration
-    inner[LOOP] = (*steps, PartStep(name, location.span.line_start, is_repeated))
-    return inner
+    return scope.enter(
+        names={name: value for name, value in scope.names.items() if name in _PART_NAMES},
+        loop=(*steps, PartStep(name, location.span.line_start, is_repeated)),
+    )
 
 
 # --- slots ----------------------------------------------------------------------------------------------
@@ -186,19 +178,18 @@ def _compile_slot(
 
 
 def _leave_part(scope: Scope, hidden: frozenset[str]) -> Scope:
-    """Return the scope of slot content: the names of the use, and the keys of the build."""
-    inner = dict(scope[_CALLER])
-    for key in scope:
-        is_technical = key[:1] == "#" and key not in (_CALLER, LOOP)
-        if is_technical or (key in _PAGE_VALUE_NAMES and key not in hidden):
-            inner[key] = scope[key]
-    return inner
+    """Return the scope of slot content: the names of the use, and the state of the build."""
+    caller = scope.caller
+    assert caller is not None, "a part with slot content has the scope of its use"
+    shown = (_PAGE_VALUE_NAMES - hidden) & scope.names.keys()
+    names = caller.names | {name: scope.names[name] for name in shown}
+    return scope.enter(names=names, loop=caller.loop, caller=caller.caller)
 
 
 @contextmanager
 def _attributing_findings(scope: Scope, use: tuple[SourceLocation, str] | None) -> Iterator[None]:
     """Attribute findings to the use of a part while it is built, to none outside of the part."""
-    findings: Findings = scope[STATE].findings
+    findings: Findings = scope.state.findings
     before = findings.part_context
     findings.part_context = use
     try:

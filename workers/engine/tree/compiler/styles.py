@@ -8,13 +8,9 @@ from typing import Any, Final, NamedTuple
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import ColorValue
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.expressions.formats import Formats
-from workers.engine.tree.expressions.scope import (
-    FORMATS,
-    STATE,
-    Scope,
-)
 from workers.engine.tree.styles.cascade import (
     MAX_CACHED,
     ComputedStyle,
@@ -79,7 +75,7 @@ class StyleResolver:
         if found is None:
             if len(self._by_parent) > MAX_CACHED:
                 self._by_parent.clear()
-            findings: Findings = scope[STATE].findings
+            findings: Findings = scope.state.findings
             reports_before = findings.report_count
             found = self._compute(scope, parent)
             if findings.report_count == reports_before:  # else each document reports it
@@ -166,7 +162,7 @@ class ElementStyle:
         """Return the style under a parent's, and all properties specified for the element."""
         computed, properties, errors = self._styles.resolve(scope, parent)
         for code, text in errors:
-            scope[STATE].findings.error(code, text, self.location)
+            scope.state.findings.error(code, text, self.location)
         return computed, properties
 
     def enter(self, scope: Scope) -> Scope:
@@ -184,7 +180,7 @@ def find_color(
     try:
         return sheet.get_color(value)
     except UnknownReference as error:
-        scope[STATE].findings.error(error.code, str(error), location)
+        scope.state.findings.error(error.code, str(error), location)
         return None
 
 
@@ -192,22 +188,22 @@ def enter_language(scope: Scope, lang: str | None, location: SourceLocation) -> 
     """Return a scope with the formats of a language; an unknown language is reported."""
     if lang is None:
         return scope
-    formats: Formats = scope[FORMATS]
+    formats: Formats = scope.formats
     try:
         entered = formats.enter(lang)
     except ValueError as error:
-        scope[STATE].findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', location)
+        scope.state.findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', location)
         return scope
     if entered.is_fallback:
-        warn_of_fallback(lang, scope[STATE].findings, location)
-    return {**scope, FORMATS: entered}
+        warn_of_fallback(lang, scope.state.findings, location)
+    return scope.enter(formats=entered)
 
 
-def warn_of_fallback(lang: str, findings: Findings, location: SourceLocation) -> None:
+def warn_of_fallback(lang: str | None, findings: Findings, location: SourceLocation) -> None:
     """Warn that CLDR has no formats for a language."""
     findings.warn(
         "unknown-language",
-        f'There are no formats for the language "{lang[:40]}"; numbers, dates and currencies are '
+        f'There are no formats for the language "{(lang or "")[:40]}"; numbers, dates and currencies are '
         "written as in English",
         location,
     )

@@ -23,13 +23,12 @@ from workers.engine.syntax.xml_attachments import (
     NotWellFormedError,
     check_well_formed,
 )
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.einvoices import StatedInvoice, report_broken_rules
 from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type, to_text
-from workers.engine.tree.expressions.scope import STATE, Scope
 
 MAX_ATTACHMENTS: Final = 100
 MAX_BYTES: Final = 20 * 1024 * 1024  # of all files together
@@ -92,7 +91,7 @@ def build_attachments(
     stated: StatedInvoice | None = None,
 ) -> tuple[Attachment, ...]:
     """Return the files of a document; duplicate names and exceeded limits are reported."""
-    findings = scope[STATE].findings
+    findings = scope.state.findings
     attachments: dict[str, Attachment] = {}
     size = 0
     if stated is not None:
@@ -134,12 +133,12 @@ def _read_name(name: CompiledAttribute[str | None], scope: Scope) -> str | None:
     written = name.read_text(scope)
     if written.strip():
         return name.parse(written, scope)
-    scope[STATE].findings.error("empty-attachment", "The attachment has no name", name.location)
+    scope.state.findings.error("empty-attachment", "The attachment has no name", name.location)
     return None
 
 
 def _report_empty(name: str, scope: Scope, location: SourceLocation) -> None:
-    scope[STATE].findings.error(
+    scope.state.findings.error(
         "empty-attachment",
         f'The attachment "{name}" is empty. Give it a value or text, or leave it out with if',
         location,
@@ -163,7 +162,7 @@ def _check_xml(attachment: Attachment, scope: Scope, location: SourceLocation) -
 
 
 def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocation) -> Attachment:
-    state: BuildState = scope[STATE]
+    state: BuildState = scope.state
     try:
         invoice = read_invoice(attachment.content)
     except UnreadableXmlError as error:
@@ -196,7 +195,7 @@ def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocatio
 def _report_broken_xml(
     attachment: Attachment, error: Exception, scope: Scope, location: SourceLocation
 ) -> None:
-    scope[STATE].findings.error(
+    scope.state.findings.error(
         "attachment-xml",
         f'The attachment "{attachment.name}" is not well-formed XML at {error}',
         location,
@@ -223,7 +222,7 @@ def _compile_value(element: Element, context: CompileContext) -> ReadContent:
         if isinstance(evaluated, dict | list):
             return _write_json(evaluated).encode()
         if not isinstance(evaluated, str):
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "expression",
                 "The value of attachment must be text, a record or a list, not "
                 f"{describe_type(evaluated)}",
@@ -243,7 +242,7 @@ def _decode_text(text: str, scope: Scope, location: SourceLocation) -> bytes | N
     try:
         return base64.b64decode("".join(text[head.end() :].split()), validate=True)
     except (binascii.Error, ValueError):
-        scope[STATE].findings.error(
+        scope.state.findings.error(
             "attachment-data", "The data URL of the attachment is not in base64", location
         )
         return None

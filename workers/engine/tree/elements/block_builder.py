@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import (
     NodeBuilder,
@@ -14,7 +14,6 @@ from workers.engine.tree.compiler.builders import (
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements.figures import read_id
-from workers.engine.tree.expressions.scope import LOOP, STATE, Scope
 from workers.engine.tree.nodes import (
     Source,
 )
@@ -34,7 +33,7 @@ def with_counters(element: Element, context: CompileContext, builder: NodeBuilde
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         numbering = element_style.compute(scope, parent).style.numbering
         if numbering is not None:
-            scope[STATE].count_element(numbering, element.location, is_shown=False)
+            scope.state.count_element(numbering, element.location, is_shown=False)
         builder.build(scope, parent, out)
 
     return NodeBuilder(build, is_static=False)
@@ -59,13 +58,13 @@ class BlockBuilder:
 
     def source(self, scope: Scope) -> Source:
         """Return the source of a node: one object outside of loops."""
-        loop = scope[LOOP]
+        loop = scope.loop
         return Source(self.plain.location, loop) if loop else self.plain
 
     def read_id(self, scope: Scope) -> str | None:
         """Return the element's id, registered in the build."""
         if self.slug:
-            state: BuildState = scope[STATE]
+            state: BuildState = scope.state
             return state.register_fragment(self.slug, scope, self.plain.location)
         if self.identity.is_static and self.identity.constant is None:
             return None

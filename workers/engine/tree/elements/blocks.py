@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
@@ -51,7 +51,6 @@ from workers.engine.tree.elements.positions import (
 )
 from workers.engine.tree.elements.qr_bills import compile_qr_bill
 from workers.engine.tree.elements.tables import tables
-from workers.engine.tree.expressions.scope import FIGURE_ID, STATE, Scope
 from workers.engine.tree.nodes import (
     Break,
     Container,
@@ -215,7 +214,7 @@ class _ContainerBuilder(BlockBuilder):
         name = self.read_id(scope)
         inner = self.element_style.enter(scope)
         if self.is_figure:
-            inner = {**inner, FIGURE_ID: name}
+            inner = inner.enter(figure_id=name)
         self.inner(inner, computed, blocks)
         out.append(
             Container(
@@ -325,15 +324,15 @@ def _compile_test(element: Element, context: CompileContext) -> NodeBuilder:
     is_warning = element.attributes.get("severity") == "warning"
 
     def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
-        errors_before = scope[STATE].findings.error_count
-        if test.evaluate(scope) or scope[STATE].findings.error_count > errors_before:
+        errors_before = scope.state.findings.error_count
+        if test.evaluate(scope) or scope.state.findings.error_count > errors_before:
             return
         text = (
             message_text.evaluate(scope)
             if message_text
             else f"The condition does not hold: {test_text}"
         )
-        findings = scope[STATE].findings
+        findings = scope.state.findings
         (findings.warn if is_warning else findings.error)("assert", text, element.location)
 
     test_text = element.attributes.get("test", "")[:80]

@@ -12,13 +12,13 @@ from babel import numbers as babel_numbers
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
-from workers.engine.tree.build_state import BuildState, Evaluation
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.compiler.loops import CompiledLoop, compile_loop, loop_record
+from workers.engine.tree.compiler.loops import CompiledLoop, compile_loop
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.expressions.formats import Formats
@@ -28,8 +28,7 @@ from workers.engine.tree.expressions.runtime import (
     describe_type,
     to_text,
 )
-from workers.engine.tree.expressions.scope import FORMATS, LOOP, STATE, Scope
-from workers.engine.tree.nodes import Chart, LoopStep, describe_loops
+from workers.engine.tree.nodes import Chart, describe_loops
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _SIDEWAYS: Final = frozenset({"bar"})  # the value axis is the lower edge
@@ -40,7 +39,6 @@ _STEPPED: Final = frozenset({"number", "percent", "currency"})
 _UNGROUPED: Final = 10_000  # smaller integers on the category axis are mostly years
 _LONGEST: Final = 15  # digits of a number without a format
 _SMALLEST: Final = Decimal(1).scaleb(-30)  # values nearer to zero are zero
-_ITEMS: Final = "#items"  # while series are built, the scope leads to the records
 
 
 def compile_chart(element: Element, context: CompileContext) -> NodeBuilder:
@@ -65,7 +63,7 @@ def _compile_records(element: Element, context: CompileContext) -> NodeBuilder:
         items = records.loop.evaluate_items(inner)
         xs, x_kind = records.read_xs(inner, items)
         made: list[ChartSeries] = []
-        series.build({**inner, _ITEMS: items}, own, made)
+        series.build(inner.enter(items=items), own, made)
         value_axis, x_axis = (
             axis.read(inner, is_rtl=own.inherited.is_rtl, x_kind=kind)
             for axis, kind in zip(axes, (CategoryKind.NUMBER, x_kind), strict=True)
@@ -88,9 +86,9 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
         shown = _read_number(scope, value.evaluate(scope), "value", location)
         full = _read_number(scope, most.evaluate(scope), "max", location)
         if full is not None and full <= 0:
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "wrong-value",
-                f"`max` of `chart` is not above zero{describe_loops(scope[LOOP])}; "
+                f"`max` of `chart` is not above zero{describe_loops(scope.loop)}; "
                 "accepted is a number above 0",
                 location,
             )
@@ -187,7 +185,6 @@ class _Records:
     def close(self) -> None:
         """Record the names used inside in the context outside."""
         self.loop.context.used.update(self._used)
-        self._uses_loop = self.loop.uses_loop
         self.loop.propagate_names()
 
     def read_xs(self, scope: Scope, items: list[Any]) -> tuple[tuple[Any, ...], CategoryKind]:
@@ -195,12 +192,12 @@ class _Records:
         if self._x is None:
             return tuple(Decimal(at) for at in range(1, len(items) + 1)), CategoryKind.NUMBER
         x = self._x
-        values = [x.evaluate(iteration) for iteration in self._iterate(scope, items)]
+        values = [x.evaluate(iteration) for iteration in self.loop.iterate(scope, items)]
         kinds = {type(value) for value in values if value is not None and value != ""}
         if kinds == {Decimal}:
             return tuple(map(self._checked(scope, "x"), values)), CategoryKind.NUMBER
         if kinds and kinds <= {date, datetime}:
-            zone = scope[FORMATS].zone
+            zone = scope.formats.zone
             return tuple(_as_moment(value, zone) for value in values), CategoryKind.TIME
         return tuple("" if value is None else to_text(value) for value in values), CategoryKind.TEXT
 
@@ -228,12 +225,12 @@ class _Records:
         return NodeBuilder(build, is_static=False)
 
     def _read(self, scope: Scope, y: Evaluation, label: str, color: Any) -> ChartSeries:
-        items: list[Any] = scope[_ITEMS]
-        state: BuildState = scope[STATE]
+        items = scope.items
+        state: BuildState = scope.state
         state.count_iterations(len(items), y.location)
         exact: list[Decimal | None] = []
         is_told = False
-        for iteration in self._iterate(scope, items):
+        for iteration in self.loop.iterate(scope, items):
             value = y.evaluate(iteration)
             wrong = None if value is None else _find_wrong(value)
             if not wrong and self._is_round and value and value < 0:
@@ -244,20 +241,6 @@ class _Records:
             exact.append(None if wrong or value is None or value == "" else _rounded(value))
         floats = tuple(None if value is None else float(value) for value in exact)
         return ChartSeries(label, floats, tuple(exact), color)
-
-    def _iterate(self, scope: Scope, items: list[Any]) -> Any:
-        clause = self.loop.clause
-        inner = dict(scope)
-        list_name, steps = clause.expression.strip(), scope[LOOP]
-        for index, item in enumerate(items, 1):
-            if clause.key is None:
-                inner[clause.name] = item
-            else:
-                inner[clause.key], inner[clause.name] = item
-            inner[LOOP] = (*steps, LoopStep(list_name, index))
-            if self._uses_loop:
-                inner["loop"] = loop_record(index, len(items))
-            yield inner
 
 
 def _as_moment(value: Any, zone: Any) -> datetime | None:
@@ -298,9 +281,9 @@ def _report(scope: Scope, wrong: str, name: str, location: SourceLocation) -> No
     accepted = "accepted is a number, or nothing for a gap"
     if wrong == _BELOW:
         accepted = "accepted are numbers from 0 on, as slices are parts of a whole"
-    scope[STATE].findings.error(
+    scope.state.findings.error(
         "wrong-value",
-        f"`{name}` of `{location.tag_name}` is {wrong}{describe_loops(scope[LOOP])}; {accepted}",
+        f"`{name}` of `{location.tag_name}` is {wrong}{describe_loops(scope.loop)}; {accepted}",
         location,
     )
 
@@ -364,7 +347,7 @@ class _Axis:
             side = "right" if (side == "end") is not is_rtl else "left"
         least, most = (self._bound(scope, bound, x_kind) for bound in (low, high))
         if least is not None and most is not None and least >= most:
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "wrong-value",
                 "`min` of `axis` is not below its `max`",
                 self._element.location,
@@ -383,7 +366,7 @@ class _Axis:
             return float(bound.toordinal())
         accepted = _BOUNDS[x_kind]
         assert self._element is not None
-        scope[STATE].findings.error(
+        scope.state.findings.error(
             "wrong-value",
             f"`min` and `max` of this `axis` take {accepted}",
             self._element.location,
@@ -420,7 +403,7 @@ class _AxisFormat:
         self._scope = scope
         self._evaluation = evaluation
         self._bare = bare
-        self._formats: Formats = scope[FORMATS]
+        self._formats: Formats = scope.formats
         self._is_grouped = is_grouped
 
     def write_number(self, value: Decimal, step: Decimal | None) -> str:
@@ -464,7 +447,9 @@ class _AxisFormat:
 
     def _evaluate(self, value: Any) -> str:
         assert self._evaluation is not None
-        shown = self._evaluation.evaluate({**self._scope, _VALUE: value})
+        inner = self._scope.fork()
+        inner.names[_VALUE] = value
+        shown = self._evaluation.evaluate(inner)
         return "" if shown is None else to_text(shown)
 
 

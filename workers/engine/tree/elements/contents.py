@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.figures import read_id
-from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.nodes import Contents, EntryStyle, Index
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 
@@ -43,7 +43,7 @@ def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
             tuple(_entry_style(sheet, own, name) for name in _CONTENTS),
             read_id(identity, scope),
         )
-        scope[STATE].references.contents.append(contents)
+        scope.state.references.contents.append(contents)
         out.append(contents)
 
     return NodeBuilder(build, is_static=False)
@@ -64,7 +64,7 @@ def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
         styles = [_entry_style(sheet, own, name) for name in _INDEX]
         styles.append(_entry_style(sheet, own, _INDEX[0], _LETTER))
         index = Index(source(scope), own.style, tuple(styles), read_id(identity, scope))
-        scope[STATE].references.add_index(index, own.inherited.lang)
+        scope.state.references.add_index(index, own.inherited.lang)
         out.append(index)
 
     return NodeBuilder(build, is_static=False)

@@ -19,9 +19,8 @@ from workers.engine.einvoices.profiles import (
 from workers.engine.einvoices.records import read_record
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.nodes import Element
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.expressions.scope import STATE, Scope
 
 _MEDIA_TYPE: Final = "text/xml"
 _DESCRIPTION: Final = "Electronic invoice"
@@ -96,7 +95,7 @@ class CompiledInvoice:
 
         Return None if its data or syntax are wrong, which is reported.
         """
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         profile = PROFILES[self._profile.read(scope)]
         syntax = self._syntax.read(scope) or profile.syntaxes[0]
         if syntax not in profile.syntaxes:
@@ -141,7 +140,7 @@ def find_wanted(compiled: Iterable[CompiledInvoice], scope: Scope) -> CompiledIn
     """Return the invoice of a document; a second one is an error."""
     wanted = [one for one in compiled if one.is_wanted(scope)]
     for further in wanted[1:]:
-        scope[STATE].findings.error(
+        scope.state.findings.error(
             "einvoice-twice",
             "A document can be one electronic invoice; leave the others out with `if`",
             further.location,
@@ -153,7 +152,7 @@ def build_einvoice(wanted: CompiledInvoice | None, scope: Scope) -> StatedInvoic
     """Build the invoice of a document, and compare it with the text of its elements."""
     stated = None if wanted is None else wanted.build(scope)
     if stated is not None:
-        scope[STATE].rendered_terms.compare(stated.record, scope[STATE].findings)
+        scope.state.rendered_terms.compare(stated.record, scope.state.findings)
     return stated
 
 

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
-from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, value_to_text
+from workers.engine.tree.build_state import (
+    BuildState,
+    Evaluation,
+    LayoutValidator,
+    Scope,
+    value_to_text,
+)
 from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
-from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.nodes import (
     Barcode,
@@ -55,7 +60,7 @@ def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
         picture = read_image_source(src.read(scope), page.read(scope))
         if picture is None:
             if not optional.read(scope):
-                scope[STATE].findings.error("missing-image", "The image has no src", location)
+                scope.state.findings.error("missing-image", "The image has no src", location)
             return
         own = element_style.compute(scope, parent)
         across, down = (sheet.to_length(offset, own) for offset in position.read(scope))
@@ -103,7 +108,7 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
     is_of_page = any(expression.all_names & _OF_A_PAGE for expression in value.expressions)
 
     def build_barcode(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         errors_before = state.findings.error_count
         own = element_style.compute(scope, parent)
         width = module.read(scope)
@@ -165,5 +170,5 @@ def read_id(attribute: Any, scope: Scope) -> str | None:
     """Return an element's id, registered in the build."""
     name: str | None = attribute.read(scope)
     if name is not None:
-        scope[STATE].register_id(name, attribute.location)
+        scope.state.register_id(name, attribute.location)
     return name

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import BLOCKS, INLINE
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
     NodeBuilder,
     sequence,
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
-from workers.engine.tree.expressions.scope import NOTE_PARENT, STATE, Scope
 from workers.engine.tree.nodes import (
     Container,
     Role,
@@ -45,7 +45,7 @@ def compile_insert(element: Element, context: CompileContext) -> NodeBuilder:
     compiled = compile_flow(name, context)
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        scope[STATE].count_iterations(1, element.location)
+        scope.state.count_iterations(1, element.location)
         computed = common.element_style.compute(scope, parent)
         entered = common.element_style.enter(scope)
         if not needs_box:
@@ -84,7 +84,7 @@ def compile_flow(name: str, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         own = element_style.compute(scope, parent)
-        inner.build({**scope, NOTE_PARENT: own} if is_poured else scope, own, out)
+        inner.build(scope.enter(note_parent=own) if is_poured else scope, own, out)
 
     return NodeBuilder(build, inner.is_static and element_style.is_static)
 

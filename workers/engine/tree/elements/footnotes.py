@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.figures import read_id
-from workers.engine.tree.elements.inline_collector import COLLECTOR
-from workers.engine.tree.expressions.scope import NOTE_PARENT, STATE, Scope
+from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.nodes import (
     Block,
     Container,
@@ -70,7 +69,7 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         own = element_style.compute(scope, parent)
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         notes = state.footnotes.collect_endnotes(state.counters)
         if not notes:
             state.findings.warn(
@@ -180,10 +179,10 @@ class _FootnoteBuilder:
         self._rule_in: tuple[ComputedStyle, Style] | None = None
 
     def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         if state.footnotes.is_closed or state.is_page_time:
             return  # in Markdown of a head that is built for each page
-        base: ComputedStyle = scope.get(NOTE_PARENT, parent)
+        base: ComputedStyle = scope.note_parent or parent
         computed, properties = self._element_style.resolve(scope, base)
         called = self._call(state, scope, parent, computed, properties.get("count-per", "document"))
         blocks: list[Any] = []
@@ -229,7 +228,7 @@ class _FootnoteBuilder:
         if is_counted:
             assert numbering is not None
             state.footnotes.page_numbered[called.anchor] = PageNumberedNote(numbering, source)
-        _add_call(scope[COLLECTOR], called, self._call_styles.compute(parent), source)
+        _add_call(scope.collector, called, self._call_styles.compute(parent), source)
         return called
 
     def _rule(self, base: ComputedStyle) -> Style:
@@ -250,15 +249,17 @@ class _RepeatedCall:
         self._call_styles = _CallStyles(sheet)
 
     def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
-        called = scope[STATE].footnotes.by_key.get(self._key)
+        called = scope.state.footnotes.by_key.get(self._key)
         if called is not None:
             again = called._replace(anchor="")
             _add_call(
-                scope[COLLECTOR], again, self._call_styles.compute(parent), self._source(scope)
+                scope.collector, again, self._call_styles.compute(parent), self._source(scope)
             )
 
 
-def _add_call(collector: Any, called: CalledNote, style: TextStyle, source: Source) -> None:
+def _add_call(
+    collector: InlineCollector, called: CalledNote, style: TextStyle, source: Source
+) -> None:
     call: NoteCall | Reference | None = None
     if called.is_page_numbered:
         call = Reference(called.name, "note", style, source)

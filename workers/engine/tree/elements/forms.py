@@ -7,13 +7,12 @@ from typing import Any, Final
 from workers.engine.syntax.field_names import BUTTON_VALUE, OFF
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Evaluation
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.figures import read_id
-from workers.engine.tree.expressions.scope import LOOP, STATE, Scope
 from workers.engine.tree.expressions.white_space import collapse_and_trim
 from workers.engine.tree.field_values import FieldKind, FieldOption
 from workers.engine.tree.nodes import (
@@ -77,7 +76,7 @@ class _FieldBuilder:
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         own = self._element_style.compute(scope, parent)
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         errors_before = state.findings.error_count
         scope = self._element_style.enter(scope)  # values are formatted in its language
         name = self._read(scope, "name")
@@ -174,8 +173,8 @@ class _FieldBuilder:
             )
 
     def _report(self, scope: Scope, code: str, message: str) -> None:
-        state: BuildState = scope[STATE]
-        state.findings.error(code, f"{message}{describe_loops(scope[LOOP])}", self._location)
+        state: BuildState = scope.state
+        state.findings.error(code, f"{message}{describe_loops(scope.loop)}", self._location)
 
 
 def _compile_option(element: Element, context: CompileContext) -> NodeBuilder:

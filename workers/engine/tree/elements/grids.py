@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.figures import read_id
-from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.nodes import Grid
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import LengthKind
@@ -33,7 +33,7 @@ def compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
         height = sheet.to_length(values["grid-auto-rows"], own)
         fills_columns = values["grid-auto-flow"] == "column"
         if fills_columns and height.kind is LengthKind.AUTO:
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "grid-rows",
                 "A grid that fills its columns first needs rows of one height: give it grid-auto-rows",
                 location,

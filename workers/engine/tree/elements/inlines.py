@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
-from workers.engine.tree.build_state import Link
+from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
@@ -18,20 +18,16 @@ from workers.engine.tree.elements.alert_titles import translate_alert
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
-from workers.engine.tree.elements.inline_collector import COLLECTOR, InlineCollector
 from workers.engine.tree.expressions import isolation
-from workers.engine.tree.expressions.scope import FRAGMENT_IDS, STATE, Scope
 from workers.engine.tree.expressions.white_space import (
     apply_text_transform,
     check_length,
     collapse_and_trim,
 )
+from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, Reference, TextRun
 from workers.engine.tree.references.collector import ReferenceCollector
 from workers.engine.tree.styles.cascade import ComputedStyle
-
-# The scope key of the link around inline content, while it is built.
-_LINK: Final = "#link"
 
 _MAX_SPAN: Final = 1000  # characters of a mark that references show
 FORMATTING: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code", "bdi"})
@@ -56,12 +52,12 @@ def collect_inlines(
     Raises:
         AuthoringError: the document has too many paragraphs.
     """
-    scope[STATE].count_paragraph(location)
+    scope.state.count_paragraph(location)
     collector = InlineCollector()
-    build({**scope, COLLECTOR: collector, _LINK: None}, computed, names)
+    build(scope.enter(collector=collector, link=None), computed, names)
     inlines = collector.finish()
-    if collector.spans and scope[STATE].references.features.has_references:
-        _add_span_targets(collector, inlines, computed, scope[STATE].references)
+    if collector.spans and scope.state.references.features.has_references:
+        _add_span_targets(collector, inlines, computed, scope.state.references)
     return inlines
 
 
@@ -126,7 +122,7 @@ def _add_text(scope: Scope, computed: ComputedStyle, text: str) -> None:
     style = computed.style
     if computed.transform != "none":
         text = apply_text_transform(text, computed.transform)
-    scope[COLLECTOR].add_text(text, style.text, style.paragraph.white_space, scope[_LINK])
+    scope.collector.add_text(text, style.text, style.paragraph.white_space, scope.link)
 
 
 def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
@@ -157,7 +153,7 @@ def _compile_alert_title(kind: str) -> NodeBuilder:
 
 
 def _build_break(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
-    scope[COLLECTOR].add_break(parent.style.text)
+    scope.collector.add_break(parent.style.text)
 
 
 def _compile_formatting(element: Element, context: CompileContext) -> NodeBuilder:
@@ -182,7 +178,7 @@ class _FormattingBuilder:
     def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         element_style = self.element_style
         name = _register_id(self.identity, scope, out)
-        start = scope[COLLECTOR].position
+        start = scope.collector.position
         _build_inner(
             self.inner,
             element_style.enter(scope),
@@ -192,7 +188,7 @@ class _FormattingBuilder:
             is_isolated=self.is_isolated,
         )
         if name is not None:
-            scope[COLLECTOR].spans.append((name, start, scope[COLLECTOR].position))
+            scope.collector.spans.append((name, start, scope.collector.position))
 
 
 def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder:
@@ -215,12 +211,12 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
         name = target.read(scope)
         if name is None:
             message = "The reference has no target: `to` is empty"
-            scope[STATE].findings.error("wrong-value", message, element.location)
+            scope.state.findings.error("wrong-value", message, element.location)
             return
         own = element_style.compute(scope, parent)
         reference = Reference(name, show.read(scope), own.style.text, source(scope), own.transform)
-        scope[STATE].add_reference(reference)
-        scope[COLLECTOR].add_reference(reference)
+        scope.state.add_reference(reference)
+        scope.collector.add_reference(reference)
 
     return NodeBuilder(build, is_static=False)
 
@@ -237,7 +233,7 @@ def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilde
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         name = note(scope)
         if name is not None:
-            scope[COLLECTOR].add_anchor(InlineAnchor(name))
+            scope.collector.add_anchor(InlineAnchor(name))
         mark(scope, parent, out)
 
     return NodeBuilder(build, is_static=False)
@@ -253,9 +249,9 @@ def compile_index_anchor(
         value = term.read(scope)
         if value is None:
             message = "The mark has no term: `term` is empty"
-            scope[STATE].findings.error("wrong-value", message, element.location)
+            scope.state.findings.error("wrong-value", message, element.location)
             return None
-        name: str = scope[STATE].add_index_mark(value, element.location)
+        name: str = scope.state.add_index_mark(value, element.location)
         return name
 
     return note
@@ -269,7 +265,7 @@ def _compile_running_value(element: Element, context: CompileContext) -> NodeBui
     note = compile_running_anchor(element, context)
 
     def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
-        scope[COLLECTOR].add_anchor(InlineAnchor(note(scope)))
+        scope.collector.add_anchor(InlineAnchor(note(scope)))
 
     return NodeBuilder(build, is_static=False)
 
@@ -281,7 +277,7 @@ def compile_running_anchor(element: Element, context: CompileContext) -> Callabl
 
     def note(scope: Scope) -> str:
         text = collapse_and_trim(value.evaluate(scope) or "")
-        anchor: str = scope[STATE].add_running_value(name, text, element.location)
+        anchor: str = scope.state.add_running_value(name, text, element.location)
         return anchor
 
     return note
@@ -310,14 +306,14 @@ def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build_link(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         name = _register_id(identity, scope, out)
-        start = scope[COLLECTOR].position
+        start = scope.collector.position
         target = href.read(scope)
         if target and target.startswith("#"):
-            scope[STATE].links.append(Link(target[1:], location))
-        entered = {**element_style.enter(scope), _LINK: target}
+            scope.state.links.append(Link(target[1:], location))
+        entered = element_style.enter(scope).enter(link=target)
         _build_inner(inner.build, entered, parent, element_style.compute(scope, parent), out)
         if name is not None:
-            scope[COLLECTOR].spans.append((name, start, scope[COLLECTOR].position))
+            scope.collector.spans.append((name, start, scope.collector.position))
 
     leads_inside = href.constant is None or href.constant.startswith("#")
     is_static = href.is_static and not leads_inside and element_style.is_static and inner.is_static
@@ -332,9 +328,9 @@ def _compile_fragment_link(
     inner = compile_inlines(element.children, context, owner=element)
 
     def build_link(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        target = scope.get(FRAGMENT_IDS, {}).get(fragment, fragment)
-        scope[STATE].links.append(Link(target, location, is_markdown=True))
-        entered = {**element_style.enter(scope), _LINK: f"#{target}"}
+        target = scope.fragments.get(fragment, fragment)
+        scope.state.links.append(Link(target, location, is_markdown=True))
+        entered = element_style.enter(scope).enter(link=f"#{target}")
         _build_inner(inner.build, entered, parent, element_style.compute(scope, parent), out)
 
     return NodeBuilder(build_link, is_static=False)
@@ -384,7 +380,7 @@ def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
         made: list[Any] = []
         builder.build(scope, parent, made)
         for block in made:
-            scope[COLLECTOR].add_block(block, scope[_LINK])
+            scope.collector.add_block(block, scope.link)
 
     return NodeBuilder(build_figure, builder.is_static)
 

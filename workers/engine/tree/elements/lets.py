@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.expressions.scope import Scope
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 
@@ -18,7 +18,7 @@ def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
     value = context.compile_expression(element.attributes.get("value", "none"), element.location)
 
     def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
-        scope[name] = value.evaluate(scope)
+        scope.names[name] = value.evaluate(scope)
 
     return NodeBuilder(build, is_static=False)
 
@@ -46,6 +46,6 @@ def keep_names(builder: NodeBuilder) -> NodeBuilder:
     """Return a builder that runs in a scope of its own, so that `let` affects siblings alone."""
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        builder.build(dict(scope), parent, out)
+        builder.build(scope.fork(), parent, out)
 
     return NodeBuilder(build, builder.is_static)

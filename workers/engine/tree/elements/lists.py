@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
@@ -14,16 +15,12 @@ from workers.engine.tree.compiler.builders import (
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements.block_builder import BlockBuilder, with_counters
-from workers.engine.tree.expressions.scope import Scope
 from workers.engine.tree.nodes import (
     ListBlock,
     ListItem,
 )
 from workers.engine.tree.references.counter_styles import CHECK_BOXES, format_marker
 from workers.engine.tree.styles.cascade import ComputedStyle
-
-# While the items of a list are built, the scope leads to the kind of markers and the first number.
-_MARKERS: Final = "#markers"
 
 
 def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
@@ -40,7 +37,7 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
         style = own if is_given else properties.get("list-style-type", own)
         first = 1 if start is None else start.read(scope)
         made: list[Any] = []
-        items.build({**common.element_style.enter(scope), _MARKERS: (style, first)}, computed, made)
+        items.build(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
         out.append(
             ListBlock(common.source(scope), computed.style, tuple(made), common.read_id(scope))
         )
@@ -79,7 +76,7 @@ class _ItemBuilder(BlockBuilder):
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         computed = self.element_style.compute(scope, parent)
-        kind, first = scope[_MARKERS]
+        kind, first = scope.markers
         blocks: list[Any] = []
         self.inner(self.element_style.enter(scope), computed, blocks)
         own_id = self.read_id(scope)

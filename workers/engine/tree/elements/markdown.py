@@ -21,12 +21,11 @@ from workers.engine.merge.markdown_reader import (
     read_markdown,
 )
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.expressions.runtime import describe_type
-from workers.engine.tree.expressions.scope import FRAGMENT_IDS, STATE, Scope
 from workers.engine.tree.nodes import Container, Role
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -91,8 +90,7 @@ def _compile_nodes(
         return inner
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        state: BuildState = scope[STATE]
-        inner.build({**scope, FRAGMENT_IDS: state.reserve_fragments(slugs)}, parent, out)
+        inner.build(scope.enter(fragments=scope.state.reserve_fragments(slugs)), parent, out)
 
     return NodeBuilder(build, is_static=False)
 
@@ -192,7 +190,7 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         text = value.evaluate(scope)
-        findings: Findings = scope[STATE].findings
+        findings: Findings = scope.state.findings
         if text is None:
             return
         if not isinstance(text, str):

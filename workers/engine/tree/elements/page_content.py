@@ -7,9 +7,10 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder
+from workers.engine.tree.expressions.environment import RUNNING, TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.expressions.scope import RUNNING, STATE, TOTALS, Scope
 from workers.engine.tree.nodes import Block
 from workers.engine.tree.page_values import RUNNING_MEMBERS, PageValues
 from workers.engine.tree.styles.cascade import ComputedStyle
@@ -37,13 +38,14 @@ class CompiledPageContent:
         if self._made is not None:
             return self._made
         made: list[Any] = []
-        state = self._scope[STATE]
+        state = self._scope.state
         was_page_time, state.is_page_time = state.is_page_time, True
         try:
             with localcontext(ARITHMETIC):
-                scope = {**self._scope, "page": page_record(values)}
+                scope = self._scope.fork()
+                scope.names["page"] = page_record(values)
                 if names := state.references.features.running:
-                    scope[RUNNING] = running_record(values, names)
+                    scope.names[RUNNING] = running_record(values, names)
                 self._builder.build(scope, self._parent, made)
         finally:
             state.is_page_time = was_page_time
@@ -59,11 +61,12 @@ def keep_used(scope: Scope, used: AbstractSet[str]) -> Scope:
     Other lists and records are released: the header of a statement of 50,000 rows would hold them
     until the last page is drawn, a third of all memory.
     """
-    return {
+    names = {
         name: value
-        for name, value in scope.items()
-        if not isinstance(value, list | dict) or name in used or name == TOTALS or name[0] == "#"
+        for name, value in scope.names.items()
+        if not isinstance(value, list | dict) or name in used or name == TOTALS
     }
+    return scope.enter(names=names)
 
 
 def page_record(values: PageValues) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
@@ -19,7 +19,6 @@ from workers.engine.tree.elements.inlines import (
     compile_inlines,
 )
 from workers.engine.tree.expressions import isolation
-from workers.engine.tree.expressions.scope import FIGURE_ID, STATE, Scope
 from workers.engine.tree.nodes import (
     Block,
     Container,
@@ -97,7 +96,7 @@ class _ParagraphBuilder(BlockBuilder):
                 entry = f"{label.text.strip()} {entry}".rstrip()
         is_collected = self.features.needs_collection and not self.repeats
         if is_collected and self.kind in self.features.titles and not names:
-            names = [scope[STATE].references.make_anchor_name()]
+            names = [scope.state.references.make_anchor_name()]
         first = names[0] if names else None
         source = self.source(scope)
         extra = make_extras(label, inlines, self.features)
@@ -105,9 +104,9 @@ class _ParagraphBuilder(BlockBuilder):
         made = Paragraph(source, self.role, style, inlines, entry or None, first, extra)
         if is_collected:
             targets = names[:own]
-            if self.kind == FIGURE and scope.get(FIGURE_ID) is not None:
-                targets.append(scope[FIGURE_ID])
-            self._add_references(made, scope[STATE].references, targets)
+            if self.kind == FIGURE and scope.figure_id is not None:
+                targets.append(scope.figure_id)
+            self._add_references(made, scope.state.references, targets)
         others = names[1:]
         out.append(
             wrap_in_ids(made, others, self.sheet.compute_anonymous(parent)) if others else made
@@ -115,7 +114,7 @@ class _ParagraphBuilder(BlockBuilder):
 
     def _number(self, numbering: Numbering, scope: Scope, computed: ComputedStyle) -> Label | None:
         """Advance the counter of the paragraph; return the label before it."""
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         number = state.count_element(numbering, self.plain.location)
         if number is None:
             return None

@@ -12,12 +12,11 @@ from workers.engine.barcodes.payments import InvalidPaymentError
 from workers.engine.barcodes.sepa_slip import SLIP_TEXTS, SepaSlip, SlipTexts, read_sepa_slip
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.formats import get_formats, make_currency
-from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.nodes import (
     Barcode,
     Block,
@@ -60,7 +59,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         errors_before = state.findings.error_count
         value = payment.evaluate(scope)
         if state.findings.error_count > errors_before:

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.styles import find_color
-from workers.engine.tree.expressions.scope import Scope
 from workers.engine.tree.nodes import ColumnLayout, Floating, FloatTo, Position
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides

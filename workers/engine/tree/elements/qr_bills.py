@@ -19,10 +19,9 @@ from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.nodes import (
     Barcode,
     Block,
@@ -146,7 +145,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     styles: dict[tuple[ComputedStyle, str], _BillStyles] = {}
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         errors_before = state.findings.error_count
         value = payment.evaluate(scope)
         if state.findings.error_count > errors_before:

@@ -8,9 +8,8 @@ from typing import Final
 from workers.engine.ports import SignatureRequest
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.security_checks import SIGNING
-from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.expressions.scope import STATE, Scope
 
 _MAX_NAMES: Final = 20  # in a message
 
@@ -22,7 +21,7 @@ def compile_signature(
     read_certificate, read_field = (context.compile_attribute(element, name) for name in SIGNING)
 
     def build(scope: Scope) -> SignatureRequest | None:
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         certificate, field = read_certificate.read(scope), read_field.read(scope)
         if error := _find_error(field, state.form_fields.signatures):
             state.findings.error("signature", error, element.location)

@@ -19,6 +19,7 @@ from jinja2 import nodes
 from workers.engine.characters import has_right_to_left
 from workers.engine.tree.expressions import runtime
 from workers.engine.tree.expressions.caching import cache_short
+from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.filters import FILTERS, Filter, FilterKind
 from workers.engine.tree.expressions.grammar import (
     ARITHMETIC_SIGNS,
@@ -30,8 +31,7 @@ from workers.engine.tree.expressions.grammar import (
     parse_expression,
 )
 from workers.engine.tree.expressions.isolation import isolate
-from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ExpressionError
-from workers.engine.tree.expressions.scope import FORMATS, MESSAGES, Scope, Value
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ExpressionError, Value
 
 # Code takes some five times its text: 8 MB of a process at most.
 _CACHED_CODE: Final = 2_000
@@ -43,13 +43,13 @@ Collapse = Callable[[str], str]
 
 
 @cache_short(lambda expression: len(expression.text))
-def compile_value(expression: Expression) -> Callable[[Scope], Value]:
+def compile_value(expression: Expression) -> Callable[[Environment], Value]:
     """Compile an expression to a function of the scope, which raises one of EVALUATION_ERRORS."""
     return _CodeGenerator().function(lambda generator: generator.emit(expression.node))
 
 
 @cache_short(lambda template: template.length)
-def compile_text(template: TextTemplate, *, isolates: bool = False) -> Callable[[Scope], str]:
+def compile_text(template: TextTemplate, *, isolates: bool = False) -> Callable[[Environment], str]:
     """Compile a text to a function of the scope; with `isolates` its values are set apart."""
     return _CodeGenerator(isolates=isolates).function(lambda made: made.emit_text(template))
 
@@ -57,7 +57,7 @@ def compile_text(template: TextTemplate, *, isolates: bool = False) -> Callable[
 @cache_short(lambda templates: sum(text.length for text in templates))
 def compile_texts(
     templates: tuple[TextTemplate, ...], *, collapse: Collapse
-) -> Callable[[Scope], tuple[str, ...]]:
+) -> Callable[[Environment], tuple[str, ...]]:
     """Compile the cells of a row to one function that returns them all, values set apart.
 
     `collapse` collapses white space in values.
@@ -70,7 +70,7 @@ def compile_texts(
     return _CodeGenerator(isolates=True).function(emit)
 
 
-def explain_failure(expression: Expression, scope: Scope) -> str | None:
+def explain_failure(expression: Expression, scope: Environment) -> str | None:
     """Return why an expression fails in a scope, None if it does not."""
     careful = _CodeGenerator(is_careful=True).function(
         lambda generator: generator.emit_as_text(expression)
@@ -122,7 +122,7 @@ class _CodeGenerator:
         self.globals: dict[str, Any] = dict(_GLOBALS)
         self.indent = 1
         self.count = 0
-        self.uses_formats = False
+        self.used: set[str] = set()  # what the function reads of its environment
 
     def function(self, emit: Callable[[_CodeGenerator], str]) -> Callable[..., Any]:
         """Compile the function.
@@ -131,8 +131,8 @@ class _CodeGenerator:
         """
         result = emit(self)
         head = "def evaluate(item, scope):" if self.is_row else "def evaluate(scope):"
-        formats = [f"    formats = scope[{FORMATS!r}]"] if self.uses_formats else []
-        source = "\n".join([head, *formats, *self.lines, f"    return {result}"])
+        used = [f"    {name} = scope.{name}" for name in sorted(self.used)]
+        source = "\n".join([head, *used, *self.lines, f"    return {result}"])
         exec(_compile(source), self.globals)  # noqa: S102  (our own text)
         made: Callable[..., Any] = self.globals.pop("evaluate")
         return made
@@ -173,7 +173,7 @@ class _CodeGenerator:
         self.globals["isolate"] = isolate
         if is_mixed:
             return self.assign(f"isolate({value}, is_mixed=True)")
-        self.uses_formats = True
+        self.used.add("formats")
         return self.assign(
             f"{value} if {value}.isascii() and not formats.is_rtl"
             f" else isolate({value}, is_mixed=formats.is_rtl)"
@@ -306,9 +306,9 @@ class _CodeGenerator:
         if known.kind is FilterKind.MESSAGE:
             record = ", ".join(f"{name!r}: {a}" for name, a in options)
             options_of = f"{{{record}}}, scope, isolates={self.isolates}"
-            return self.assign(f"scope[{MESSAGES!r}].translate({value}, {options_of})")
+            return self.assign(f"scope.translate({value}, {options_of})")
         if known.kind is FilterKind.LOCALE:
-            self.uses_formats = True
+            self.used.add("formats")
             key = (
                 f"{node.name!r}, ({''.join(f'{a}, ' for a in arguments)}), "
                 f"({''.join(f'({name!r}, {a}), ' for name, a in options)})"
@@ -361,11 +361,12 @@ class _CodeGenerator:
     def load(self, name: str) -> str:
         """Return the look-up of a name; in a row expression the record's members come first."""
         if self.is_careful:
-            called = "look_up_item(item, scope" if self.is_row else "look_up(scope"
+            called = "look_up_item(item, scope.names" if self.is_row else "look_up(scope.names"
             return f"{called}, {name!r})"
         if self.is_row:
-            return f"item[{name!r}] if {name!r} in item else scope[{name!r}]"
-        return f"scope[{name!r}]"
+            return f"item[{name!r}] if {name!r} in item else scope.names[{name!r}]"
+        self.used.add("names")
+        return f"names[{name!r}]"
 
     def constant(self, value: object) -> str:
         """Return a variable that holds a literal, or a global that holds a number."""
@@ -414,11 +415,11 @@ def _comparison(operator: str, left: str, right: str) -> str:
 
 
 def _require_records(
-    function: Callable[[Any, Scope], Value], name: str
-) -> Callable[[Any, Scope], Value]:
+    function: Callable[[Any, Environment], Value], name: str
+) -> Callable[[Any, Environment], Value]:
     """Return a row function that refuses items other than records, whose members it reads."""
 
-    def evaluate(item: Any, scope: Scope) -> Value:
+    def evaluate(item: Any, scope: Environment) -> Value:
         if item.__class__ is not dict:
             raise ExpressionError(
                 f"{name} with an expression needs a list of records, not of {runtime.describe_type(item)}"

@@ -13,6 +13,7 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 from workers.engine.characters import cut_at_cluster
+from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import (
     LOCALE_FILTERS,
     MAX_PLACES,
@@ -24,18 +25,20 @@ from workers.engine.tree.expressions.runtime import (
     MAX_TEXT,
     ZERO,
     ExpressionError,
+    Value,
     check_text_length,
     describe_type,
     less,
     to_integer,
     to_text,
 )
-from workers.engine.tree.expressions.scope import Scope, Value
 
 _MAX_PATTERN: Final = 200
 _MAX_MATCHED: Final = 10_000
+MAX_RANGE: Final = 10_000
+MAX_RANGES: Final = 2_000_000  # numbers of all ranges of a document
 
-RowFunction = Callable[[Any, Scope], Value]
+RowFunction = Callable[[Any, Environment], Value]
 
 
 class FilterKind(Enum):
@@ -318,18 +321,18 @@ def default(value: Value, other: Value) -> Value:
 # --- lists ------------------------------------------------------------------------------------------
 
 
-def sum_rows(value: Value, x: RowFunction | None, scope: Scope) -> Value:
+def sum_rows(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Add up numbers; empty values are left out."""
     return sum(_numbers(value, x, scope, "sum"), ZERO)
 
 
-def average(value: Value, x: RowFunction | None, scope: Scope) -> Value:
+def average(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the mean of numbers, empty if there are none."""
     numbers = list(_numbers(value, x, scope, "avg"))
     return sum(numbers, ZERO) / len(numbers) if numbers else None
 
 
-def least(value: Value, x: RowFunction | None, scope: Scope) -> Value:
+def least(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the least of comparable values, empty if there are none."""
     found = None
     for candidate in _values(value, x, scope, "min"):
@@ -338,7 +341,7 @@ def least(value: Value, x: RowFunction | None, scope: Scope) -> Value:
     return found
 
 
-def greatest(value: Value, x: RowFunction | None, scope: Scope) -> Value:
+def greatest(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the greatest of comparable values, empty if there are none."""
     found = None
     for candidate in _values(value, x, scope, "max"):
@@ -352,12 +355,12 @@ def count(value: Value) -> Value:
     return Decimal(len(_require_list(value, "count")))
 
 
-def where(value: Value, c: RowFunction, scope: Scope) -> Value:
+def where(value: Value, c: RowFunction, scope: Environment) -> Value:
     """Return the records that meet a condition."""
     return [row for row in _require_list(value, "where") if c(row, scope)]
 
 
-def sort(value: Value, x: RowFunction | None, scope: Scope, reverse: Value = False) -> Value:
+def sort(value: Value, x: RowFunction | None, scope: Environment, reverse: Value = False) -> Value:
     """Sort a list stably; empty values come last."""
     rows = _require_list(value, "sort")
     keyed = [(row, row if x is None else x(row, scope)) for row in rows]
@@ -369,7 +372,7 @@ def sort(value: Value, x: RowFunction | None, scope: Scope, reverse: Value = Fal
     return [row for row, _ in full] + [row for row, key in keyed if key is None]
 
 
-def group_rows(value: Value, x: RowFunction, scope: Scope) -> Value:
+def group_rows(value: Value, x: RowFunction, scope: Environment) -> Value:
     """Group records by a key, in the order of first occurrence: `key` and `rows`."""
     groups: dict[Any, dict[str, Any]] = {}
     for row in _require_list(value, "group"):
@@ -382,12 +385,12 @@ def group_rows(value: Value, x: RowFunction, scope: Scope) -> Value:
     return list(groups.values())
 
 
-def map_rows(value: Value, x: RowFunction, scope: Scope) -> Value:
+def map_rows(value: Value, x: RowFunction, scope: Environment) -> Value:
     """Return the value of an expression for each record."""
     return [x(row, scope) for row in _require_list(value, "map")]
 
 
-def unique(value: Value, x: RowFunction | None, scope: Scope) -> Value:
+def unique(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the first of the items with the same value."""
     kept: dict[Any, Any] = {}
     for row in _require_list(value, "unique"):
@@ -423,6 +426,23 @@ def batch(value: Value, n: Value) -> Value:
     if size < 1:
         raise ExpressionError("batch's n must be at least 1")
     return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+# --- functions ----------------------------------------------------------------------------------------
+
+
+def make_range(scope: Environment, *bounds: Value) -> list[Decimal]:
+    """Return the integers from 0 (or the first argument) up to, but not including, the last."""
+    if not 1 <= len(bounds) <= 2:
+        raise ExpressionError("range takes one or two numbers")
+    start, stop = (0, *bounds) if len(bounds) == 1 else bounds
+    first = to_integer(start, "range's start") if start else 0
+    last = to_integer(stop, "range's end")
+    if last - first > MAX_RANGE:
+        raise ExpressionError(f"range returns at most {MAX_RANGE:,} numbers, not {last - first:,}")
+    if scope.state.count_range(max(last - first, 0)) > MAX_RANGES:
+        raise ExpressionError(f"the ranges of the document have more than {MAX_RANGES:,} numbers")
+    return [Decimal(n) for n in range(first, last)]
 
 
 # --- messages ---------------------------------------------------------------------------------------
@@ -472,12 +492,14 @@ def _bounded_list(items: list[Any]) -> list[Any]:
     return items
 
 
-def _values(value: Value, x: RowFunction | None, scope: Scope, what: str) -> Iterable[Value]:
+def _values(value: Value, x: RowFunction | None, scope: Environment, what: str) -> Iterable[Value]:
     rows = _require_list(value, what)
     return rows if x is None else [x(row, scope) for row in rows]
 
 
-def _numbers(value: Value, x: RowFunction | None, scope: Scope, what: str) -> Iterable[Decimal]:
+def _numbers(
+    value: Value, x: RowFunction | None, scope: Environment, what: str
+) -> Iterable[Decimal]:
     for item in _values(value, x, scope, what):
         if item is not None:
             yield _require_number(item, what)

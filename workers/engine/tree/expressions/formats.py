@@ -37,10 +37,10 @@ from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
     ExpressionError,
+    Value,
     describe_type,
     to_integer,
 )
-from workers.engine.tree.expressions.scope import Value
 from workers.engine.tree.expressions.spellout import Formatter, make_ordinal, make_spell
 
 DEFAULT_LANGUAGE: Final = "en"  # formats of languages that CLDR does not have

@@ -20,14 +20,21 @@ from jinja2.parser import Parser
 
 from workers.engine.tree.expressions import runtime
 from workers.engine.tree.expressions.caching import cache_short
-from workers.engine.tree.expressions.filters import FILTERS, NEEDS_EXPRESSION, Filter, FilterKind
+from workers.engine.tree.expressions.environment import PAGE_NAMES, RUNNING, TOTALS
+from workers.engine.tree.expressions.filters import (
+    FILTERS,
+    NEEDS_EXPRESSION,
+    Filter,
+    FilterKind,
+    make_range,
+)
 from workers.engine.tree.expressions.formats import MAX_PLACES
-from workers.engine.tree.expressions.scope import PAGE_NAMES, RUNNING, TOTALS, Value
+from workers.engine.tree.expressions.runtime import Value
 
 MAX_LENGTH: Final = 10_000
 MAX_NESTING: Final = 32
 MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
-FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
+FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": make_range}
 
 
 class ExpressionSyntaxError(Exception):

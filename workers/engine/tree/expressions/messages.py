@@ -16,6 +16,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.compiler import compile_text, explain_failure
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, Environment
 from workers.engine.tree.expressions.formats import Formats, find_locale
 from workers.engine.tree.expressions.grammar import (
     Expression,
@@ -27,10 +28,10 @@ from workers.engine.tree.expressions.grammar import (
 from workers.engine.tree.expressions.runtime import (
     EVALUATION_ERRORS,
     ExpressionError,
+    Value,
     check_text_length,
     describe_type,
 )
-from workers.engine.tree.expressions.scope import DOCUMENT_NAMES, FORMATS, STATE, Scope, Value
 from workers.engine.tree.expressions.white_space import collapse
 
 NUMBER: Final = "n"  # the argument that selects the variant of a message
@@ -48,7 +49,7 @@ class MessageText(NamedTuple):
     """A compiled text, wherever it is written, and the names in it that arguments must provide."""
 
     template: TextTemplate
-    write: Callable[[Scope], str]
+    write: Callable[[Environment], str]
     required_names: frozenset[str]
     implicit_names: frozenset[str]
     shows_message: bool
@@ -193,7 +194,7 @@ class Translator:
         self._lang = lang
 
     def translate(
-        self, key: Value, arguments: dict[str, Value], scope: Scope, *, isolates: bool
+        self, key: Value, arguments: dict[str, Value], scope: Environment, *, isolates: bool
     ) -> str:
         """Return a message in the language of the scope, else of the document, else of the source.
 
@@ -204,7 +205,7 @@ class Translator:
         """
         if key.__class__ is not str:
             raise ExpressionError(f"t needs the key of a message, not {describe_type(key)}")
-        formats: Formats = scope[FORMATS]
+        formats: Formats = scope.formats
         message, is_own = self._messages.find(key, formats.tag, self._lang)
         if message is None:
             if not self._messages.languages or key in self._messages.used:
@@ -212,7 +213,7 @@ class Translator:
             near = suggest_name(key, self._messages.keys)
             raise ExpressionError(f'no language has the message "{key[:40]}"{near}')
         if not is_own:
-            scope[STATE].findings.warn(
+            scope.state.findings.warn(
                 "missing-message",
                 f'The message "{key[:40]}" is missing in `{formats.tag[:40]}`; that of '
                 f"`{message.lang}` is shown",
@@ -226,7 +227,7 @@ class Translator:
 def _write(
     message: Message,
     arguments: dict[str, Value],
-    scope: Scope,
+    scope: Environment,
     formats: Formats,
     *,
     isolates: bool,
@@ -241,8 +242,8 @@ def _write(
         raise ExpressionError(f'the message "{message.key[:40]}" needs {", ".join(missing)}')
     if formats.locale.language != _language(message.lang) or formats.is_fallback:
         formats = formats.enter(message.lang)
-    inner: Scope = {name: scope[name] for name in text.implicit_names if name in scope}
-    inner |= {FORMATS: formats, **arguments}
+    implicit = {name: scope.names[name] for name in text.implicit_names if name in scope.names}
+    inner = Environment({**implicit, **arguments}, formats, scope.state)
     is_isolating = isolates and arguments
     write = compile_text(text.template, isolates=True) if is_isolating else text.write
     try:

@@ -9,12 +9,9 @@ from decimal import InvalidOperation as InvalidDecimal
 from typing import Any, Final
 
 from workers.engine.syntax.suggestions import suggest_name
-from workers.engine.tree.expressions.scope import STATE, Scope, Value
 
 MAX_LIST: Final = 100_000
 MAX_TEXT: Final = 1_000_000
-MAX_RANGE: Final = 10_000
-MAX_RANGES: Final = 2_000_000  # numbers of all ranges of a document
 MAX_MAGNITUDE: Final = 60  # decimal exponent of the first digit
 
 # Half up is the commercial rule; 34 digits are IEEE decimal128. A result beyond
@@ -26,6 +23,8 @@ ARITHMETIC: Final = Context(
     Emax=MAX_MAGNITUDE,
     traps=[InvalidDecimal, DivisionByZero, Overflow],
 )
+
+Value = Any  # str, Decimal, bool, date, datetime, time, dict, list or None (merge/declarations.py)
 
 ZERO: Final = Decimal(0)
 ONE: Final = Decimal(1)
@@ -76,21 +75,21 @@ def suggest_identifier(name: str, known: Iterable[str]) -> str:
 # --- names and members ------------------------------------------------------------------------------
 
 
-def look_up(scope: Scope, name: str) -> Value:
+def look_up(names: dict[str, Value], name: str) -> Value:
     """Return the value of a name.
 
     Raises:
-        MissingMember: the name is not in scope.
+        MissingMember: the name is not known.
     """
     try:
-        return scope[name]
+        return names[name]
     except KeyError:
-        raise MissingMember(f'the name "{name}" is not known{suggest_name(name, scope)}') from None
+        raise MissingMember(f'the name "{name}" is not known{suggest_name(name, names)}') from None
 
 
-def look_up_item(item: dict[str, Any], scope: Scope, name: str) -> Value:
+def look_up_item(item: dict[str, Value], names: dict[str, Value], name: str) -> Value:
     """Return the value of a name in a row expression: the record's member, or the outer name."""
-    return item[name] if name in item else look_up({**scope, **item}, name)
+    return item[name] if name in item else look_up({**names, **item}, name)
 
 
 def member(value: Value, name: str) -> Value:
@@ -314,21 +313,6 @@ def check_text_length(text: str) -> str:
             f"the text has {len(text):,} characters, at most {MAX_TEXT:,} are allowed"
         )
     return text
-
-
-def make_range(scope: Scope, *bounds: Value) -> list[Decimal]:
-    """Return the integers from 0 (or the first argument) up to, but not including, the last."""
-    if not 1 <= len(bounds) <= 2:
-        raise ExpressionError("range takes one or two numbers")
-    start, stop = (0, *bounds) if len(bounds) == 1 else bounds
-    first = to_integer(start, "range's start") if start else 0
-    last = to_integer(stop, "range's end")
-    if last - first > MAX_RANGE:
-        raise ExpressionError(f"range returns at most {MAX_RANGE:,} numbers, not {last - first:,}")
-    state = scope.get(STATE)
-    if state is not None and state.count_range(max(last - first, 0)) > MAX_RANGES:
-        raise ExpressionError(f"the ranges of the document have more than {MAX_RANGES:,} numbers")
-    return [Decimal(n) for n in range(first, last)]
 
 
 def _show_number(value: Decimal) -> str:

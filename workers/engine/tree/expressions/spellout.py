@@ -9,8 +9,7 @@ from typing import Any, Final, Protocol
 from babel import Locale
 from num2words import CONVERTER_CLASSES, num2words
 
-from workers.engine.tree.expressions.runtime import ExpressionError, describe_type
-from workers.engine.tree.expressions.scope import Value
+from workers.engine.tree.expressions.runtime import ExpressionError, Value, describe_type
 
 Formatter = Callable[[Value], str]
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, Paper
 from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.styles import find_color
@@ -25,7 +26,6 @@ from workers.engine.tree.elements.pages.running_content import (
 )
 from workers.engine.tree.elements.pages.watermarks import compile_watermark
 from workers.engine.tree.elements.positions import compile_columns, compile_position
-from workers.engine.tree.expressions.scope import Scope
 from workers.engine.tree.nodes import Occurrence, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import DEFAULT_PAGE_FAMILY, Overflow

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
@@ -16,7 +17,7 @@ from workers.engine.tree.elements.page_content import (
     CompiledPageContent,
     keep_used,
 )
-from workers.engine.tree.expressions.scope import RUNNING, STATE, TOTALS, Scope
+from workers.engine.tree.expressions.environment import RUNNING, TOTALS
 from workers.engine.tree.nodes import Container, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -68,7 +69,7 @@ def _make_content(
     builder: NodeBuilder, scope: Scope, computed: ComputedStyle, *, is_static: bool
 ) -> CompiledPageContent:
     content = CompiledPageContent(builder, scope, computed, is_static=is_static)
-    if scope[STATE].validator is not None:
+    if scope.state.validator is not None:
         content.evaluate(VALIDATION_PAGE)
     return content
 

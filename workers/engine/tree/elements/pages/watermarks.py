@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.document import Watermark
 from workers.engine.tree.elements.figures import read_image_source
-from workers.engine.tree.expressions.scope import Scope
 from workers.engine.tree.nodes import Occurrence, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import BLACK

@@ -8,19 +8,17 @@ from typing import Any, Final
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, RelativeLength
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.expressions.scope import STATE, Scope
 from workers.engine.tree.nodes import Column
 from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle, StyleSheet
 from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties, expand_shorthands
 from workers.engine.units import AUTO, ZERO, Length, Sides
 
 MAX_COLUMNS: Final = 200
-# While rows are built, the scope leads to the table's columns.
-COLUMNS: Final = "#columns"
 # Of a col's properties these are the column's own; all others are defaults of its cells.
 _OF_COLUMN: Final = frozenset({"width", "min-width", "max-width"})
 _AUTO_COLUMN: Final = Column(AUTO, ZERO, None)
@@ -59,7 +57,7 @@ def compile_columns(
         columns = known.get((computed, padding))
         if columns is None:
             made: list[tuple[Column, Properties]] = []
-            findings: Findings = scope[STATE].findings
+            findings: Findings = scope.state.findings
             reports_before = findings.report_count
             builder.build(scope, computed, made)
             is_sound = findings.report_count == reports_before

@@ -8,21 +8,21 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import format_count
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree.build_state import BuildState, Evaluation
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.compiler.loops import compile_loop, loop_record
+from workers.engine.tree.compiler.loops import compile_loop
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.lets import compile_with_lets
-from workers.engine.tree.elements.tables.columns import COLUMNS, TableColumns, count_cells, rows_of
+from workers.engine.tree.elements.tables.columns import TableColumns, count_cells, rows_of
 from workers.engine.tree.elements.tables.spans import RowBuilder, SpannedColumns
-from workers.engine.tree.elements.tables.totals import RUNNING_TOTALS, RunningTotals, TotalsCompiler
+from workers.engine.tree.elements.tables.totals import RunningTotals, TotalsCompiler
 from workers.engine.tree.expressions.compiler import compile_texts
+from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
-from workers.engine.tree.expressions.scope import LOOP, STATE, TOTALS, Scope
 from workers.engine.tree.expressions.white_space import (
     apply_text_transform,
     check_length,
@@ -32,7 +32,6 @@ from workers.engine.tree.expressions.white_space import (
 from workers.engine.tree.nodes import (
     CellContent,
     CellTemplate,
-    LoopStep,
     Role,
     RowTemplate,
     Source,
@@ -42,9 +41,6 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 from workers.engine.tree.styles.computed import WhiteSpace
 
-# Scope keys while rows are built: the row builder, and the columns that rows above span.
-_ROW: Final = "#row"
-SPANNED: Final = "#covered"
 _ROLES: Final = {"td": Role.CELL, "th": Role.HEAD_CELL}
 _OF_BODIES: Final = frozenset({"repeat", "count"})
 
@@ -119,16 +115,16 @@ class RowCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             own = element_style.compute(scope, parent)
-            inner = dict(element_style.enter(scope))
+            inner = element_style.enter(scope).fork()
             counted = _count(counts, inner, uses_totals=uses_totals)
-            inner[_ROW] = row = RowBuilder(scope.get(SPANNED))
+            inner.row = row = RowBuilder(scope.spanned)
             cells.build(inner, own, [])
             own_id = read_id(identity, scope)
             template = RowTemplate(
                 source(scope), own.style, tuple(row.cells), repeats, own_id, row.starts
             )
-            row.finish(len(scope[COLUMNS].columns), scope, location, repeats=repeats)
-            out.append(TableRow(template, row.contents, scope[LOOP], counted))
+            row.finish(len(scope.columns.columns), scope, location, repeats=repeats)
+            out.append(TableRow(template, row.contents, scope.loop, counted))
 
         return NodeBuilder(build, is_static=False)
 
@@ -161,8 +157,8 @@ class RowCompiler:
         rich = context.compile_blocks(element.children, owner=element) if text is None else None
 
         def build(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
-            row: RowBuilder = scope[_ROW]
-            own = cell_styles.at(scope[COLUMNS], row.next_column()).compute(scope, parent)
+            row: RowBuilder = scope.row
+            own = cell_styles.at(scope.columns, row.next_column()).compute(scope, parent)
             inner = cell_styles.enter(scope)
             content: CellContent
             if evaluation is not None and is_one_line(own):
@@ -189,15 +185,15 @@ def has_spans(table: Element) -> bool:
 
 def enter_section(rows: RowCompiler, scope: Scope) -> Scope:
     """Return the scope for the rows of one section, over which cells may span."""
-    if not rows.has_spans and SPANNED not in scope:
+    if not rows.has_spans and scope.spanned is None:
         return scope
-    covered = SpannedColumns(len(scope[COLUMNS].columns)) if rows.has_spans else None
-    return {**scope, SPANNED: covered}
+    covered = SpannedColumns(len(scope.columns.columns)) if rows.has_spans else None
+    return scope.enter(spanned=covered)
 
 
 def close_section(scope: Scope) -> None:
     """Report cells that span more rows than their section has."""
-    covered: SpannedColumns | None = scope.get(SPANNED)
+    covered: SpannedColumns | None = scope.spanned
     if covered is not None:
         covered.finish(scope)
 
@@ -318,33 +314,22 @@ class _PlainRows:
 
     def _build(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         if self.condition is None or self.condition.evaluate(scope):
-            inner = dict(scope) if self.is_counting else scope
-            out.append(self._make(inner, parent, scope[LOOP]))
+            inner = scope.fork() if self.is_counting else scope
+            out.append(self._make(inner, parent))
 
     def _build_iterations(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         assert self.loop is not None
-        loop, condition = self.loop, self.condition
-        key, name, list_name = loop.clause.key, loop.clause.name, loop.clause.expression.strip()
-        items, uses_loop = loop.evaluate_items(scope), loop.uses_loop
-        outer: tuple[LoopStep, ...] = scope[LOOP]
-        inner = dict(scope)
-        make = self._make
-        for index, item in enumerate(items, 1):
-            if key is None:
-                inner[name] = item
-            else:
-                inner[key], inner[name] = item
-            if uses_loop:
-                inner["loop"] = loop_record(index, len(items))
-            steps = (*outer, LoopStep(list_name, index))
-            inner[LOOP] = steps
-            if condition is None or condition.evaluate(inner):
-                out.append(make(inner, parent, steps))
+        condition, make = self.condition, self._make
+        out += [
+            make(inner, parent)
+            for inner in self.loop.iterate(scope, self.loop.evaluate_items(scope))
+            if condition is None or condition.evaluate(inner)
+        ]
 
-    def _make(self, scope: Scope, parent: ComputedStyle, steps: tuple[LoopStep, ...]) -> TableRow:
+    def _make(self, scope: Scope, parent: ComputedStyle) -> TableRow:
         """Build a row; a row that counts may change its scope."""
         computed = self.element_style.compute(scope, parent)
-        columns: TableColumns = scope[COLUMNS]
+        columns: TableColumns = scope.columns
         template = self.made.get((computed, columns))
         if template is None:
             template = self._template(computed, columns, scope)
@@ -358,7 +343,7 @@ class _PlainRows:
             texts = ("",) * len(self.cells)
         if template.changes:
             texts = self._convert_cells(texts, template, scope)
-        return TableRow(template.row, texts, steps, counted)
+        return TableRow(template.row, texts, scope.loop, counted)
 
     def _template(
         self, computed: ComputedStyle, columns: TableColumns, scope: Scope
@@ -374,7 +359,7 @@ class _PlainRows:
             styles.append(own)
             at += span
         if at != len(columns.columns):  # columns that depend on data are not checked before
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "cell-count", cell_count_message(at, len(columns.columns)), self.location
             )
         is_text = all(map(is_one_line, styles))
@@ -414,7 +399,7 @@ class _PlainRows:
         return self._blocks_by_cell
 
     def _report_failures(self, scope: Scope) -> None:
-        state: BuildState = scope[STATE]
+        state: BuildState = scope.state
         for template, location in zip(self.templates, self.locations, strict=True):
             for expression in template.expressions:
                 state.report_failure((expression,), scope, location)
@@ -433,12 +418,12 @@ class _PlainTemplate:
 
 def _count(counts: list[Evaluation] | None, scope: Scope, *, uses_totals: bool) -> TotalValues:
     """Add a row to the totals of its table, and set the running totals its cells read."""
-    running: RunningTotals | None = scope.get(RUNNING_TOTALS)
+    running: RunningTotals | None = scope.running_totals
     counted: TotalValues = ()
     if counts is not None and running is not None:
         counted = running.count(counts, scope)
     if uses_totals and running is not None:
-        scope[TOTALS] = running.record()
+        scope.names[TOTALS] = running.record()
     return counted
 
 

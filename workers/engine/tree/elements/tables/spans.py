@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workers.engine.diagnostics import SourceLocation, format_count
-from workers.engine.tree.expressions.scope import STATE, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.nodes import CellContent, CellTemplate
 
 
@@ -29,7 +29,7 @@ class SpannedColumns:
         """Report cells that span more rows than their section has."""
         for rows, location in zip(self.left, self._by, strict=True):
             if rows and location is not None:
-                scope[STATE].findings.error(
+                scope.state.findings.error(
                     "rowspan",
                     f"The cell spans {format_count(rows, 'row')} more than its section has. "
                     "Make its rowspan smaller, or add rows",
@@ -77,7 +77,7 @@ class RowBuilder:
         self, columns: int, scope: Scope, location: SourceLocation, *, repeats: bool
     ) -> None:
         """Report cells that do not fill the columns, and advance to the row below."""
-        findings = scope[STATE].findings
+        findings = scope.state.findings
         own = sum(cell.colspan for cell in self.cells)
         above = sum(1 for rows in self._covered.left if rows) if self._covered else 0
         if own + above != columns or self._overlaps:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
@@ -17,7 +18,7 @@ from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
 from workers.engine.tree.elements.lets import compile_let, keep_names
 from workers.engine.tree.elements.page_content import VALIDATION_PAGE, keep_used, page_record
-from workers.engine.tree.elements.tables.columns import COLUMNS, compile_columns, declared_width
+from workers.engine.tree.elements.tables.columns import compile_columns, declared_width
 from workers.engine.tree.elements.tables.rows import (
     RowCompiler,
     close_section,
@@ -27,14 +28,13 @@ from workers.engine.tree.elements.tables.rows import (
 from workers.engine.tree.elements.tables.totals import (
     IN_FRAGMENTS,
     IN_ROWS,
-    RUNNING_TOTALS,
     RunningTotals,
     TotalsCompiler,
     fragment_record,
     initial_values,
 )
+from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.expressions.scope import STATE, TOTALS, Scope
 from workers.engine.tree.nodes import (
     Caption,
     FragmentValues,
@@ -74,13 +74,13 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         own, properties = element_style.resolve(scope, parent)
-        inner = dict(element_style.enter(scope))
+        inner = element_style.enter(scope).fork()
         around = padding.read(scope)
         if not is_padded:
             around = properties.get("cell-padding", around)
-        inner[COLUMNS] = columns(inner, own, around)
+        inner.columns = columns(inner, own, around)
         running = compiler.totals.open(inner)
-        inner[RUNNING_TOTALS] = running
+        inner.running_totals = running
         colors = stripe.read(scope) or properties.get("stripe") or ()
         made: dict[str, list[Any]] = {"captions": [], "heads": [], "bodies": [], "feet": []}
         builders = zip(made, (captions, heads, bodies, feet), strict=True)
@@ -92,7 +92,7 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
             Table(
                 source(scope),
                 own.style,
-                inner[COLUMNS].columns,
+                inner.columns.columns,
                 tuple(made["heads"]),
                 tuple(made["bodies"]),
                 tuple(made["feet"]),
@@ -175,10 +175,10 @@ class _TableCompiler:
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             own, properties = element_style.resolve(scope, parent)
             inner = enter_section(self.fragment_rows, keep_used(element_style.enter(scope), used))
-            running: RunningTotals | None = scope[RUNNING_TOTALS]
+            running: RunningTotals | None = scope.running_totals
             totals = () if running is None else running.totals
             fragment_content = CompiledFragmentRows(rows, inner, own, totals, is_static=is_static)
-            if makes_notes or scope[STATE].validator is not None:
+            if makes_notes or scope.state.validator is not None:
                 fragment_content.validate()
             # Compared by identity: an author may declare an equal rule.
             is_built_in = properties.get(_RULE) is BUILT_IN["thead"][_RULE]
@@ -274,9 +274,10 @@ class CompiledFragmentRows:
         """Return the rows of one fragment."""
         if self._made is not None:
             return self._made
-        scope = {**self._scope, "page": page_record(values.page)}
+        scope = self._scope.fork()
+        scope.names["page"] = page_record(values.page)
         if self._totals:
-            scope[TOTALS] = {**scope[TOTALS], **fragment_record(self._totals, values)}
+            scope.names[TOTALS] = {**scope.names[TOTALS], **fragment_record(self._totals, values)}
         made: list[TableRow] = []
         with localcontext(ARITHMETIC):
             self._rows.build(scope, self._parent, made)
@@ -288,7 +289,7 @@ class CompiledFragmentRows:
     def validate(self) -> None:
         """Evaluate the rows once without a layout, for the errors in them."""
         starts = initial_values(self._totals)
-        shown_terms = self._scope[STATE].rendered_terms
+        shown_terms = self._scope.state.rendered_terms
         was_paused = shown_terms.is_paused
         shown_terms.is_paused = was_paused or bool(self._totals)
         self.evaluate(FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE))

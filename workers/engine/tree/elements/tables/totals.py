@@ -9,17 +9,14 @@ from operator import add
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
-from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ONE, ZERO, describe_type
-from workers.engine.tree.expressions.scope import LOOP, STATE, TOTALS, Scope
 from workers.engine.tree.nodes import FragmentValues, Total, TotalMode, TotalValues, describe_loops
 
 IN_ROWS: Final = frozenset({"running"})
 IN_FRAGMENTS: Final = frozenset({"before", "here", "after", "all"})
-
-# The scope key of a table's running totals, while its rows are built.
-RUNNING_TOTALS: Final = "#running-totals"
 
 _ONLY_NUMBERS: Final = {Decimal}
 _FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
@@ -175,7 +172,7 @@ class RunningTotals:
         self.totals = totals
         self.carried = initial_values(totals)
         self._elements = elements
-        self._outer: Mapping[str, Any] = scope[TOTALS]
+        self._outer: Mapping[str, Any] = scope.names[TOTALS]
         self._reported: set[int] = set()  # totals whose first error is reported
         self._is_past_bounds = False
         self._has_sums_only = all(total.mode is TotalMode.SUM for total in totals)
@@ -207,13 +204,13 @@ class RunningTotals:
     def close(self, scope: Scope) -> None:
         """Make the table's totals readable after it."""
         for total, value in zip(self.totals, self.carried, strict=True):
-            scope[STATE].totals[total.name] = {"all": value}
+            scope.state.totals[total.name] = {"all": value}
 
     def _report_bounds(self, scope: Scope) -> None:
         if not self._is_past_bounds:
-            scope[STATE].findings.error(
+            scope.state.findings.error(
                 "total",
-                f"The totals grow too large to be exact{describe_loops(scope[LOOP])}",
+                f"The totals grow too large to be exact{describe_loops(scope.loop)}",
                 self._elements[0].location,
             )
         self._is_past_bounds = True
@@ -249,8 +246,8 @@ def _number(context: CompileContext, total: Element, text: str) -> Evaluation:
 
 def _report(scope: Scope, element: Element, what: str, value: Any) -> None:
     hint = "; write (name or 0) where a value may be empty" if value is None else ""
-    scope[STATE].findings.error(
+    scope.state.findings.error(
         "total",
-        f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope[LOOP])}",
+        f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope.loop)}",
         element.location,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any
 
 from workers.engine.tree.expressions.isolation import BY_FIRST_STRONG, continue_in_lines
 from workers.engine.tree.expressions.white_space import SPACES, SPACES_IN_LINE
@@ -17,9 +17,6 @@ from workers.engine.tree.nodes import (
     TextRun,
 )
 from workers.engine.tree.styles.computed import TextStyle, WhiteSpace
-
-# While the inline content of a paragraph is built, the scope leads to its collector.
-COLLECTOR: Final = "#collector"
 
 
 class InlineCollector:
