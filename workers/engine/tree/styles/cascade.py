@@ -153,7 +153,7 @@ class StyleSheet:
 
     def compute_root(self, lang: str) -> ComputedStyle:
         """Return the style of `document`, from which every other inherits."""
-        initial = ComputedStyle(_INITIAL, Inherited())
+        initial = ComputedStyle(INITIAL_STYLE, Inherited())
         self.root_size = initial.inherited.size
         root = self.compute(initial, self.element_properties("document"), lang=lang)
         self.root_size = root.inherited.size
@@ -583,7 +583,7 @@ def _resolve_align(value: str, *, is_rtl: bool) -> Align:
     return Align(value)
 
 
-_INITIAL: Final = Style(
+INITIAL_STYLE: Final = Style(
     TextStyle(("Noto Sans",), 10.0, 400, False, BLACK, 0.0, "none", 0.0, None, "en"),
     ParagraphStyle(13.5, Align.LEFT, 0.0, WhiteSpace.NORMAL, "manual", True, 2, 2, False),
     BoxStyle(

@@ -16,7 +16,7 @@ from workers.engine.layout.elements.tables.rows import (
     DONE,
     CellLayout,
     ContinuedCell,
-    LaidOutRow,
+    RowBlock,
     cell_height,
     lay_out_cell,
     own_height,
@@ -45,7 +45,7 @@ class TableResume(NamedTuple):
 class BrokenRows(NamedTuple):
     """Rows up to a break, and the position after it, None if the rows end without one."""
 
-    rows: list[LaidOutRow]
+    rows: list[RowBlock]
     height: float
     resume: TableResume | None
 
@@ -93,7 +93,7 @@ class _RowBreaker:
         self.start = start
         self.room = room
         self.is_forced = is_forced
-        self.rows: list[LaidOutRow] = []
+        self.rows: list[RowBlock] = []
         self.tops = [0.0]  # of the rows, and the lower edge of the last
         self.spans = [_Span(cell) for cell in start.open_cells]
 
@@ -115,7 +115,7 @@ class _RowBreaker:
             resume = resume._replace(open_cells=open_cells)
         return BrokenRows(self.rows, self.tops[-1], resume)
 
-    def _place(self, index: int, starts: tuple[Resume, ...] | None) -> LaidOutRow | None:
+    def _place(self, index: int, starts: tuple[Resume, ...] | None) -> RowBlock | None:
         """Return a row or the part of it that fits, None if it goes to the next area as a whole."""
         whole = self.grid.row(self.context, index)
         left = max(self.room - self.tops[-1], 0.0)
@@ -124,7 +124,7 @@ class _RowBreaker:
         if starts is not None or height > left + EPSILON:
             if self.rows:
                 return None
-            placed = self._split(whole.plan, whole.row, left, starts)
+            placed = self._split(whole, left, starts)
             if not self.is_forced and not any(placed.contents):
                 return None
         if starts is None:
@@ -141,10 +141,9 @@ class _RowBreaker:
         # Cells that end with it need more: it fills the area and continues beside them.
         return placed._replace(height=left, resumes=(DONE,) * len(whole.plan.cells))
 
-    def _split(
-        self, plan: RowPlan, row: TableRow, room: float, starts: tuple[Resume, ...] | None
-    ) -> LaidOutRow:
+    def _split(self, whole: RowBlock, room: float, starts: tuple[Resume, ...] | None) -> RowBlock:
         """Return the part that fits of the cells that do not span rows."""
+        plan, row = whole.plan, whole.rows[0]
         contents: list[CellLayout] = []
         resumes: list[Resume] = []
         height = 0.0
@@ -159,7 +158,8 @@ class _RowBreaker:
             contents.append(value)
             resumes.append(resume)
         is_whole = all(resume is DONE for resume in resumes)
-        return LaidOutRow(plan, row, height, contents, None if is_whole else tuple(resumes))
+        resume = None if is_whole else tuple(resumes)
+        return RowBlock(plan, whole.first, [row], height, contents, resumes=resume)
 
     def _grow(self, index: int, height: float) -> float:
         """Return the height of a row with what the spanning cells that end with it need."""
@@ -197,7 +197,7 @@ class _RowBreaker:
                 heights[cell.at] = height
                 self.rows[span.number] = row._replace(heights=tuple(heights))
         if continued:
-            self.rows[0] = self.rows[0]._replace(continued=tuple(continued), is_plain=False)
+            self.rows[0] = self.rows[0]._replace(continued=tuple(continued), has_lines_only=False)
         return tuple(open_cells)
 
     def _fill(self, cell: OpenCell, region: Region) -> tuple[CellLayout, Resume]:

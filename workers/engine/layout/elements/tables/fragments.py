@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, cycle, groupby
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.context import (
@@ -22,26 +22,26 @@ from workers.engine.layout.display import Bands
 from workers.engine.layout.elements.tables.grid import LaidOutCaption, TableGrid, total_height
 from workers.engine.layout.elements.tables.row_plans import RowPlan, resolve_borders
 from workers.engine.layout.elements.tables.rows import (
-    LaidOutRow,
+    RowBlock,
     draw_rows,
     draw_vertical_borders,
 )
 from workers.engine.tree.nodes import Role, RowGroup, Table, TableBody
 from workers.engine.units import Border, Color
 
-# Making a named tuple from a tuple takes half the time.
-_new: Final = tuple.__new__
-
 _Background = tuple[float, float, tuple[float, float]]  # left, width, and place in its band
 
 
 class _Entry(NamedTuple):
-    """A row of a fragment, with the row groups whose border starts or ends at its edges."""
+    """Rows of a fragment, with the row groups whose border starts or ends at their edges.
 
-    laid_out: LaidOutRow
+    `fills` are their backgrounds in turn.
+    """
+
+    block: RowBlock
     above: tuple[Border, ...]
     below: tuple[Border, ...]
-    fill: Color | None
+    fills: Sequence[Color | None]
     is_repeated: bool
     section: RowGroup | TableBody | None  # None for repeated rows
     role: Role
@@ -55,13 +55,14 @@ class TableFragment:
     context: LayoutContext
     heads: Sequence[RowGroup]
     feet: Sequence[RowGroup]
-    rows: Sequence[LaidOutRow]
+    rows: Sequence[RowBlock]
     first: int
+    end: int
     height: float
     resume: Resume
     is_start: bool
     captions: Sequence[LaidOutCaption] = ()
-    repeated_heads: Sequence[LaidOutRow] = ()
+    repeated_heads: Sequence[RowBlock] = ()
     problem: LayoutProblem | None = None
     forced: str = ""
 
@@ -94,18 +95,13 @@ class TableFragment:
         was_artifact = canvas.is_artifact
         if not canvas.is_dry_run:
             canvas.items += _fill_backgrounds(entries, x, y)
-        for _, alike in groupby(entries, _row_key):
-            members = list(alike)
-            *_, is_repeated, section, role = members[0]
-            rows = [entry.laid_out for entry in members]
+        for block, _, _, _, is_repeated, section, role in entries:
             canvas.is_artifact = was_artifact or is_repeated
-            tree = canvas.tree
             cells = None
-            if tree is not None and section is not None:
-                cells = tree.cells_of(section, role, [laid_out.row for laid_out in rows])
-            draw_rows(canvas, rows, x, y, cells)
-            for laid_out in rows:
-                y += laid_out.height
+            if canvas.tree is not None and section is not None:
+                cells = canvas.tree.cells_of(section, role, block.rows)
+            draw_rows(canvas, block, x, y, cells)
+            y += block.height * len(block.rows)
         canvas.is_artifact = was_artifact
 
     def _draw_lines(
@@ -113,17 +109,18 @@ class TableFragment:
     ) -> None:
         upper: RowPlan | None = None
         ending: tuple[Border, ...] = ()
-        without_lines: RowPlan | None = None  # between two rows of this plan there are none
-        for laid_out, above, below, *_ in entries:
-            plan = laid_out.plan
-            if plan is not without_lines or plan is not upper or above or ending:
-                self._draw_edge(canvas, upper, plan, ending + above, x, y)
-                if plan.vertical_borders:
-                    draw_vertical_borders(canvas, plan, x, y, y + laid_out.height)
-                elif not plan.has_borders:
-                    without_lines = plan
-            y += laid_out.height
+        for block, above, below, *_ in entries:
+            plan, height = block.plan, block.height
+            self._draw_edge(canvas, upper, plan, ending + above, x, y)
             upper, ending = plan, below
+            if not plan.has_borders:
+                y += height * len(block.rows)
+                continue
+            for at in range(len(block.rows)):
+                if at:
+                    self._draw_edge(canvas, plan, plan, (), x, y)
+                draw_vertical_borders(canvas, plan, x, y, y + height)
+                y += height
         if upper is not None:
             self._draw_edge(canvas, upper, None, ending, x, y)
 
@@ -147,9 +144,8 @@ class TableFragment:
     def _entries(self, canvas: PageCanvas) -> Iterator[_Entry]:
         yield from self._head_entries(canvas)
         for row in self.repeated_heads:
-            yield _Entry(
-                row, (), (), row.plan.template.style.box.background, True, None, Role.TABLE_BODY
-            )
+            fill = row.plan.template.style.box.background
+            yield _Entry(row, (), (), (fill,), True, None, Role.TABLE_BODY)
         yield from self._body_entries()
         for group in self.feet:
             is_repeated = self.resume is not None
@@ -181,20 +177,18 @@ class TableFragment:
                 row,
                 (border.top,) if index == 0 else (),
                 (border.bottom,) if index == len(laid_out) - 1 else (),
-                row.plan.template.style.box.background or group.style.box.background,
+                (row.plan.template.style.box.background or group.style.box.background,),
                 is_repeated,
                 group,
                 role,
             )
 
-    def _laid_group(self, canvas: PageCanvas, group: RowGroup) -> tuple[LaidOutRow, ...]:
+    def _laid_group(self, canvas: PageCanvas, group: RowGroup) -> tuple[RowBlock, ...]:
         measured = self.grid.group(self.context, group)
         if group.rows.is_static:
             return measured
-        end = self.first + len(self.rows)
-        rows = group.rows.evaluate(
-            self.grid.carried.fragment_values(self.first, end, canvas.values)
-        )
+        values = self.grid.carried.fragment_values(self.first, self.end, canvas.values)
+        rows = group.rows.evaluate(values)
         laid_out = self.grid.lay_out_all(self.context, rows)
         need, room = total_height(laid_out), total_height(measured)
         if need > room + EPSILON:
@@ -210,29 +204,18 @@ class TableFragment:
     def _body_entries(self) -> Iterator[_Entry]:
         grid = self.grid
         bodies, starts, stripe = grid.node.bodies, grid.starts, grid.node.stripe
-        if not self.rows:
-            return
-        end = self.first + len(self.rows)
-        for number in range(grid.body_of(self.first), grid.body_of(end - 1) + 1):
-            body = bodies[number]
-            first, last = starts[number], starts[number + 1] - 1
-            style = body.style.box
-            rest = False, body, Role.TABLE_BODY
-            for index in range(max(first, self.first), min(last + 1, end)):
-                laid_out = self.rows[index - self.first]
-                fill = laid_out.plan.template.style.box.background or style.background
-                if fill is None and stripe:
-                    fill = stripe[index % len(stripe)]
-                above = (style.border.top,) if index == first else ()
-                below = (style.border.bottom,) if index == last else ()
-                yield _new(_Entry, (laid_out, above, below, fill, *rest))
-
-
-def _row_key(entry: _Entry) -> tuple[object, ...]:
-    """Return a key that is equal for rows that can be drawn together, plain ones of one template."""
-    laid_out, _, _, _, is_repeated, section, role = entry
-    alone = None if laid_out.is_plain else laid_out
-    return alone, laid_out.plan, laid_out.row.template, section, is_repeated, role
+        for block in self.rows:
+            number = grid.body_of(block.first)
+            body = bodies[number].style.box
+            fill = block.plan.template.style.box.background or body.background
+            above = (body.border.top,) if block.first == starts[number] else ()
+            below = (body.border.bottom,) if block.end == starts[number + 1] else ()
+            fills: Sequence[Color | None] = (fill,)
+            if fill is None and stripe:
+                at = block.first % len(stripe)
+                fills = (*stripe[at:], *stripe[:at])
+            rest = False, bodies[number], Role.TABLE_BODY
+            yield _Entry(block, above, below, fills, *rest)
 
 
 def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator[Bands]:
@@ -243,13 +226,14 @@ def _fill_backgrounds(entries: Sequence[_Entry], x: float, y: float) -> Iterator
     """
     rows: dict[Color, list[_Background]] = {}
     cells: dict[Color, list[_Background]] = {}
-    for laid_out, _, _, fill, *_ in entries:
-        plan, height = laid_out.plan, laid_out.height
-        if fill is not None:
-            rows.setdefault(fill, []).append((x, plan.width, (y, height)))
-        for left, width, color in plan.backgrounds:
-            cells.setdefault(color, []).append((x + left, width, (y, height)))
-        y += height
+    for block, _, _, fills, *_ in entries:
+        plan, height = block.plan, block.height
+        for fill, _ in zip(cycle(fills), block.rows):
+            if fill is not None:
+                rows.setdefault(fill, []).append((x, plan.width, (y, height)))
+            for left, width, color in plan.backgrounds:
+                cells.setdefault(color, []).append((x + left, width, (y, height)))
+            y += height
     for color, backgrounds in chain(rows.items(), cells.items()):
         for (left, width), alike in groupby(backgrounds, itemgetter(0, 1)):
             yield Bands(left, width, [place for _, _, place in alike], color)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from math import inf
 from typing import Final, NamedTuple
 
@@ -14,10 +13,9 @@ from workers.engine.layout.context import Fragment, LayoutContext, Region
 from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
 from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
 from workers.engine.layout.elements.tables.rows import (
-    LaidOutRow,
-    lay_out_other_row,
-    lay_out_plain_rows,
-    lay_out_table_row,
+    RowBlock,
+    lay_out_lines,
+    lay_out_row,
     spanning_heights,
     with_heights,
 )
@@ -36,9 +34,6 @@ from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Border
 
 FORCING_BREAKS: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
-
-# Rows that are measured in one go: those of a page, about.
-_ROWS_AHEAD: Final = 64
 
 
 class LaidOutCaption(NamedTuple):
@@ -68,12 +63,12 @@ class TableGrid:
     room: float  # the width available for the columns
     carried: CarriedTotals
     spans: RowSpans | None  # None where no cell spans rows
-    laid_out: list[LaidOutRow | None]
+    laid_out: list[RowBlock | None]  # the block of each row
+    measured: int = 0  # rows up to here are in a block if their cells are lines of text
     forces_breaks: bool = False  # whether a row or body forces a break before or after itself
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
     templates: list[RowTemplate] = field(default_factory=list)  # kept: their styles' ids are keys
-    attempted: int = 0  # rows up to here were tried as plain ones
-    groups: dict[RowGroup, tuple[LaidOutRow, ...]] = field(default_factory=dict)
+    groups: dict[RowGroup, tuple[RowBlock, ...]] = field(default_factory=dict)
     captions: dict[Caption, LaidOutCaption] = field(default_factory=dict)
     lines: dict[Hashable, tuple[tuple[float, float, Border], ...]] = field(default_factory=dict)
 
@@ -97,36 +92,40 @@ class TableGrid:
             self.templates.append(template)
         return known
 
-    def row(self, context: LayoutContext, index: int) -> LaidOutRow:
-        """Return a body row, laid out."""
-        laid_out = self.laid_out[index]
-        if laid_out is None:
-            block = self.spans.joined_rows(index) if self.spans else None
-            if self.spans is not None and block is not None:
-                rows = self.rows[block.first : block.end]
-                made = self._lay_out_spanned(context, rows, self.spans, block.first)
-                self.laid_out[block.first : block.end] = made
-                return made[index - block.first]
+    def block(self, context: LayoutContext, index: int) -> RowBlock:
+        """Return the block of a body row; a general row is one by itself."""
+        block = self.laid_out[index]
+        if block is None:
+            joined = self.spans.joined_rows(index) if self.spans else None
+            if self.spans and joined:
+                rows = self.rows[slice(*joined)]
+                self._keep(self._lay_out_joined(context, rows, joined.first, self.spans))
+            elif index >= self.measured:
+                self._lay_out_lines(context, index)
+            block = self.laid_out[index]
+        if block is None:
             row = self.rows[index]
-            if self.spans is not None:
-                laid_out = lay_out_table_row(context, self.plan(context, row.template), row)
-            elif index >= self.attempted:
-                self._lay_out_plain(context, index)
-                laid_out = self.laid_out[index]
-            if laid_out is None:
-                laid_out = lay_out_other_row(context, self.plan(context, row.template), row)
-            self.laid_out[index] = laid_out
-        return laid_out
+            block = lay_out_row(context, self.plan(context, row.template), row, index)
+            self.laid_out[index] = block
+        return block
 
-    def _lay_out_plain(self, context: LayoutContext, index: int) -> None:
-        """Lay out those of the next rows of one template that are plain, without side effects."""
-        template = self.rows[index].template
-        ahead = self.rows[index : index + _ROWS_AHEAD]
-        rows = [*takewhile(lambda row: row.template is template, ahead)]
-        end = self.attempted = index + len(rows)
-        self.laid_out[index:end] = lay_out_plain_rows(self.plan(context, template), rows)
+    def row(self, context: LayoutContext, index: int) -> RowBlock:
+        """Return a body row, laid out."""
+        return self.block(context, index).between(index, index + 1)
 
-    def group(self, context: LayoutContext, group: RowGroup) -> tuple[LaidOutRow, ...]:
+    def _lay_out_lines(self, context: LayoutContext, index: int) -> None:
+        """Lay out the lines of text of the next rows of one template and body."""
+        template, end = self.rows[index].template, self.starts[self.body_of(index) + 1]
+        others = (at for at in range(index, end) if self.rows[at].template is not template)
+        self.measured = next(others, end)
+        rows = self.rows[index : self.measured]
+        self._keep(lay_out_lines(context, self.plan(context, template), rows, index))
+
+    def _keep(self, blocks: Iterable[RowBlock]) -> None:
+        for block in blocks:
+            self.laid_out[block.first : block.end] = [block] * len(block.rows)
+
+    def group(self, context: LayoutContext, group: RowGroup) -> tuple[RowBlock, ...]:
         """Return the rows of a head or foot, laid out with placeholder values."""
         known = self.groups.get(group)
         if known is None:
@@ -145,31 +144,27 @@ class TableGrid:
             self.captions[caption] = known
         return known
 
-    def lay_out_all(
-        self, context: LayoutContext, rows: Sequence[TableRow]
-    ) -> tuple[LaidOutRow, ...]:
-        """Lay out the rows of a head or foot."""
+    def lay_out_all(self, context: LayoutContext, rows: Sequence[TableRow]) -> tuple[RowBlock, ...]:
+        """Lay out the rows of a head or foot, each by itself."""
         if _has_spans(rows):
-            return tuple(self._lay_out_spanned(context, rows, RowSpans(rows), 0))
-        return tuple(
-            lay_out_table_row(context, self.plan(context, row.template), row) for row in rows
-        )
+            return tuple(self._lay_out_joined(context, rows, 0, RowSpans(rows)))
+        return tuple(lay_out_row(context, self.plan(context, row.template), row) for row in rows)
 
     def body_of(self, index: int) -> int:
         """Return the number of the body that contains a row."""
         return bisect_right(self.starts, index) - 1
 
-    def _lay_out_spanned(
-        self, context: LayoutContext, rows: Sequence[TableRow], spans: RowSpans, first: int
-    ) -> list[LaidOutRow]:
-        laid_out = [
-            lay_out_table_row(
-                context,
-                self.plan(context, row.template, spans.covers.get(index, ())),
-                row,
-            )
-            for index, row in enumerate(rows, first)
-        ]
+    def _lay_out_joined(
+        self,
+        context: LayoutContext,
+        rows: Sequence[TableRow],
+        first: int,
+        spans: RowSpans,
+    ) -> list[RowBlock]:
+        laid_out = []
+        for number, row in enumerate(rows, first):
+            plan = self.plan(context, row.template, spans.covers.get(number, ()))
+            laid_out.append(lay_out_row(context, plan, row, number))
         heights = grow_rows(
             [row.height for row in laid_out], [spanning_heights(row) for row in laid_out]
         )
@@ -215,9 +210,9 @@ def all_rows(node: Table) -> list[TableRow]:
     return [*rows, *_outer_rows(node, CarriedTotals(node.totals, rows))]
 
 
-def total_height(rows: Sequence[LaidOutRow]) -> float:
+def total_height(blocks: Iterable[RowBlock]) -> float:
     """Return the total height of rows, in points."""
-    return sum(row.height for row in rows)
+    return sum(block.height * len(block.rows) for block in blocks)
 
 
 def _starts(bodies: Sequence[TableBody]) -> list[int]:

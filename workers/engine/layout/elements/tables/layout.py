@@ -10,7 +10,7 @@ begin below what is above them.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.context import (
@@ -33,7 +33,7 @@ from workers.engine.layout.elements.tables.grid import (
     find_grid,
     total_height,
 )
-from workers.engine.layout.elements.tables.rows import LaidOutRow
+from workers.engine.layout.elements.tables.rows import RowBlock
 from workers.engine.layout.elements.tables.spans import JoinedRows
 from workers.engine.layout.elements.tables.widths import group_by_template, measure_columns
 from workers.engine.tree.nodes import Occurrence, RowGroup, Table
@@ -83,7 +83,7 @@ class _TableFiller:
         self.region = region
         self.is_top = region.is_top
         self.repeated_heads = self._find_repeated_heads()
-        self.begun: list[LaidOutRow] = []  # the end of rows that are broken
+        self.begun: list[RowBlock] = []  # the end of rows that are broken
         self.surroundings_problem: LayoutProblem | None = None  # of heads and feet: left out
 
     def fill(self) -> TableFragment | None:
@@ -129,12 +129,14 @@ class _TableFiller:
     def _breaks_spanning_cell(self, end: int) -> bool:
         return self.grid.spans is not None and self.grid.spans.is_inside(end)
 
-    def _row(self, index: int) -> LaidOutRow:
-        """Return a row of the fragment."""
-        number = index - self.first
-        return (
-            self.begun[number] if number < len(self.begun) else self.grid.row(self.context, index)
-        )
+    def _blocks(self, end: int) -> Iterator[RowBlock]:
+        """Yield the rows of the fragment up to, not including, `end`, in as few blocks as there are."""
+        yield from self.begun[: end - self.first]
+        index = self.first + len(self.begun)
+        while index < end:
+            block = self.grid.block(self.context, index).between(index, end)
+            index = block.end
+            yield block
 
     def _fill_without_rows(self) -> TableFragment | None:
         """Return the heads and feet of a table without rows, or feet left over from the area
@@ -152,21 +154,21 @@ class _TableFiller:
     def _fitting(self, *, is_last: bool) -> tuple[int, str]:
         """Return the first row that does not fit or follows a forced break, and that break's name."""
         room = self._room(is_last=is_last) + EPSILON
-        grid, context, rows = self.grid, self.context, self.grid.rows
-        laid_out, begun = grid.laid_out, self.first + len(self.begun)
-        for index in range(self.first, len(rows)):
-            if grid.forces_breaks and index > self.first:
-                forced = self._forced_before(index)
-                if forced:
-                    return index, forced
-            if index < begun:
-                row = self.begun[index - self.first]
-            else:
-                row = laid_out[index] or grid.row(context, index)
-            room -= row.height
-            if room < 0:
-                return index, ""
-        return len(rows), ""
+        grid, index, count = self.grid, self.first, len(self.grid.rows)
+        while index < count:
+            forced = grid.forces_breaks and index > self.first and self._forced_before(index)
+            if forced:
+                return index, forced
+            number = index - self.first
+            is_begun = number < len(self.begun)
+            block = self.begun[number] if is_begun else grid.block(self.context, index)
+            end = index + 1 if grid.forces_breaks else block.end
+            needed = block.height * (end - index)
+            if needed > room:
+                return index + max(int(room // block.height), 0), ""
+            room -= needed
+            index = end
+        return index, ""
 
     def _forced_before(self, index: int) -> str:
         before = self.grid.rows[index - 1].template.style.breaks
@@ -232,7 +234,7 @@ class _TableFiller:
         block = self._find_block(end)
         if not self._may_break(block):
             return None
-        rows = [self._row(index) for index in range(self.first, block.first)]
+        rows = [*self._blocks(block.first)]
         room = self._room(is_last=False) - total_height(rows)
         broken = self._break_rows(TableResume(block.first), room)
         if not broken.rows or broken.resume is None or broken.height > room + EPSILON:
@@ -241,7 +243,7 @@ class _TableFiller:
 
     def _may_break(self, block: JoinedRows) -> bool:
         rows = [self.grid.row(self.context, index) for index in range(*block)]
-        if len(rows) == 1 and not rows[0].row.template.style.breaks.avoid_inside:
+        if len(rows) == 1 and not rows[0].plan.template.style.breaks.avoid_inside:
             return True
         empty = self.context.area_height - self._fixed_height(is_last=False)
         return total_height(rows) > empty + EPSILON
@@ -257,10 +259,10 @@ class _TableFiller:
         end = self._find_block(start.row).end
         return break_rows(self.context, self.grid, start, end, max(room, 0.0), is_forced=is_forced)
 
-    def _place_broken(self, above: list[LaidOutRow], broken: BrokenRows) -> TableFragment:
+    def _place_broken(self, above: list[RowBlock], broken: BrokenRows) -> TableFragment:
         """Return the fragment that ends with broken rows, at least some of the first."""
         rows = [*above, *broken.rows]
-        end = self.first + len(rows)
+        end = broken.rows[-1].end
         resume = broken.resume or TableResume(end)
         fragment = self._assemble(rows, resume, is_last=False)
         if broken.resume is None and end == len(self.grid.rows):
@@ -268,12 +270,14 @@ class _TableFiller:
             if self._fits(whole) or whole.height <= fragment.height:
                 fragment = whole
         room = self._room(is_last=False)
-        if room > 0 and not all(isinstance(content, str) for content in broken.rows[-1].row.cells):
+        if room > 0 and not all(
+            isinstance(content, str) for content in broken.rows[-1].rows[0].cells
+        ):
             fragment.problem = self._too_wide()  # overflow inside a cell is reported there
         fragment.problem = fragment.problem or self._describe_unsplittable(broken.rows[0], room)
         return fragment
 
-    def _describe_unsplittable(self, part: LaidOutRow, room: float) -> LayoutProblem | None:
+    def _describe_unsplittable(self, part: RowBlock, room: float) -> LayoutProblem | None:
         """Return the problem of a cell whose stated height exceeds every area."""
         if self.at.cells is not None:
             return None
@@ -288,14 +292,15 @@ class _TableFiller:
         return None
 
     def _make_fragment(self, end: int, *, is_last: bool) -> TableFragment:
-        rows = [self._row(index) for index in range(self.first, end)]
-        return self._assemble(rows, None if is_last else TableResume(end), is_last=is_last)
+        return self._assemble(
+            [*self._blocks(end)], None if is_last else TableResume(end), is_last=is_last
+        )
 
     def _assemble(
-        self, rows: list[LaidOutRow], resume: TableResume | None, *, is_last: bool
+        self, rows: list[RowBlock], resume: TableResume | None, *, is_last: bool
     ) -> TableFragment:
         node, grid = self.node, self.grid
-        height = self._fixed_height(is_last=is_last) + sum(row.height for row in rows)
+        height = self._fixed_height(is_last=is_last) + total_height(rows)
         fragment = TableFragment(
             grid=grid,
             context=self.context,
@@ -303,6 +308,7 @@ class _TableFiller:
             feet=self._matching(node.feet, is_last=is_last),
             rows=rows,
             first=self.first,
+            end=rows[-1].end if rows else self.first,
             height=height,
             resume=resume,
             is_start=self.is_start,
@@ -347,7 +353,7 @@ class _TableFiller:
             case _:
                 return True
 
-    def _find_repeated_heads(self) -> list[LaidOutRow]:
+    def _find_repeated_heads(self) -> list[RowBlock]:
         """Return the group heads that are repeated because their body continues."""
         grid = self.grid
         if self.is_start or self.first >= len(grid.rows):
@@ -369,8 +375,8 @@ class _TableFiller:
         sources += [caption.block.source for caption in self.node.captions]
         plan = self.grid.plan(self.context, self.grid.rows[self.first].template)
         fixed, room = self._fixed_height(is_last=False), self.region.height
-        needed = fixed + plan.plain_height
-        if sources and fixed > plan.plain_height and needed > room + EPSILON:
+        needed = fixed + plan.line_height
+        if sources and fixed > plan.line_height and needed > room + EPSILON:
             problem = self.context.too_tall(sources[0], needed=needed, available=room)
             self.surroundings_problem = problem
 

@@ -7,57 +7,25 @@ and to the left (CSS 2.2, 17.6.2.1). Cell content is inset by its padding and ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from workers.engine.layout.context import EPSILON, LayoutContext
+from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.elements.tables.decimals import (
     DecimalAlignment,
     columns_of,
     is_decimal,
-    make_measure,
 )
 from workers.engine.layout.elements.tables.spans import SpanningCell
 from workers.engine.layout.lines import GlyphStyle, line_metrics, make_glyph_style
 from workers.engine.tree.nodes import CellTemplate, RowTemplate
-from workers.engine.tree.styles.computed import (
-    Align,
-    BoxStyle,
-    BreakStyle,
-    BreakTo,
-    Overflow,
-    Style,
-    VerticalAlign,
-    WhiteSpace,
-)
-from workers.engine.units import AUTO, NO_BORDER, ZERO, Border, BorderStyle, Color, Sides
+from workers.engine.tree.styles.computed import Align, VerticalAlign, WhiteSpace
+from workers.engine.units import NO_BORDER, Border, BorderStyle, Color, Sides
 
 _ALIGN_SHARES: Final = {Align.RIGHT: 1.0, Align.DECIMAL: 1.0, Align.CENTER: 0.5}
 _VERTICAL_SHARES: Final = {VerticalAlign.MIDDLE: 0.5, VerticalAlign.BOTTOM: 1.0}
-
-# The box of text that is alone in a cell: none, since the cell has its own.
-BARE_BOX: Final = BoxStyle(
-    width=AUTO,
-    height=AUTO,
-    min_width=ZERO,
-    max_width=None,
-    min_height=ZERO,
-    max_height=None,
-    margin=Sides(ZERO, ZERO, ZERO, ZERO),
-    padding=Sides(0.0, 0.0, 0.0, 0.0),
-    border=Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER),
-    radius=0.0,
-    background=None,
-    background_image=None,
-    opacity=1.0,
-    overflow=Overflow.ERROR,
-    min_font_size=None,
-    rotate=0.0,
-    vertical_align=VerticalAlign.TOP,
-)
-BARE_BREAKS: Final = BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,36 +40,30 @@ class CellPlan:
     first: int
     last: int
     x: float
-    left: float  # of the content
     width: float
     insets: Sides[float]
-    room: float
-    limit: float  # the greatest width of a line, with a tolerance for rounding
     glyph_style: GlyphStyle
-    baseline: float
-    plain_height: float
+    baseline: float  # of a line of text in a row of the least height
+    line_height: float  # of the cell, with one line of text
     align_share: float  # share of the free width before a line of text
     vertical_share: float  # share of the free height above the content
-    allows_plain_text: bool
-    is_rtl: bool
-    measure: Callable[[str], float]
+    takes_lines: bool  # whether text that fits on one line needs no box
     decimal_alignment: DecimalAlignment | None = None
 
+    @property
+    def left(self) -> float:
+        """The left edge of the content."""
+        return self.x + self.insets.left
 
-class RunPlan(NamedTuple):
-    """Adjacent cells of a row whose lines of plain text have one style and one baseline.
+    @property
+    def room(self) -> float:
+        """The width of the content."""
+        return max(self.width - self.insets.left - self.insets.right, 0.0)
 
-    A line starts `left` of its cell from the row's left edge, plus the `share` of its free width.
-    """
-
-    cells: slice  # of the row
-    glyph_style: GlyphStyle
-    baseline: float  # in a row of the plan's height
-    plain_height: float
-    vertical_share: float
-    places: tuple[tuple[float, float, float], ...]  # left, room and share of each cell
-    decimals: tuple[tuple[int, DecimalAlignment], ...]  # by the index in the run
-    templates: tuple[CellTemplate, ...]
+    @property
+    def is_on_baseline(self) -> bool:
+        """Whether its first baseline is that of other cells of the row."""
+        return self.template.style.box.vertical_align is VerticalAlign.BASELINE
 
 
 class CellBorders(NamedTuple):
@@ -116,15 +78,16 @@ class CellBorders(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPlan:
-    """The common geometry of all rows of one template at one set of column widths."""
+    """The common geometry of all rows of one template at one set of column widths.
+
+    A run is a sequence of cells whose lines of text have one style and one baseline.
+    """
 
     template: RowTemplate
     cells: tuple[CellPlan, ...]
-    runs: tuple[RunPlan, ...]  # of all cells; none where a line of text may need one of its own
-    limits: tuple[float, ...]  # of all cells; none where a text may be wider or narrower than it is
+    runs: tuple[slice, ...]
     width: float
-    plain_height: float
-    has_baselines: bool
+    line_height: float  # of a row of cells with one line of text
     backgrounds: tuple[tuple[float, float, Color], ...]
     cell_borders: tuple[CellBorders, ...]
     has_borders: bool
@@ -157,7 +120,13 @@ def plan_row(
             plan = replace(plan, decimal_alignment=edge)
         cells.append(plan)
     box = template.style.box
-    heights = [cell.plain_height for cell in cells if cell.template.rowspan == 1]
+    common = max((cell.baseline for cell in cells if cell.is_on_baseline), default=0.0)
+    heights = [
+        cell.line_height + (common - cell.baseline if cell.is_on_baseline else 0.0)
+        for cell in cells
+        if cell.template.rowspan == 1
+    ]
+    cells = [replace(cell, baseline=common) if cell.is_on_baseline else cell for cell in cells]
     if is_rtl:
         covers = [
             cover._replace(first=last_column - cover.last, last=last_column - cover.first)
@@ -170,12 +139,8 @@ def plan_row(
         template=template,
         cells=tuple(cells),
         runs=_plan_runs(cells),
-        limits=_plan_limits(cells),
         width=edges[-1],
-        plain_height=max(box.height.value, box.min_height.value, *heights, 0.0),
-        has_baselines=any(
-            cell.style.box.vertical_align is VerticalAlign.BASELINE for cell in template.cells
-        ),
+        line_height=max(box.height.value, box.min_height.value, *heights, 0.0),
         backgrounds=_backgrounds(cells),
         cell_borders=cell_borders,
         has_borders=has_borders,
@@ -192,15 +157,6 @@ def layout_key(template: RowTemplate) -> tuple[object, ...]:
     )
     row = (id(template.style), template.source.location, template.repeats, template.id)
     return (*row, template.starts, cells)
-
-
-def bare_style(context: LayoutContext, style: Style) -> Style:
-    """Return the style of text that is alone in a cell, without the cell's box, cached by style."""
-    bare: Style | None = context.style_cache.get(style, "bare")
-    if bare is None:
-        bare = replace(style, box=BARE_BOX, breaks=BARE_BREAKS)
-        context.style_cache.set(style, "bare", value=bare)
-    return bare
 
 
 def resolve_borders(
@@ -257,97 +213,46 @@ def _plan_cell(
     style = template.style
     box, text, paragraph = style.box, style.text, style.paragraph
     insets = Sides(*map(_inset, box.padding, box.border))
-    width = edges[last] - edges[first]
-    room = max(width - insets.left - insets.right, 0.0)
-    glyph_style = make_glyph_style(text, context.fonts.find(text))
     context.warn_of_missing_features(text, template.source)
     line_height, baseline = line_metrics(text, paragraph, context.fonts)
-    least = max(box.height.value, box.min_height.value)
-    plain_height = max(line_height + insets.top + insets.bottom, least)
-    allows_plain_text = (
-        paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
+    content_height = line_height + insets.top + insets.bottom
+    height = max(content_height, box.height.value, box.min_height.value)
+    takes_lines = (
+        template.rowspan == 1
+        and paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
         and not paragraph.indent
         and not text.rise
         and text.decoration == "none"
         and text.background is None
     )
     vertical_share = _VERTICAL_SHARES.get(box.vertical_align, 0.0)
-    free = plain_height - line_height - insets.top - insets.bottom
     return CellPlan(
         template=template,
         first=first,
         last=last,
         x=edges[first],
-        left=edges[first] + insets.left,
-        width=width,
+        width=edges[last] - edges[first],
         insets=insets,
-        room=room,
-        limit=room + EPSILON,
-        glyph_style=glyph_style,
-        baseline=insets.top + baseline + free * vertical_share,
-        plain_height=plain_height,
+        glyph_style=make_glyph_style(text, context.fonts.find(text)),
+        baseline=insets.top + baseline + (height - content_height) * vertical_share,
+        line_height=height,
         align_share=_ALIGN_SHARES.get(paragraph.align, 0.0),
         vertical_share=vertical_share,
-        allows_plain_text=allows_plain_text,
-        is_rtl=paragraph.is_rtl,
-        measure=make_measure(glyph_style),
+        takes_lines=takes_lines,
     )
 
 
-def _plan_runs(cells: Sequence[CellPlan]) -> tuple[RunPlan, ...]:
-    """Return the runs of a row's cells, empty if a cell is drawn in another way."""
-    if not all(map(_is_in_run, cells)):
-        return ()
-    runs = []
-    end = 0
+def _plan_runs(cells: Sequence[CellPlan]) -> tuple[slice, ...]:
+    starts = [0]
     for _, alike in groupby(cells, key=_run_key):
-        members = list(alike)
-        start, end = end, end + len(members)
-        first = members[0]
-        decimals = [
-            (at, cell.decimal_alignment)
-            for at, cell in enumerate(members)
-            if cell.decimal_alignment is not None
-        ]
-        runs.append(
-            RunPlan(
-                cells=slice(start, end),
-                glyph_style=first.glyph_style,
-                baseline=first.baseline,
-                plain_height=first.plain_height,
-                vertical_share=first.vertical_share,
-                places=tuple((cell.left, cell.room, cell.align_share) for cell in members),
-                decimals=tuple(decimals),
-                templates=tuple(cell.template for cell in members),
-            )
-        )
-    return tuple(runs)
-
-
-def _is_in_run(cell: CellPlan) -> bool:
-    return (
-        cell.template.rowspan == 1
-        and not cell.glyph_style.is_shaped
-        and cell.template.style.box.vertical_align is not VerticalAlign.BASELINE
-    )
+        starts.append(starts[-1] + len([*alike]))
+    return tuple(map(slice, starts, starts[1:]))
 
 
 def _run_key(cell: CellPlan) -> tuple[object, ...]:
     text, face = cell.glyph_style.style, cell.glyph_style.face
-    style = id(face), text.size, text.color, text.letter_spacing
-    return (*style, cell.baseline, cell.plain_height, cell.vertical_share)
-
-
-def _plan_limits(cells: Sequence[CellPlan]) -> tuple[float, ...]:
-    """Return the greatest widths of lines in a row's cells, if each is ASCII text as it is."""
-    is_simple = all(
-        cell.allows_plain_text
-        and not cell.is_rtl
-        and cell.decimal_alignment is None
-        and not cell.glyph_style.style.letter_spacing
-        for cell in cells
-    )
-    return tuple(cell.limit for cell in cells) if is_simple else ()
+    style = id(face), text.size, text.color, text.letter_spacing, cell.glyph_style.is_shaped
+    return (*style, cell.baseline, cell.line_height, cell.vertical_share)
 
 
 def _inset(padding: float, border: Border) -> float:

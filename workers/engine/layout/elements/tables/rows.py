@@ -1,27 +1,37 @@
 """Rows of a table: their layout and drawing.
 
-A cell of plain text that fits on one line is only its string and its width: no paragraph, line or
-box is made for it. The geometry that does not depend on the text is computed once for a template
-and a set of column widths, in a `RowPlan`.
+A row is one of a block of rows whose cells are all lines of text, or it is general. A line of text
+is only its string and its width: no paragraph, line or box is made for it. Any other cell is a box.
+The geometry that does not depend on the content is computed once for a template and a set of column
+widths, in a `RowPlan`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import accumulate, chain, compress, repeat
-from operator import le
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, chain, groupby, repeat
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from workers.engine.characters import has_right_to_left
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import lay_out_stack
-from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
-from workers.engine.layout.display import Fill, GlyphRun, Owner, TextRows
-from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan, RunPlan, bare_style
+from workers.engine.layout.context import (
+    EPSILON,
+    Fragment,
+    LayoutContext,
+    PageCanvas,
+    Region,
+    Resume,
+)
+from workers.engine.layout.display import Fill, Owner, TextRows
+from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
 from workers.engine.tree.nodes import (
+    CellContent,
     CellTemplate,
     Paragraph,
     Role,
@@ -29,19 +39,13 @@ from workers.engine.tree.nodes import (
     TableRow,
     TextRun,
 )
-from workers.engine.tree.styles.computed import VerticalAlign
+from workers.engine.tree.styles.cascade import INITIAL_STYLE
+from workers.engine.tree.styles.computed import Style
 
 DONE: Final[object] = ("done",)  # the resume position of a finished cell while others continue
 
 # Text without a direction in a right-to-left line: a number, or one word.
 _DIRECTION_NEUTRAL: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
-
-# Making a named tuple from a tuple takes half the time, and a table makes two for each cell.
-_new: Final = tuple.__new__
-
-_ASCII: Final = bytes(range(0x20, 0x7F)).decode()
-_ONLY_TEXT: Final = {str}
-_ONLY_WIDTHS: Final = {float}
 
 # A laid-out cell: the width of its line of text, a fragment, or None if it was finished on an
 # earlier page.
@@ -75,287 +79,219 @@ class ContinuedCell(NamedTuple):
     height: float
 
 
-class LaidOutRow(NamedTuple):
-    """A row, laid out.
+class RowBlock(NamedTuple):
+    """Laid-out rows of one plan and of one height: rows of lines of text, or one general row.
 
-    `resumes` are the resume positions of the cells of a split row, None for a whole one; `heights`
-    those of the cells if one of them spans rows, None if all are as high as the row. A row `is_plain`
-    if each cell is a line of text at most, drawn in one of the runs of the plan.
+    `first` is the number of the first row in its section, `contents` are those of the cells, row by
+    row. In a general row, `resumes` are the resume positions of the cells of a split one, None for a
+    whole one; `heights` those of the cells if one of them spans rows, None if all are as high as the
+    row.
     """
 
     plan: RowPlan
-    row: TableRow
-    height: float
+    first: int
+    rows: Sequence[TableRow]
+    height: float  # of each row
     contents: list[CellLayout]
+    has_lines_only: bool = False
     resumes: tuple[Resume, ...] | None = None
     heights: tuple[float, ...] | None = None
-    is_plain: bool = False
     continued: tuple[ContinuedCell, ...] = ()  # cells that span into it from before a break
 
+    @property
+    def end(self) -> int:
+        """The number of the row after the last."""
+        return self.first + len(self.rows)
 
-def lay_out_plain_rows(plan: RowPlan, rows: Sequence[TableRow]) -> list[LaidOutRow | None]:
-    """Lay out rows of one plan whose cells are all ASCII text that fits on one line, None for others.
+    def between(self, first: int, end: int) -> RowBlock:
+        """Return the rows from number `first` up to, not including, `end`."""
+        if first <= self.first and end >= self.end:
+            return self
+        part = slice(max(first - self.first, 0), end - self.first)
+        columns = len(self.plan.cells)
+        contents = self.contents[part.start * columns : part.stop * columns]
+        return self._replace(first=self.first + part.start, rows=self.rows[part], contents=contents)
 
-    Others are left to `lay_out_other_row`.
-    """
-    draws_ascii = [run.glyph_style.face.draws_simply(_ASCII) for run in plan.runs]
-    if not draws_ascii or not all(draws_ascii) or not plan.limits:
-        return [None] * len(rows)
+
+def lay_out_lines(
+    context: LayoutContext, plan: RowPlan, rows: Sequence[TableRow], first: int
+) -> Iterator[RowBlock]:
+    """Lay out those of some rows whose cells are all lines of text, without side effects."""
     columns = len(plan.cells)
-    if not _are_simple(rows, columns):
-        flags = [_are_simple([row], columns) for row in rows]
-        simple = [*compress(rows, flags)]
-        found = iter(lay_out_plain_rows(plan, simple) if simple else ())
-        return [next(found) if is_simple else None for is_simple in flags]
-    texts = [*chain.from_iterable([row.cells for row in rows])]
-    widths = _measure_texts(plan, texts)  # type: ignore[arg-type]  # as above
-    height = plan.plain_height
-    starts = range(0, len(texts), columns)
-    limits = plan.limits
-    if all(max(widths[at::columns]) <= limit for at, limit in enumerate(limits)):
-        return [
-            _new(
-                LaidOutRow,
-                (plan, row, height, widths[start : start + columns], None, None, True, ()),
-            )
-            for row, start in zip(rows, starts, strict=True)
-        ]
-    laid_out: list[LaidOutRow | None] = []
-    for row, start in zip(rows, starts, strict=True):
-        own: list[CellLayout] = [*widths[start : start + columns]]
-        fits = all(map(le, own, limits))  # type: ignore[arg-type]  # all are widths
-        laid_out.append(LaidOutRow(plan, row, height, own, is_plain=True) if fits else None)
-    return laid_out
+    contents: list[CellLayout] = [None] * (len(rows) * columns)
+    for at, cell in enumerate(plan.cells):
+        contents[at::columns] = _measure_lines(context, cell, [row.cells[at] for row in rows])
+    whole = RowBlock(plan, first, rows, plan.line_height, contents, has_lines_only=True)
+    if None not in contents:
+        yield whole
+        return
+    starts = range(0, len(contents), columns)
+    fits = [None not in contents[start : start + columns] for start in starts]
+    for has_lines_only, part in groupby(range(len(rows)), fits.__getitem__):
+        numbers = [*part]
+        if has_lines_only:
+            yield whole.between(first + numbers[0], first + numbers[-1] + 1)
 
 
-def _are_simple(rows: Sequence[TableRow], columns: int) -> bool:
-    """Return whether all cells of rows are ASCII text."""
-    texts = [*chain.from_iterable([row.cells for row in rows])]
-    return (
-        {len(row.cells) for row in rows} == {columns}
-        and {*map(type, texts)} == _ONLY_TEXT
-        and "".join(texts).isascii()  # type: ignore[arg-type]  # all are text
-    )
-
-
-def _measure_texts(plan: RowPlan, texts: Sequence[str]) -> list[float]:
-    """Return the widths of the texts of rows, row by row."""
-    columns = len(plan.cells)
-    if len(plan.runs) == 1:
-        glyph_style = plan.runs[0].glyph_style
-        size = glyph_style.style.size
-        return [em * size for em in glyph_style.face.measure_all(texts)]
-    widths = [0.0] * len(texts)
-    for run in plan.runs:
-        size, face = run.glyph_style.style.size, run.glyph_style.face
-        for at in range(run.cells.start, run.cells.stop):
-            widths[at::columns] = [em * size for em in face.measure_all(texts[at::columns])]
-    return widths
-
-
-def lay_out_table_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
-    """Lay out a row at its natural height."""
-    return lay_out_plain_rows(plan, [row])[0] or lay_out_other_row(context, plan, row)
-
-
-def lay_out_other_row(context: LayoutContext, plan: RowPlan, row: TableRow) -> LaidOutRow:
-    """Lay out a row that is not one of `lay_out_plain_rows`."""
+def lay_out_row(context: LayoutContext, plan: RowPlan, row: TableRow, number: int = 0) -> RowBlock:
+    """Lay out one row at its natural height."""
     contents: list[CellLayout] = []
-    for cell, content in zip(plan.cells, row.cells, strict=False):
-        if (
-            type(content) is str
-            and cell.allows_plain_text
-            and (not cell.is_rtl or _DIRECTION_NEUTRAL.fullmatch(content))
-        ):
-            width = cell.measure(content)
-            limit = cell.limit
-            if cell.decimal_alignment is not None:
-                limit -= cell.decimal_alignment.shift(content)
-            if width <= limit and (
-                cell.glyph_style.face.draws_simply(content) or _has_one_face(context, cell, content)
-            ):
-                contents.append(width)
-                continue
-        contents.append(lay_out_cell(context, plan, row, len(contents), Region(cell.room), None))
-    is_plain = (
-        bool(plan.runs)
-        and len(contents) == len(plan.cells)
-        and {*map(type, contents)} == _ONLY_WIDTHS
+    for cell, content in zip(plan.cells, row.cells, strict=True):
+        contents += _measure_lines(context, cell, [content])
+    if None not in contents:
+        return RowBlock(plan, number, [row], plan.line_height, contents, has_lines_only=True)
+    for at, cell in enumerate(plan.cells):
+        if contents[at] is None or cell.is_on_baseline:
+            contents[at] = lay_out_cell(context, plan, row, at, Region(cell.room), None)
+    return RowBlock(plan, number, [row], own_height(plan, contents), contents)
+
+
+def _measure_lines(
+    context: LayoutContext, cell: CellPlan, contents: Sequence[CellContent]
+) -> list[CellLayout]:
+    """Return the width of each text that is a line of a cell, None for other content."""
+    if not cell.takes_lines:
+        return [None] * len(contents)
+    limit = cell.room + EPSILON
+    style, face = cell.glyph_style.style, cell.glyph_style.face
+    is_simple = not (
+        style.letter_spacing
+        or cell.glyph_style.is_shaped
+        or cell.decimal_alignment
+        or cell.template.style.paragraph.is_rtl
     )
-    return LaidOutRow(plan, row, own_height(plan, contents), contents, is_plain=is_plain)
+    texts = [content for content in contents if isinstance(content, str)]
+    if is_simple and len(texts) == len(contents) and face.draws_simply("".join(texts)):
+        widths = [em * style.size for em in face.measure_all(texts)]
+        if max(widths) <= limit:
+            return [*widths]
+        return [width if width <= limit else None for width in widths]
+    return [_measure_line(context, cell, content, limit) for content in contents]
+
+
+def _measure_line(
+    context: LayoutContext, cell: CellPlan, content: CellContent, limit: float
+) -> float | None:
+    is_rtl = cell.template.style.paragraph.is_rtl
+    if type(content) is not str or (is_rtl and not _DIRECTION_NEUTRAL.fullmatch(content)):
+        return None
+    if cell.decimal_alignment is not None:
+        limit -= cell.decimal_alignment.shift(content)
+    glyph_style = cell.glyph_style._replace(joined=None)
+    width = glyph_style.measure(content)
+    is_line = width <= limit and (
+        glyph_style.face.draws_simply(content) or _has_one_face(context, cell, content)
+    )
+    return width if is_line else None
 
 
 def own_height(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
     """Return the height that a row needs for its cells, without those that span rows."""
+    line = _baseline_of(plan, contents)
     heights = [
-        cell_height(cell, value)
-        for cell, value in zip(plan.cells, contents, strict=False)
+        cell_height(cell, value) + max(line - _own_baseline(cell, value), 0.0)
+        for cell, value in zip(plan.cells, contents, strict=True)
         if cell.template.rowspan == 1
     ]
-    on_baseline = _height_on_baseline(plan, contents) if plan.has_baselines else 0.0
-    return max(plan.plain_height, on_baseline, *heights)
+    return max(plan.line_height, *heights, 0.0)
 
 
-def spanning_heights(laid_row: LaidOutRow) -> list[tuple[int, float]]:
+def spanning_heights(block: RowBlock) -> list[tuple[int, float]]:
     """Return the row span and minimum height of each cell of a row that spans rows."""
     return [
-        (cell.template.rowspan, max(cell.plain_height, cell_height(cell, value)))
-        for cell, value in zip(laid_row.plan.cells, laid_row.contents, strict=False)
+        (cell.template.rowspan, max(cell.line_height, cell_height(cell, value)))
+        for cell, value in zip(block.plan.cells, block.contents, strict=True)
         if cell.template.rowspan > 1
     ]
 
 
-def with_heights(laid_row: LaidOutRow, heights: Sequence[float], at: int) -> LaidOutRow:
+def with_heights(block: RowBlock, heights: Sequence[float], at: int) -> RowBlock:
     """Return a row with its final height; `heights` are those of all joined rows, its own is at
     `at`.
     """
-    spans = [cell.template.rowspan for cell in laid_row.plan.cells]
-    if max(spans, default=1) == 1:
-        return laid_row._replace(height=heights[at])
+    spans = [cell.template.rowspan for cell in block.plan.cells]
     own = tuple(sum(heights[at : at + rows]) for rows in spans)
-    return laid_row._replace(height=heights[at], heights=own)
+    return block._replace(height=heights[at], heights=None if max(spans) == 1 else own)
+
+
+# --- drawing --------------------------------------------------------------------------------------
 
 
 def draw_rows(
     canvas: PageCanvas,
-    rows: Sequence[LaidOutRow],
+    block: RowBlock,
     x: float,
     y: float,
     elements: Sequence[range] | None = None,
 ) -> None:
-    """Draw the contents of the cells of a row, or of plain rows of one template.
-
-    `elements` are the structure elements of the cells of each row.
-    """
-    plan = rows[0].plan
-    tops = [*accumulate([row.height for row in rows[:-1]], initial=y)]
+    """Draw the contents of the cells of rows; `elements` are the structure elements of each row's."""
+    plan, count = block.plan, len(block.rows)
+    tops = [*accumulate(repeat(block.height, count - 1), initial=y)]
     for left, name in plan.anchors:
         for top in tops:
             canvas.add_anchor(name, x + left, top)
-    if rows[0].is_plain and not canvas.records_boxes:
-        if not canvas.is_dry_run:  # which looks for anchors
-            _draw_plain(canvas, rows, x, tops, elements)
+    if canvas.records_boxes:
+        _add_cell_boxes(canvas, block, x, tops)
+    if not block.has_lines_only:
+        _draw_general(canvas, block, x, y, None if elements is None else elements[0])
+    elif canvas.is_dry_run:  # which looks for anchors
         return
-    for row, top, own in zip(rows, tops, elements or repeat(None), strict=False):
-        if canvas.records_boxes:
-            _add_cell_boxes(canvas, row, x, top)
-        _draw_each(canvas, row, x, top, own)
+    elif len(plan.runs) == 1:
+        _draw_lines(canvas, block, plan.runs[0], x, tops, elements)
+    else:  # in the order of reading
+        for at, top in enumerate(tops):
+            row = block.between(block.first + at, block.first + at + 1)
+            own = None if elements is None else elements[at : at + 1]
+            for run in plan.runs:
+                _draw_lines(canvas, row, run, x, [top], own)
 
 
-def _draw_each(
-    canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float, elements: range | None
-) -> None:
-    """Draw the cells of a row one by one."""
-    plan, row, height, contents, _, heights, _, continued = laid_row
-    line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
-    is_artifact = canvas.is_artifact
-    append = canvas.items.append
-    for each in continued:
-        background = each.cell.template.style.box.background
-        if background is not None:
-            append(Fill(x + each.cell.x, y, each.cell.width, each.height, background, None))
-        tree = canvas.tree
-        begun = None if tree is None else tree.cells_in(each.row)[each.at]
-        _draw_in(canvas, begun, each.cell, each.value, (x, y), each.height, line)
-    cells = zip(
-        plan.cells,
-        row.cells,
-        contents,
-        heights or repeat(height),
-        elements or repeat(None),
-        strict=False,
-    )
-    for cell, content, value, own, element in cells:
-        if cell.template.rowspan > 1 and cell.template.style.box.background is not None:
-            append(Fill(x + cell.x, y, cell.width, own, cell.template.style.box.background, None))
-        if type(value) is not float:
-            _draw_in(canvas, element, cell, value, (x, y), own, line)
-        elif content:
-            style, face, _, _, is_shaped, _ = cell.glyph_style
-            left = x + cell.left + (cell.room - value) * cell.align_share
-            if cell.decimal_alignment is not None:
-                left -= cell.decimal_alignment.shift(content)
-            baseline = y + _baseline_in(cell, own, line)
-            owner: Owner = element
-            if element is None and not is_artifact:
-                owner = _new(CellOwner, (row, cell.template))
-            if is_shaped:
-                append(make_glyphs(cell.glyph_style, content, left, baseline, owner))  # type: ignore[arg-type]  # a width: it is text
-                continue
-            append(
-                _new(
-                    GlyphRun,
-                    (
-                        left,
-                        baseline,
-                        face,
-                        style.size,
-                        style.color,
-                        face.encode(content),  # type: ignore[arg-type]  # as above
-                        content,
-                        value,
-                        owner,
-                        style.letter_spacing,
-                        "",
-                    ),
-                )
-            )
-
-
-def _draw_plain(
+def _draw_lines(
     canvas: PageCanvas,
-    rows: Sequence[LaidOutRow],
+    block: RowBlock,
+    run: slice,
     x: float,
     tops: Sequence[float],
     elements: Sequence[range] | None,
 ) -> None:
-    """Draw plain rows of one plan: together where all cells are one run, in the order of reading."""
-    runs = rows[0].plan.runs
-    if len(runs) == 1:
-        _draw_run(canvas, runs[0], rows, (x, tops), elements)
-        return
-    for at, top in enumerate(tops):
-        for run in runs:
-            own = None if elements is None else [elements[at][run.cells]]
-            _draw_run(canvas, run, rows[at : at + 1], (x, [top]), own)
-
-
-def _draw_run(
-    canvas: PageCanvas,
-    run: RunPlan,
-    rows: Sequence[LaidOutRow],
-    place: tuple[float, Sequence[float]],
-    elements: Sequence[range] | None,
-) -> None:
-    """Draw the cells of a run in some rows; `place` is their left edge, and the top of each row."""
-    x, tops = place
-    cells, glyph_style, baseline, plain_height, share, places, decimals, templates = run
-    texts: list[Any] = [*chain.from_iterable([row.row.cells[cells] for row in rows])]
+    """Draw adjacent cells of one style in some rows, all lines of text."""
+    plan, rows = block.plan, block.rows
+    cells, columns = plan.cells[run], len(plan.cells)
+    texts: list[Any] = [*chain.from_iterable([row.cells[run] for row in rows])]
     if not any(texts):
         return
-    widths: list[Any] = [*chain.from_iterable([row.contents[cells] for row in rows])]
-    columns = len(places)
+    widths: list[Any] = block.contents
+    if len(cells) < columns:
+        starts = range(0, len(widths), columns)
+        widths = [*chain.from_iterable([widths[at:][run] for at in starts])]
+        columns = len(cells)
     xs = [0.0] * len(texts)
-    for at, (left, room, align_share) in enumerate(places):
-        start = x + left
-        xs[at::columns] = (
-            [start + (room - width) * align_share for width in widths[at::columns]]
-            if align_share
-            else [start] * len(rows)
-        )
-    for at, alignment in decimals:
-        for index in range(at, len(texts), columns):
-            xs[index] -= alignment.shift(texts[index])
-    owners: Sequence[Sequence[Owner]] | None = elements
-    if elements is None and not canvas.is_artifact:
-        owners = _CellOwners([row.row for row in rows], templates)
-    ys = [
-        top + (baseline + (row.height - plain_height) * share)
-        for row, top in zip(rows, tops, strict=True)
-    ]
-    style, face, *_ = glyph_style
-    drawn = (xs, ys, face, style.size, style.color, face.encode_all(texts), texts, widths, owners)
-    canvas.items.append(TextRows(*drawn, style.letter_spacing))
+    for at, cell in enumerate(cells):
+        left, room, share = x + cell.left, cell.room, cell.align_share
+        own = [left] * len(rows)
+        if share:
+            own = [left + (room - width) * share for width in widths[at::columns]]
+        if cell.decimal_alignment is not None:
+            shifts = map(cell.decimal_alignment.shift, texts[at::columns])
+            own = [place - shift for place, shift in zip(own, shifts, strict=True)]
+        xs[at::columns] = own
+    owners: Sequence[Sequence[Owner]] | None = None
+    if elements is not None:
+        owners = elements if len(cells) == len(plan.cells) else [own[run] for own in elements]
+    elif not canvas.is_artifact:
+        owners = _CellOwners(rows, [cell.template for cell in cells])
+    first = cells[0]
+    below = first.baseline + (block.height - first.line_height) * first.vertical_share
+    ys = [top + below for top in tops]
+    style, face = first.glyph_style.style, first.glyph_style.face
+    if not first.glyph_style.is_shaped:
+        drawn = (xs, ys, face, style.size, style.color, face.encode_all(texts), texts, widths)
+        canvas.items.append(TextRows(*drawn, owners, style.letter_spacing))
+        return
+    of_texts: Sequence[Owner] = [None] * len(texts) if owners is None else owners[0]
+    for text, left, owner in zip(texts, xs, of_texts, strict=True):
+        if text:
+            canvas.items.append(make_glyphs(first.glyph_style, text, left, ys[0], owner))
 
 
 class _CellOwners(Sequence[Sequence[CellOwner]]):
@@ -376,13 +312,47 @@ class _CellOwners(Sequence[Sequence[CellOwner]]):
         return [CellOwner(row, template) for template in self._templates]
 
 
-def _add_cell_boxes(canvas: PageCanvas, laid_row: LaidOutRow, x: float, y: float) -> None:
-    """Report the border boxes of a row's cells to the canvas."""
-    heights = laid_row.heights or repeat(laid_row.height)
-    for cell, height in zip(laid_row.plan.cells, heights, strict=False):
-        canvas.add_box(CellOwner(laid_row.row, cell.template), (x + cell.x, y, cell.width, height))
-    for cell, row, _, _, height in laid_row.continued:
-        canvas.add_box(CellOwner(row, cell.template), (x + cell.x, y, cell.width, height))
+def _draw_general(
+    canvas: PageCanvas, block: RowBlock, x: float, y: float, elements: range | None
+) -> None:
+    """Draw the cells of a row: lines of text that are next to each other, and boxes."""
+    plan, contents = block.plan, block.contents
+    line = _baseline_of(plan, contents)
+    for each in block.continued:
+        _fill(canvas, each.cell, x, y, each.height)
+        begun = None if canvas.tree is None else canvas.tree.cells_in(each.row)[each.at]
+        _draw_in(canvas, begun, each.cell, each.value, (x, y), each.height, line)
+    heights = block.heights or [block.height] * len(contents)
+    for run in plan.runs:
+        numbers = range(*run.indices(len(contents)))
+        for is_line, part in groupby(numbers, lambda at: isinstance(contents[at], float)):
+            cells = [*part]
+            if is_line:
+                own = None if elements is None else [elements]
+                _draw_lines(canvas, block, slice(cells[0], cells[-1] + 1), x, [y], own)
+                continue
+            for at in cells:
+                cell, height = plan.cells[at], heights[at]
+                if cell.template.rowspan > 1:
+                    _fill(canvas, cell, x, y, height)
+                element = None if elements is None else elements[at]
+                _draw_in(canvas, element, cell, contents[at], (x, y), height, line)
+
+
+def _fill(canvas: PageCanvas, cell: CellPlan, x: float, y: float, height: float) -> None:
+    background = cell.template.style.box.background
+    if background is not None:
+        canvas.items.append(Fill(x + cell.x, y, cell.width, height, background, None))
+
+
+def _add_cell_boxes(canvas: PageCanvas, block: RowBlock, x: float, tops: Sequence[float]) -> None:
+    """Report the border boxes of the cells of rows to the canvas."""
+    heights = block.heights or repeat(block.height)
+    for row, top in zip(block.rows, tops, strict=True):
+        for cell, height in zip(block.plan.cells, heights, strict=False):
+            canvas.add_box(CellOwner(row, cell.template), (x + cell.x, top, cell.width, height))
+    for cell, row, _, _, height in block.continued:
+        canvas.add_box(CellOwner(row, cell.template), (x + cell.x, tops[0], cell.width, height))
 
 
 def draw_vertical_borders(
@@ -436,11 +406,20 @@ def _paragraph_of(context: LayoutContext, cell: CellPlan, row: TableRow, text: s
     key = ("cell", row, cell.first)
     paragraph: Paragraph | None = context.cache.get(key)
     if paragraph is None:
-        style = bare_style(context, cell.template.style)
         source = Source(cell.template.source.location, row.loop)
+        style = _without_box(context, cell.template.style)
         paragraph = Paragraph(source, cell.template.role, style, (TextRun(text, style.text),))
         context.cache[key] = paragraph
     return paragraph
+
+
+def _without_box(context: LayoutContext, style: Style) -> Style:
+    """Return the style of text that is alone in a cell, which has the box, cached by style."""
+    bare: Style | None = context.style_cache.get(style, "bare")
+    if bare is None:
+        bare = replace(style, box=INITIAL_STYLE.box, breaks=INITIAL_STYLE.breaks)
+        context.style_cache.set(style, "bare", value=bare)
+    return bare
 
 
 def _draw_in(
@@ -463,15 +442,8 @@ def _draw_in(
         tree.leave()
 
 
-def _baseline_in(cell: CellPlan, height: float, line: float) -> float:
-    """Return the distance from a row's top to the baseline of a cell with one line of text."""
-    if line and cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
-        return line
-    return cell.baseline + (height - cell.plain_height) * cell.vertical_share
-
-
 def _content_top(cell: CellPlan, fragment: Fragment, height: float, line: float) -> float:
-    if cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
+    if cell.is_on_baseline:
         return line - (fragment.first_baseline or 0.0)
     free = height - fragment.height - cell.insets.top - cell.insets.bottom
     return cell.insets.top + max(free, 0.0) * cell.vertical_share
@@ -479,40 +451,19 @@ def _content_top(cell: CellPlan, fragment: Fragment, height: float, line: float)
 
 def _baseline_of(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
     """Return the distance from the row's top to the common baseline of its `baseline` cells."""
-    return max(
-        (_own_baseline(cell, value) for cell, value in _on_baseline(plan, contents)), default=0.0
-    )
-
-
-def _height_on_baseline(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
-    line = _baseline_of(plan, contents)
-    return max(
-        (
-            line - _own_baseline(cell, value) + cell_height(cell, value)
-            for cell, value in _on_baseline(plan, contents)
-        ),
-        default=0.0,
-    )
-
-
-def _on_baseline(
-    plan: RowPlan, contents: Sequence[CellLayout]
-) -> list[tuple[CellPlan, CellLayout]]:
-    return [
-        (cell, value)
-        for cell, value in zip(plan.cells, contents, strict=False)
-        if value is not None and cell.template.style.box.vertical_align is VerticalAlign.BASELINE
-    ]
+    baselines = [*map(_own_baseline, plan.cells, contents)]
+    return max([each for each in baselines if each < inf], default=0.0)
 
 
 def _own_baseline(cell: CellPlan, value: CellLayout) -> float:
-    if isinstance(value, float):
-        return cell.baseline
-    return cell.insets.top + ((value.first_baseline or 0.0) if value else 0.0)
+    """Return the distance from the row's top to the baseline of a box, infinite for other cells."""
+    if value is None or isinstance(value, float) or not cell.is_on_baseline:
+        return inf
+    return cell.insets.top + (value.first_baseline or 0.0)
 
 
 def cell_height(cell: CellPlan, value: CellLayout) -> float:
     """Return the height that a cell needs for its content."""
     if isinstance(value, float):
-        return cell.plain_height
+        return cell.line_height
     return (value.height if value else 0.0) + cell.insets.top + cell.insets.bottom
