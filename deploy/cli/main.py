@@ -41,6 +41,7 @@ EXPECTED_ERRORS: Final = {
     "deploy.embedded.data_folder": "FolderInUse",
     "deploy.embedded.launch": "NotReady",
     "deploy.embedded.supervisor": "FarmStartFailed",
+    "shared.db.migrate": "UnknownRevision",
     "shared.errors": "ServiceError",
     "shared.settings": "WrongSetting",
 }

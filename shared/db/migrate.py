@@ -10,19 +10,27 @@ from alembic.config import Config
 from sqlalchemy import text
 
 from shared.clock import now
+from shared.db.revision import list_revisions, read_revision
 from shared.db.session import open_database
+from shared.db.tables import metadata
 from shared.templates.public import publish_public_templates
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 _LOCK_KEY: Final = 0x7072657373  # of PostgreSQL's advisory lock for migrations
 
 
-def upgrade(database_url: str) -> None:
-    """Migrate the database to the newest revision, and publish this release's public templates.
+class UnknownRevision(Exception):
+    """The database is of a release that is too old, or newer than this one."""
 
-    Concurrent calls run one after another; only the first has work to do.
+
+def upgrade(database_url: str) -> None:
+    """Bring the database to the newest revision, and publish this release's public templates.
+
+    A new database is created from the models. Concurrent calls run one after another; only the
+    first has work to do.
 
     Raises:
+        UnknownRevision: this release has no migration from its revision.
         Unavailable: the database does not answer.
     """
     database = open_database(database_url)
@@ -36,7 +44,23 @@ def upgrade(database_url: str) -> None:
             config = Config()
             config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
             config.attributes["connection"] = session
-            command.upgrade(config, "head")
+            found = read_revision(session)
+            if found is None:
+                metadata.create_all(session)
+                command.stamp(config, "head")
+            else:
+                _check_revision(found)
+                command.upgrade(config, "head")
             publish_public_templates(session, at=now())
     finally:
         database.close()
+
+
+def _check_revision(found: str) -> None:
+    known = list_revisions()
+    if found not in known:
+        raise UnknownRevision(
+            f"the database is at revision {found}; this release upgrades from {known[0]} to {known[-1]}. "
+            f"If it is older, run `pressroom migrate` of release 1.0.0 first; if it is newer, use the "
+            "release that it was migrated to, or restore a backup."
+        )

@@ -7,15 +7,23 @@ from typing import Final
 
 from sqlalchemy import inspect, text
 
-from shared.db.session import Database
+from shared.db.session import Database, Session
 
 _VERSIONS: Final = Path(__file__).parent / "migrations/versions"
 _NUMBER_LENGTH: Final = 4
 
 
-def find_newest_revision() -> str:
-    """Return the newest revision; migration files are numbered in order."""
-    return max(file.name[:_NUMBER_LENGTH] for file in _VERSIONS.glob("[0-9]*.py"))
+def list_revisions() -> list[str]:
+    """Return the revisions of the migrations, the newest last; their files are numbered in order."""
+    return sorted(file.name[:_NUMBER_LENGTH] for file in _VERSIONS.glob("[0-9]*.py"))
+
+
+def read_revision(session: Session) -> str | None:
+    """Return the revision of a database; None without tables."""
+    if not inspect(session).has_table("alembic_version"):
+        return None
+    found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
 
 
 def is_current(database: Database) -> bool:
@@ -25,7 +33,4 @@ def is_current(database: Database) -> bool:
         Unavailable: it does not answer.
     """
     with database.snapshot() as session:
-        if not inspect(session).has_table("alembic_version"):
-            return False
-        found = session.scalars(text("SELECT version_num FROM alembic_version")).all()
-    return found == [find_newest_revision()]
+        return read_revision(session) == list_revisions()[-1]

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import multiprocessing
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from shared.db.migrate import upgrade
-from shared.db.revision import find_newest_revision, is_current
+from shared.db import tables
+from shared.db.migrate import UnknownRevision, upgrade
+from shared.db.revision import is_current, list_revisions
 from shared.db.session import Database, open_database
-from shared.db.tables import batches, contents, jobs, metadata, usage_ledger, webhooks
+from shared.db.tables import api_keys, contents, metadata, usage_ledger
 from shared.errors import Unavailable
 from shared.templates.pinning import Reader
 from shared.templates.repository import get_template
 from shared.templates.versions import publish_version
 
 ROOT = Path(__file__).parents[2]
+LAST_RELEASE = Path(__file__).parent / "release_1_0_0"  # dumps of a database without rows
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
@@ -83,74 +84,96 @@ def test_a_defect_of_ours_is_not_an_outage(database: Database):
         session.execute(text("SELECT * FROM misspelt"))
 
 
-def test_the_migrations_lead_to_the_tables_as_declared(database: Database):
-    with database.session() as session:
-        assert compare_metadata(MigrationContext.configure(session), metadata) == []
-
-
 def test_the_newest_revision_is_known_without_alembic(database: Database):
     scripts = ScriptDirectory(str(ROOT / "shared/db/migrations"))
-    assert find_newest_revision() == scripts.get_current_head()
+    assert list_revisions()[-1] == scripts.get_current_head()
     assert is_current(database)
 
 
-def test_a_database_of_an_earlier_revision_is_not_current(tmp_path: Path):
-    database = open_database(f"sqlite:///{tmp_path}/old.sqlite")
-    assert not is_current(database)
-    with database.session() as session:
-        config = Config()
-        config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
-        config.attributes["connection"] = session
-        command.upgrade(config, "0003")
+def test_a_database_without_tables_is_not_current(tmp_path: Path):
+    database = open_database(f"sqlite:///{tmp_path}/new.sqlite")
     assert not is_current(database)
     database.close()
 
 
-def test_the_newest_migration_preserves_existing_rows(tmp_path: Path):
-    url = f"sqlite:///{tmp_path}/old.sqlite"
-    check_migration_with_data(url)
+def test_a_database_of_the_last_release_is_upgraded(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "old.sqlite") as connection:
+        connection.executescript((LAST_RELEASE / "sqlite.sql").read_text())
+    connection.close()
+    check_upgrade(f"sqlite:///{tmp_path}/old.sqlite")
 
 
 @pytest.mark.services
-def test_the_newest_migration_keeps_data_on_postgresql(postgresql_url: str):
-    check_migration_with_data(postgresql_url)
+def test_a_postgresql_database_of_the_last_release_is_upgraded(postgresql_url: str):
+    database = open_database(postgresql_url)
+    with database.session() as session:
+        session.exec_driver_sql((LAST_RELEASE / "postgresql.sql").read_text())
+    database.close()
+    check_upgrade(postgresql_url)
 
 
-def check_migration_with_data(url: str) -> None:
+def check_upgrade(url: str) -> None:
     database = open_database(url)
+    assert not is_current(database)
     with database.session() as session:
-        config = Config()
-        config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
-        config.attributes["connection"] = session
-        command.upgrade(config, "0002")
         for statement in OLD_ROWS:
-            session.execute(text(statement))
+            session.execute(statement)
     upgrade(url)
+    assert is_current(database)
     with database.session() as session:
+        assert compare_metadata(MigrationContext.configure(session), metadata) == []
+        assert session.scalar(select(api_keys.c.scopes)) == "render templates account"
         record = get_template(session, "t")
         assert (record.name, record.versions, record.slug) == ("Letter", 0, None)
-        publish_version(
-            session,
-            Reader("acc", None),
-            "t",
-            message="",
-            user=record.created_by,
-            at=record.created_at,
-        )
+        by, at = record.created_by, record.created_at
+        publish_version(session, Reader("acc", None), "t", message="", user=by, at=at)
         assert get_template(session, "t").versions == 1
         assert session.scalar(select(usage_ledger.c.pages)) == 3
-        for table in (jobs, batches, webhooks):
-            assert session.execute(select(table)).all() == []
     database.close()
 
 
-OLD_ROWS = (
-    "INSERT INTO accounts VALUES ('acc', 'Ada', 'free', 1, NULL, 1, NULL, false, true, '2026-01-01 00:00:00')",
-    "INSERT INTO users VALUES ('usr', 'acc', 'Ada', 'ada@example.org')",
-    "INSERT INTO contents VALUES ('abc', '<d/>', '2026-01-01 00:00:00')",
-    "INSERT INTO templates VALUES ('t', 'acc', 'Letter', 'abc', '2026-01-01 00:00:00', 'usr', '2026-01-01 00:00:00', 'usr', 0, NULL)",
-    "INSERT INTO usage_ledger VALUES ('job', 'acc', '2026-01-01', 'production', 3, '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
-)
+CHANGED = {"created_at": NOON, "created_by": "usr", "updated_at": NOON, "updated_by": "usr"}
+OLD_ROWS = [
+    insert(tables.accounts).values(
+        id="acc",
+        name="Ada",
+        plan="free",
+        max_pages=1,
+        renewal_day=1,
+        is_disabled=False,
+        is_email_verified=True,
+        created_at=NOON,
+    ),
+    insert(tables.users).values(id="usr", account_id="acc", name="Ada", email="ada@example.org"),
+    insert(api_keys).values(
+        id="key", account_id="acc", user_id="usr", digest="d", display="pk_1", created_at=NOON
+    ),
+    insert(contents).values(sha256="abc", content="<d/>", created_at=NOON),
+    insert(tables.templates).values(
+        id="t", account_id="acc", name="Letter", sha256="abc", **CHANGED
+    ),
+    insert(usage_ledger).values(
+        job_id="job",
+        account_id="acc",
+        period="2026-01-01",
+        allowance="production",
+        pages=3,
+        occurred_at=NOON,
+        recorded_at=NOON,
+    ),
+]
+
+
+@pytest.mark.parametrize("revision", ["0010", "9999"])
+def test_a_database_of_another_release_is_refused_with_advice(sqlite_url: str, revision: str):
+    database = open_database(sqlite_url)
+    with database.session() as session:
+        session.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
+    with pytest.raises(
+        UnknownRevision, match=f"at revision {revision}; this release upgrades from"
+    ):
+        upgrade(sqlite_url)
+    database.close()
 
 
 @pytest.mark.long

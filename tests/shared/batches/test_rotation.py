@@ -9,9 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import delete, select, text
 
 from shared.batches import slice_scheduling
 from shared.batches.chunk_results import start_slice
@@ -20,8 +18,6 @@ from shared.batches.records import BatchOutput
 from shared.batches.repository import add_batch, cancel_batch
 from shared.batches.rotation import add_to_rotation, remove_idle_accounts
 from shared.batches.slice_scheduling import claim_slices, list_in_flight, needs_slices
-from shared.db.migrate import upgrade
-from shared.db.session import open_database
 from shared.db.tables import batch_turns
 from tests.bench.feeding import make_batch
 from workers.maintenance.batches import RepairRotation
@@ -247,46 +243,3 @@ def accounts_in_line(database):
         return session.scalars(
             select(batch_turns.c.account_id).order_by(batch_turns.c.account_id)
         ).all()
-
-
-def test_batches_that_were_under_way_before_the_upgrade_go_on(tmp_path):
-    check_upgrade(f"sqlite:///{tmp_path}/old.sqlite")
-
-
-@pytest.mark.services
-def test_batches_that_were_under_way_before_the_upgrade_go_on_on_postgresql(postgresql_url):
-    check_upgrade(postgresql_url)
-
-
-def check_upgrade(url):
-    database = open_database(url)
-    with database.session() as session:
-        config = Config()
-        config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
-        config.attributes["connection"] = session
-        command.upgrade(config, "0004")
-        for name, status, fed_at in (
-            ("1", "queued", "NULL"),
-            ("2", "running", "'2026-11-01 00:00:00'"),
-            ("3", "finished", "NULL"),
-        ):
-            session.execute(
-                text(
-                    "INSERT INTO batches (id, account_id, user_id, request_id, status, output, kind, is_draft,"
-                    " template, pinned, meter, total, body_bytes, created_at, fed_at)"
-                    f" VALUES ('batch_{name}', 'acc_{name}', 'usr', 'req', '{status}', 'zip', 'ndjson', false,"
-                    f" 't', '{{}}', '{{}}', 10, 1, '2026-11-01 00:00:00', {fed_at})"
-                )
-            )
-            session.execute(
-                text(
-                    "INSERT INTO batch_chunks (batch_id, number, first_index, count, body_offset, body_length, status)"
-                    f" VALUES ('batch_{name}', 0, 0, 10, 0, 1, 'queued')"
-                )
-            )
-    upgrade(url)
-    with database.session() as session:
-        claimed = claim_slices(session, window=4, at=NOON)
-        assert [each.batch_id for each in claimed] == ["batch_1", "batch_2"]
-        assert session.scalar(select(func.count()).select_from(batch_turns)) == 2
-    database.close()

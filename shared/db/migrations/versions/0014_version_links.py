@@ -21,10 +21,10 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["template_id", "version"],
             ["versions.template_id", "versions.version"],
-            name=op.f("fk_version_links_template_id_versions"),
+            name=op.f("fk_version_links_template_id_version"),
         ),
         sa.ForeignKeyConstraint(
-            ["sha256"], ["contents.sha256"], name=op.f("fk_version_links_sha256_contents")
+            ["sha256"], ["contents.sha256"], name=op.f("fk_version_links_sha256")
         ),
         sa.PrimaryKeyConstraint(
             "template_id", "version", "reference", name=op.f("pk_version_links")
