@@ -373,7 +373,7 @@ class Scope(Environment):
     def enter(self, **changes: object) -> Self:
         """Return a copy with other attributes; the names are the same."""
         inner = object.__new__(type(self))
-        inner.__dict__ |= self.__dict__ | changes
+        vars(inner).update(vars(self), **changes)
         return inner
 
     def fork(self) -> Self:
