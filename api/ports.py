@@ -4,55 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from shared.auth.rate import Rate, RateLimiter
 from shared.auth.sharded_admission import ShardedAdmissionCache
 from shared.auth.single_sign_on import SingleSignOn
 from shared.auth.studio_sessions import StudioSessions
-from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.store import BlobStore
 from shared.db.session import Database
 from shared.encryption import SecretCipher
 from shared.jobs.intake import JobIntake
-from shared.jobs.lifecycle import JobLifecycle
 from shared.outbound import Fetcher
 from shared.queue.admission_places import AdmissionPlaces
-from shared.queue.broker import Broker
-from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.drains import Drains
 from shared.queue.preview_sessions import PreviewSessions
 from shared.queue.replies import Replies
 from shared.queue.usage_replay import UsageReplay
-from shared.shards import PerShard
+from shared.settings import Settings
+from shared.shard_services import ShardServices
+from shared.shards import PerShard, ShardAddress
+from shared.telemetry.observer import Observer
 from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.traces import Traces
-from shared.templates.pins import Pins, TemplatePins
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(ShardServices):
     """The ports of one shard: its queue and its state in Redis, shared by the accounts of the shard.
 
     Without `enforces_default_rates` an account is limited only by a rate set for the account itself.
     """
 
-    template_pins: TemplatePins
-    image_pins: Pins
-    font_pins: Pins
-    rates: RateLimiter
-    enforces_default_rates: bool
-    broker: Broker
-    replies: Replies
-    places: AdmissionPlaces
-    previews: PreviewSessions
-    usage_replay: UsageReplay
-    drains: Drains
-    claims: Claims
-    batches: BatchLifecycle
-    intake: JobIntake
-    job_lifecycle: JobLifecycle
-    clock_ahead: Callable[[], float] = float  # the lead of this shard's Redis clock, in seconds
+    def __init__(
+        self,
+        shard: ShardAddress,
+        settings: Settings,
+        database: Database,
+        blobs: BlobStore,
+        *,
+        observer: Observer,
+        clock: FarmClock,
+    ) -> None:
+        super().__init__(shard, settings, database, blobs, observer=observer)
+        self.rates: Final = RateLimiter(self.redis)
+        self.enforces_default_rates: Final = settings.enforce_rate_limits
+        self.replies: Final = Replies(self.redis, self.claims)
+        self.places: Final = AdmissionPlaces(self.redis, most_waiting=settings.max_waiting)
+        self.previews: Final = PreviewSessions(self.redis)
+        self.usage_replay: Final = UsageReplay(self.redis)
+        self.drains: Final = Drains(self.redis)
+        self.intake: Final = JobIntake(database, self.broker, self.batches)
+        self._clock = clock
+        self._name = shard.name
+
+    def clock_ahead(self) -> float:
+        """Return the lead of this shard's Redis clock, in seconds."""
+        return self._clock.ahead_of(self._name)
 
 
 @dataclass(frozen=True, slots=True)

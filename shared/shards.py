@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 # Ids end in random base32 characters (`identifiers.new_id`), so the last two are 1,024 evenly filled
 # hash slots, which database queries can filter by.
@@ -75,6 +76,7 @@ class PerShard(Generic[T]):
     """An object for each shard, found by account."""
 
     def __init__(self, shards: Sequence[ShardAddress], make: Callable[[ShardAddress], T]) -> None:
+        self._shards = tuple(shards)
         self._parts = {shard.name: make(shard) for shard in shards}
         self._names = tuple(self._parts)
         self._only = self._parts[self._names[0]] if len(self._names) == 1 else None
@@ -97,6 +99,10 @@ class PerShard(Generic[T]):
             KeyError: there is no such shard.
         """
         return self._parts[name]
+
+    def map(self, part: Callable[[T], U]) -> PerShard[U]:
+        """Return a part of the object of each shard."""
+        return PerShard(self._shards, lambda shard: part(self._parts[shard.name]))
 
     @property
     def only(self) -> T | None:

@@ -20,7 +20,7 @@ from tests.messages import read_argument
 from workers.batches.assembly import run_assembly
 from workers.batches.slices import run_slice
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.farm.worker import assemble, assemble_batch_context
+from workers.farm.worker import assemble
 from workers.maintenance.batches import batch_tasks
 from workers.render.run import Engine
 
@@ -58,8 +58,8 @@ class SliceWorker:
 
     def __init__(self, settings: Settings, *, render: Callable[..., Any] = render) -> None:
         self._at_work.append(self)
-        self.farm = assemble(settings, engine=Engine(prepare_template, render, validate))
-        self.batch_context = assemble_batch_context(settings, tally=self.farm.tally)
+        engine = Engine(prepare_template, render, validate)
+        self.farm, self.batch_context = assemble(settings, engine=engine)
         self.redis = connect(settings.redis_url)
         self.taken: list[str] = []
 

@@ -441,7 +441,7 @@ def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
     """Run a scripted worker for the length of the test."""
     cell = ports.cells.only
     assert cell is not None, "a farm of one shard"
-    with ScriptedWorker(redis_url, cell.claims, cell.job_lifecycle) as worker:
+    with ScriptedWorker(redis_url, cell.claims, cell.jobs) as worker:
         yield worker
 
 

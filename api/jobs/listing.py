@@ -82,7 +82,7 @@ def _mark_running(
     unended = [record.id for record in records if not record.status.is_final]
     if not unended:
         return records
-    started = ports.cell(account_id).job_lifecycle.states.list_started(unended)
+    started = ports.cell(account_id).jobs.states.list_started(unended)
     return [
         replace(record, status=JobStatus.RUNNING, started_at=started[record.id])
         if record.id in started

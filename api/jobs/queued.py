@@ -76,13 +76,13 @@ def _run_until(
     try:
         if await_place(_ask_place(job), job.purpose, cell, deadline=deadline, between=check_client):
             outcome = _run_placed(job, ports, deadline=deadline)
-        if outcome is None and cell.job_lifecycle.states.withdraw(job.id):
+        if outcome is None and cell.jobs.states.withdraw(job.id):
             raise untaken(job.purpose, budget_seconds)
     except ImagesOverdueError:
         pass
     except ClientGoneError:
         # Neither committed nor metered, unless it was before; a worker that runs it stops.
-        cell.job_lifecycle.states.close(job.id, CANCELLED)
+        cell.jobs.states.close(job.id, CANCELLED)
         raise
     # Abandoning is atomic: the job has either ended before it, or is never committed.
     return outcome or cell.replies.abandon(job.id)

@@ -28,7 +28,7 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
     if record is None or record.status.is_final:
         return record
     with suppress(Unavailable):
-        started_at = ports.cell(record.account_id).job_lifecycle.states.find_started(job_id)
+        started_at = ports.cell(record.account_id).jobs.states.find_started(job_id)
         if started_at is not None:
             return replace(record, status=JobStatus.RUNNING, started_at=started_at)
     return record
@@ -36,7 +36,7 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
 
 def poll_job(record: JobRecord, ports: Ports, *, seconds: float) -> JobRecord | None:
     """Return a job once it has ended, after `seconds` or on shutdown, None if it has been removed."""
-    endings = ports.cell(record.account_id).job_lifecycle.completions
+    endings = ports.cell(record.account_id).jobs.completions
     return long_poll(
         lambda: find_record(record.id, ports),
         seconds=seconds,
@@ -58,9 +58,7 @@ def await_end(
         left = give_up_at - ticks()
         if record is None or record.status.is_final or left <= 0:
             return record
-        ports.cell(record.account_id).job_lifecycle.completions.wait(
-            job_id, seconds=left, between=between
-        )
+        ports.cell(record.account_id).jobs.completions.wait(job_id, seconds=left, between=between)
 
 
 def write_result(record: JobRecord, ports: Ports, *, filename: str | None = None) -> Response:

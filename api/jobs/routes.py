@@ -84,12 +84,12 @@ class JobRoutes:
         read_query(request, ())
         record = self._get(job_id)
         if not record.status.is_final:
-            self._ports.cell(record.account_id).job_lifecycle.end_early(job_id, CANCELLED)
+            self._ports.cell(record.account_id).jobs.end_early(job_id, CANCELLED)
             record = self._get(job_id)
             if record.status is JobStatus.CANCELLED:
                 return Response(status=204)
         # It had already ended.
-        self._ports.cell(record.account_id).job_lifecycle.remove(record)
+        self._ports.cell(record.account_id).jobs.remove(record)
         return Response(status=204)
 
     def _get(self, job_id: str) -> JobRecord:

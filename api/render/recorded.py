@@ -168,7 +168,7 @@ def _answer_waiting(
     try:
         _await_reply(job, deadline, ports)
     except ImagesOverdueError:
-        cell.job_lifecycle.end_early(job.id, OVERDUE)
+        cell.jobs.end_early(job.id, OVERDUE)
     except Unavailable:
         pass  # the record also has the end
     record = await_end(
@@ -179,7 +179,7 @@ def _answer_waiting(
     )
     if record is not None and not record.status.is_final:
         # Ending it is atomic: the job has either ended before, or is not metered.
-        cell.job_lifecycle.end_overdue(job.id)
+        cell.jobs.end_overdue(job.id)
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()
@@ -214,7 +214,7 @@ def _renew_or_withdraw(job: RenderJob, cell: Cell) -> PlaceState | None:
     with suppress(Unavailable):
         state = cell.places.renew(job.id)
         queue = queue_of_job(job)
-        if cell.drains.is_drained(queue) and cell.job_lifecycle.withdraw(job.id):
+        if cell.drains.is_drained(queue) and cell.jobs.withdraw(job.id):
             raise drained(Purpose.RENDER)
         return state
     return None

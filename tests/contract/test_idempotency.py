@@ -277,7 +277,7 @@ def test_a_render_that_no_worker_started_is_a_503_and_done_when_repeated(caller,
 
 @pytest.mark.parametrize("is_started", [False, True])
 def test_maintenance_keeps_the_504_of_a_started_render_only(caller, worker, ports, is_started):
-    lifecycle = ports.cells.only.job_lifecycle
+    lifecycle = ports.cells.only.jobs
     job_id = send(caller, Prefer="respond-async", key="other").json["id"]
     assert caller.get(f"/v2/jobs/{job_id}?wait=5").json["status"] == "succeeded"
     worker.queues = [BATCH] if is_started else ["nothing"]

@@ -226,7 +226,7 @@ def test_a_cancelled_job_is_removed_by_the_next_delete(caller):
 def test_a_job_cancelled_at_the_moment_of_its_end_is_removed(caller, worker, ports):
     job_id = send(caller).json["id"]
     end_of(caller, job_id)
-    ports.cells.only.job_lifecycle.end_early(job_id, OVERDUE)
+    ports.cells.only.jobs.end_early(job_id, OVERDUE)
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
 
 
@@ -304,7 +304,7 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
     late = worker.succeed(worker.jobs[0])
     from shared.queue.states import EndedJob
 
-    ports.cells.only.job_lifecycle.record_ends({job_id: EndedJob("", replace(late, pages=9))})
+    ports.cells.only.jobs.record_ends({job_id: EndedJob("", replace(late, pages=9))})
     with database.snapshot() as session:
         assert find_job(session, job_id) == record
     with pytest.raises(KeyError):

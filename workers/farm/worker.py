@@ -23,33 +23,25 @@ from celery.signals import (
 )
 from kombu.entity import Exchange, Queue
 
-from shared.auth.admission import AdmissionCache
-from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.factory import open_store
 from shared.broker_url import is_amqp
 from shared.db.session import open_database
 from shared.errors import MisconfiguredPartError, Unavailable
-from shared.jobs.lifecycle import JobLifecycle
 from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.queue.amqp_options import make_queue
 from shared.queue.app import create_app
-from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
-from shared.queue.completions import CompletionNotices
 from shared.queue.connection import connect
 from shared.queue.farm_totals import count_dropped
 from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK
 from shared.queue.names import QUEUES
-from shared.queue.publisher import Publisher
 from shared.queue.queue_factory import declare_queues
 from shared.queue.shard_layout import ShardLayout, assert_shard
 from shared.queue.slice_commits import SliceCommits
-from shared.queue.slices import SliceQueue
-from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
-from shared.shards import slots_of
+from shared.shard_services import ShardServices
 from shared.signer import SignerClient
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, set_up_logging
@@ -58,7 +50,6 @@ from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.totals import Tally
 from shared.telemetry.tracer_factory import open_tracer
-from shared.templates.pins import font_pins, image_pins
 from workers.batches.context import BatchContext
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.farm.batch_tasks import register_batch_tasks
@@ -207,27 +198,24 @@ class _Worker:
         gc.freeze()
 
 
-def assemble(settings: Settings, *, engine: Engine) -> RenderContext:
-    """Return the context of a child process, with connections made from the settings."""
+def assemble(settings: Settings, *, engine: Engine) -> tuple[RenderContext, BatchContext]:
+    """Return the contexts of a child process, with connections made from the settings."""
     tally = Tally()
-    redis, slots = connect(settings.own_shard.url), own_slots(settings)
-    states = JobStates(redis)
     blobs = open_store(settings.blob_url, observer=tally)
     database = open_database(
         settings.database_url, connections=settings.database_connections, observer=tally
     )
-    claims = Claims(redis, blobs)
-    flow = JobLifecycle(database, states, CompletionNotices(redis), blobs, slots)
-    return RenderContext(
-        commits=Commits(redis),
-        claims=claims,
+    shard = ShardServices(settings.own_shard, settings, database, blobs, observer=tally)
+    context = RenderContext(
+        commits=Commits(shard.redis),
+        claims=shard.claims,
         templates=Templates(database, engine.prepare, watch=tally),
         images=Images(
             database,
             blobs,
-            image_pins(redis, observer=tally),
+            shard.image_pins,
             fetcher=Fetcher(settings.fetcher_url),
-            fonts=StoredFonts(database, blobs, font_pins(redis, observer=tally)),
+            fonts=StoredFonts(database, blobs, shard.font_pins),
             watch=tally,
         ),
         render=engine.render,
@@ -236,13 +224,23 @@ def assemble(settings: Settings, *, engine: Engine) -> RenderContext:
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         tally=tally,
-        flow=flow,
-        stopper=Stopper(states.ensure_started),
+        flow=shard.jobs,
+        stopper=Stopper(shard.jobs.states.ensure_started),
         previewer=Previewer(engine.prepare, engine.preview, watch=tally),
         traces=open_tracer("worker", is_on=settings.traces),
-        clock=FarmClock({settings.own_shard.name: redis}),
+        clock=FarmClock({settings.own_shard.name: shard.redis}),
         signers=Signers(_find_signer(settings)),
     )
+    batch_context = BatchContext(
+        database=database,
+        blobs=blobs,
+        queue=shard.slices,
+        commits=SliceCommits(shard.redis),
+        flow=shard.batches,
+        admissions=shard.admissions,
+        budget_seconds=settings.render_budget,
+    )
+    return context, batch_context
 
 
 def _find_signer(settings: Settings) -> SignerClient | None:
@@ -251,56 +249,27 @@ def _find_signer(settings: Settings) -> SignerClient | None:
     return SignerClient(settings.signer_url, budget_seconds=settings.render_budget)
 
 
-def assemble_batch_context(settings: Settings, *, tally: Tally) -> BatchContext:
-    """Return the context of batches in a child process."""
-    redis = connect(settings.own_shard.url)
-    blobs = open_store(settings.blob_url, observer=tally)
-    database = open_database(
-        settings.database_url, connections=settings.database_connections, observer=tally
-    )
-    publisher = Publisher(settings.broker_of(settings.own_shard))
-    queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
-    return BatchContext(
-        database=database,
-        blobs=blobs,
-        queue=queue,
-        commits=SliceCommits(redis),
-        flow=BatchLifecycle(database, blobs, queue, CompletionNotices(redis), own_slots(settings)),
-        admissions=AdmissionCache(redis),
-        budget_seconds=settings.render_budget,
-    )
-
-
-def own_slots(settings: Settings) -> frozenset[str] | None:
-    """Return the slots of the accounts that a worker renders for, None for all accounts."""
-    return slots_of(settings.own_shard.name, [shard.name for shard in settings.shards])
-
-
 class _Child:
     """The contexts of one child process, made after the fork."""
 
     def __init__(self, settings: Settings, engine: Engine) -> None:
         self._settings = settings
         self._engine = engine
-        self._context: RenderContext | None = None
-        self._batch_context: BatchContext | None = None
+        self._contexts: tuple[RenderContext, BatchContext] | None = None
         self._parent_pid = os.getpid()
         worker_process_init.connect(self._bind, weak=False)
         worker_process_shutdown.connect(self._close, weak=False)
 
     def get_context(self) -> RenderContext:
         """Return the context, at the start of a task."""
-        assert self._context is not None
+        assert self._contexts is not None
         allow_cpu_time(10 * self._settings.render_budget)  # an assembly merges 100,000 documents
-        return self._context
+        return self._contexts[0]
 
     def get_batch_context(self) -> BatchContext:
-        # Made with the first slice: children of an interactive pool never need it.
-        if self._batch_context is None:
-            self._batch_context = assemble_batch_context(
-                self._settings, tally=self.get_context().tally
-            )
-        return self._batch_context
+        """Return the context of slices."""
+        assert self._contexts is not None
+        return self._contexts[1]
 
     def _bind(self, **_: Any) -> None:
         # Connections are opened after the fork: processes must not share them.
@@ -311,12 +280,12 @@ class _Child:
             cpu_seconds=settings.child_max_jobs * settings.render_budget,
         )
         gc.set_threshold(_COLLECT_EVERY)
-        self._context = assemble(self._settings, engine=self._engine)
+        self._contexts = assemble(self._settings, engine=self._engine)
 
     def _close(self, **_: Any) -> None:
         # A child that reaches its maximum of jobs exits without running atexit handlers.
-        if self._context is not None:
-            self._context.traces.close()
+        if self._contexts is not None:
+            self._contexts[0].traces.close()
 
 
 def _check_environment(settings: Settings) -> None:

@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from shared.auth.admission import AdmissionCache
 from shared.auth.sharded_admission import ShardedAdmissionCache
-from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.factory import open_store
 from shared.db.session import Database, open_database
-from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.repository import count_unfinished_jobs
-from shared.queue.broker import Broker
-from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
-from shared.queue.completions import CompletionNotices
-from shared.queue.connection import connect
-from shared.queue.publisher import Publisher
 from shared.queue.shard_layout import assert_shards
-from shared.queue.slices import SliceQueue
-from shared.queue.states import JobStates
 from shared.settings import Settings, get_settings
-from shared.shards import PerShard, ShardAddress, run_threads, slots_of
+from shared.shard_services import ShardServices
+from shared.shards import PerShard, run_threads
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
@@ -68,32 +59,27 @@ def make_runners(
         open_store(settings.blob_url),
     )
     record_retention = timedelta(days=settings.record_days)
-    servers = PerShard(settings.shards, lambda shard: connect(shard.url))
-    caches = PerShard(settings.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
+    shards = PerShard(
+        settings.shards, lambda shard: ShardServices(shard, settings, database, blobs)
+    )
 
-    def tasks_of(shard: ShardAddress) -> list[MaintenanceTask]:
-        redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
-        endings = CompletionNotices(redis)
-        publisher = Publisher(settings.broker_of(shard))
-        queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
-        jobs = JobLifecycle(database, JobStates(redis), endings, blobs, slots)
+    def tasks_of(shard: ShardServices) -> list[MaintenanceTask]:
         return [
-            RequeueLostJobs(jobs, Broker(redis, publisher)),
-            *batch_tasks(
-                BatchLifecycle(database, blobs, queue, endings, slots),
-                record_retention=record_retention,
-            ),
-            ExpireJobs(jobs, record_retention),
-            RecountUsage(jobs.states, caches.get(shard.name)),
+            RequeueLostJobs(shard.jobs, shard.broker),
+            *batch_tasks(shard.batches, record_retention=record_retention),
+            ExpireJobs(shard.jobs, record_retention),
+            RecountUsage(shard.jobs.states, shard.admissions),
         ]
 
-    of_shards = [tasks_of(shard) for shard in settings.shards]
+    of_shards = [tasks_of(shard) for shard in shards.values()]
     of_farm: list[MaintenanceTask] = [
-        *reconciliation_tasks(database, ShardedAdmissionCache(caches)),
+        *reconciliation_tasks(
+            database, ShardedAdmissionCache(shards.map(lambda shard: shard.admissions))
+        ),
         RepairRotation(database),
         RemoveExpiredKeys(database),
         PruneLedger(database, settings.ledger_months, record_retention),
-        *orphan_tasks(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
+        *orphan_tasks(database, blobs, [shard.claims for shard in shards.values()]),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]
     names = [task.name for task in of_shards[0] + of_farm]

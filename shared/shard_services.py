@@ -1,0 +1,54 @@
+"""The services of one shard, connected in one place for fronts, workers and maintenance."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from shared.auth.admission import AdmissionCache
+from shared.batches.lifecycle import BatchLifecycle
+from shared.blobs.store import BlobStore
+from shared.db.session import Database
+from shared.jobs.lifecycle import JobLifecycle
+from shared.queue.broker import Broker
+from shared.queue.claims import Claims
+from shared.queue.completions import CompletionNotices
+from shared.queue.connection import connect
+from shared.queue.publisher import Publisher
+from shared.queue.slices import SliceQueue
+from shared.queue.states import JobStates
+from shared.settings import Settings
+from shared.shards import ShardAddress, slots_of
+from shared.telemetry.observer import NULL_OBSERVER, Observer
+from shared.templates.pins import TemplatePins, font_pins, image_pins
+
+
+class ShardServices:
+    """The queue of a shard, its state in Redis, and the lifecycles of its accounts' work.
+
+    Nothing is connected before its first use. Create it after a fork, never before.
+    """
+
+    def __init__(
+        self,
+        shard: ShardAddress,
+        settings: Settings,
+        database: Database,
+        blobs: BlobStore,
+        *,
+        observer: Observer = NULL_OBSERVER,
+    ) -> None:
+        self.redis: Final = connect(shard.url)
+        self.publisher: Final = Publisher(settings.broker_of(shard))
+        self.admissions: Final = AdmissionCache(self.redis, observer=observer)
+        self.template_pins: Final = TemplatePins(self.redis, observer=observer)
+        self.image_pins: Final = image_pins(self.redis, observer=observer)
+        self.font_pins: Final = font_pins(self.redis, observer=observer)
+        self.claims: Final = Claims(self.redis, blobs)
+        self.broker: Final = Broker(self.redis, self.publisher)
+        self.slices: Final = SliceQueue(
+            self.redis, self.publisher, render_budget=settings.render_budget
+        )
+        slots = slots_of(shard.name, [each.name for each in settings.shards])
+        completions = CompletionNotices(self.redis)
+        self.batches: Final = BatchLifecycle(database, blobs, self.slices, completions, slots)
+        self.jobs: Final = JobLifecycle(database, JobStates(self.redis), completions, blobs, slots)
