@@ -30,11 +30,11 @@ from workers.engine.tree.document import (
     Document,
     DocumentInfo,
     Flow,
-    KeptLayout,
     PageMaster,
     RunningBox,
     Watermark,
 )
+from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import (
     Block,
     CellContent,
@@ -153,8 +153,8 @@ class SquareFonts:
     def find_missing(self, text: str) -> str:
         return "".join(char for char in text if "\u0e00" <= char <= "\u0e7f")
 
-    def find_kept(self, kept: KeptLayout) -> None:
-        return None
+    def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
+        return memo
 
 
 TEXT = TextStyle(("Square",), 10.0, 400, False, BLACK, 0.0, "none", 0.0, None, "en")

@@ -15,16 +15,15 @@ from tests.engine.layout.test_own_fonts import FONTS, Stored
 from tests.engine.test_pipeline import text_of
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.document_fonts import DocumentFonts
+from workers.engine.layout.elements.figures import SYMBOLS
 from workers.engine.layout.fonts.sets import FontSet
-from workers.engine.layout.identity import Entries, IdentityCache
-from workers.engine.layout.lines.kept_lines import MAX_KEPT as MAX_KEPT_LINES
-from workers.engine.layout.pages.kept_content import MAX_KEPT
+from workers.engine.layout.lines.kept_lines import LINES
+from workers.engine.layout.pages.running_content import TEXTS
 from workers.engine.layout.passes import lay_out
-from workers.engine.layout.recent import MAX_TEMPLATES
-from workers.engine.paint.kept_trees import MAX_KEPT as MAX_KEPT_TREES
+from workers.engine.paint.kept_trees import TREES
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
-from workers.engine.tree.document import KeptLayout
+from workers.engine.tree.memo import BUDGET, MAX_NEW, MAX_TEMPLATES, Kind, TemplateMemo
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
@@ -51,13 +50,12 @@ def make(
     return render(template, payload, options=OPTIONS, resources=resources)
 
 
-def kept_by(template: PreparedTemplate, **data: object) -> KeptLayout:
-    """Lay out a document, and return what the template keeps then."""
+def kept_by(template: PreparedTemplate, **data: object) -> TemplateMemo:
+    """Lay out a document, and return what the template remembers then."""
     payload, findings = Payload(PayloadKind.JSON, json.dumps(data).encode()), Findings()
     document = build_document(template, payload, options=OPTIONS, findings=findings)[0]
     lay_out(document, resources=NoResources(), findings=findings)
-    assert document.kept is not None
-    return document.kept
+    return document.memo
 
 
 DOCUMENTS = (
@@ -88,15 +86,15 @@ def test_documents_in_a_font_of_the_account_are_the_same_whatever_was_made_befor
 
 def test_what_is_kept_with_fonts_is_freed_with_them_and_with_the_template() -> None:
     fonts = FontSet(())
-    kept = KeptLayout()
-    own = DocumentFonts(fonts).find_kept(kept)
-    assert DocumentFonts(fonts).find_kept(kept) is own is not kept
+    kept = TemplateMemo()
+    own = DocumentFonts(fonts).find_memo(kept)
+    assert DocumentFonts(fonts).find_memo(kept) is own is not kept
     fonts.clear_caches()
-    assert not fonts.kept
-    DocumentFonts(fonts).find_kept(kept)
+    assert not fonts.memos
+    DocumentFonts(fonts).find_memo(kept)
     del kept
     gc.collect()
-    assert not fonts.kept
+    assert not fonts.memos
 
 
 def test_a_document_is_the_same_whatever_its_template_made_before() -> None:
@@ -115,20 +113,11 @@ def test_a_footer_has_the_text_of_its_own_document() -> None:
     assert "Page 2 of 2" in text
 
 
-def test_a_template_keeps_a_bounded_number_of_headers_and_footers() -> None:
+def test_a_long_text_of_a_header_is_not_remembered() -> None:
     template = prepare()
-    counts = [
-        len(kept_by(template, seller=f"Seller {n}", pages=3).running_content)
-        for n in range(MAX_KEPT)
-    ]
-    assert counts[0] > 0
-    assert max(counts) == MAX_KEPT
-
-
-def test_a_long_text_is_not_kept() -> None:
-    template = prepare()
-    before = len(kept_by(template).running_content)
-    assert len(kept_by(template, word="long " * 1_000).running_content) <= before
+    before = kept_by(template).count(TEXTS)
+    assert before > 0
+    assert kept_by(template, word="long " * 1_000).count(TEXTS) <= before
 
 
 def test_every_document_reports_what_its_footer_lacks() -> None:
@@ -184,18 +173,25 @@ def test_a_letter_is_the_same_whatever_its_template_made_before() -> None:
             assert make(used, **data).pdf == make(fresh, **data).pdf
 
 
-def test_a_template_keeps_a_bounded_number_of_texts() -> None:
+def test_what_a_template_remembers_is_bounded() -> None:
     template = prepare_template(LETTER.encode())
-    counts = [len(kept_by(template, name=f"N{n}", lines=300).lines) for n in range(8)]
-    assert counts[0] < 100
-    assert max(counts) == MAX_KEPT_LINES
+    sizes = [kept_by(template, name=f"N{n}", lines=300).size for n in range(12)]
+    assert sizes[0] <= MAX_NEW
+    assert sizes[-2:] == pytest.approx([BUDGET, BUDGET], rel=0.01)
+    assert max(sizes) <= BUDGET
 
 
 def test_texts_of_one_document_do_not_push_out_those_of_all() -> None:
     template = prepare_template(LETTER.encode())
-    first = set(kept_by(template, name="Ann").lines)
-    later = [kept_by(template, name=f"N{n}", lines=300).lines for n in range(9)][-1]
-    assert len(first & later.keys()) >= 2
+    memo = kept_by(template, name="Ann")
+    before = memo.count(LINES)
+    for n in range(12):
+        kept_by(template, name=f"N{n}", lines=300)
+    full = memo.count(LINES)
+    kept_by(template, name="Ann")
+    # The title and the sentence are found, the greeting has gone.
+    assert before >= 3
+    assert full - memo.count(LINES) < before
 
 
 def test_every_document_reports_what_its_text_lacks() -> None:
@@ -229,12 +225,10 @@ def test_a_bar_code_is_the_same_whatever_its_template_made_before() -> None:
     assert len(set(made)) == 4
 
 
-def test_a_template_keeps_few_bar_codes_and_no_large_ones() -> None:
+def test_a_template_remembers_no_large_bar_codes() -> None:
     template = prepare_template(CODES.encode())
-    counts = [len(kept_by(template, value=f"Code {n}").symbols) for n in range(9)]
-    assert counts == [1, 2, 3, 4, 4, 4, 4, 4, 4]
-    large = prepare_template(CODES.encode())
-    assert not kept_by(large, value="large" * 400).symbols
+    assert kept_by(template, value="Code").count(SYMBOLS) == 1
+    assert kept_by(template, value="large" * 400).count(SYMBOLS) == 1
 
 
 TAGS = """<document version="1" lang="en">
@@ -280,18 +274,14 @@ def test_the_tags_of_a_document_are_the_same_whatever_its_template_made_before()
     assert len(set(fresh)) == len(TAGGED) - 1  # the last is the first
 
 
-def test_a_template_keeps_few_structure_trees_and_no_large_ones() -> None:
+def test_a_template_remembers_no_large_structure_trees() -> None:
     template = prepare_template(TAGS.encode())
-    counts = []
-    for rows in range(1, 20):
-        make(template, rows=rows)
-        counts.append(len(kept_by(template).trees))
-    assert counts == [*range(1, MAX_KEPT_TREES + 1), *[MAX_KEPT_TREES] * 3]
     make(template, rows=1)
+    make(template, rows=2)
     make(template, rows=200)  # no short document
-    make(template, alt="long " * 10_000)
-    assert len(kept_by(template).trees) == MAX_KEPT_TREES
-    assert len(kept_by(prepare_template(TAGS.encode()), rows=200).trees) == 0
+    make(template, alt="long " * 30_000)
+    make(template, rows=1)
+    assert kept_by(template).count(TREES) == 2
 
 
 def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> None:
@@ -308,10 +298,9 @@ def test_only_the_templates_used_last_keep_anything() -> None:
     others = [prepare_template(LETTER.encode()) for _ in range(MAX_TEMPLATES)]
     for other in others[:-1]:
         kept_by(other)
-    assert kept.lines
+    assert kept.size > 0
     kept_by(others[-1])
-    assert not kept.lines
-    assert not kept.styles
+    assert kept.size == kept.count(LINES) == 0
     assert make(first).pdf == make(others[-1]).pdf
 
 
@@ -323,15 +312,18 @@ def test_what_a_template_keeps_is_freed_with_it() -> None:
     assert kept() is None
 
 
-def test_a_cache_of_styles_is_emptied_when_it_is_full() -> None:
-    entries: Entries = {}
-    cache = IdentityCache(entries, max_entries=2)
-    styles = [object() for _ in range(3)]
-    for number, style in enumerate(styles):
-        cache.set(style, "box", value=number)
-    assert len(entries) == 1
-    assert cache.get(styles[2], "box") == 2
-    assert cache.get(styles[0], "box") is None
+def test_results_used_longest_ago_are_removed_first() -> None:
+    kind: Kind[str, str] = Kind(size_of=lambda text: len(text) * BUDGET // 10)
+    memo = TemplateMemo()
+    for key in "abcdefghijka":
+        memo.begin_document()
+        memo.remember(kind, key, lambda key=key: key)
+    made: list[str] = []
+    for key in "ab":
+        memo.begin_document()
+        memo.remember(kind, key, lambda key=key: made.append(key) or key)
+    assert made == ["b"]
+    assert memo.count(kind) == 10
 
 
 class Logos(NoResources):

@@ -37,9 +37,8 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.fonts import needs_extra_fonts
 from workers.engine.layout.fonts.interface import FontFace
-from workers.engine.layout.identity import IdentityCache
 from workers.engine.ports import Resources
-from workers.engine.tree.document import KeptLayout
+from workers.engine.tree.memo import DocumentMemo, Kind, Lifetime, TemplateMemo
 from workers.engine.tree.nodes import (
     Block,
     Break,
@@ -96,8 +95,8 @@ class Fonts(Protocol):
     def find_missing(self, text: str) -> str:
         """Return the characters of `text` that no face covers."""
 
-    def find_kept(self, kept: KeptLayout) -> KeptLayout | None:
-        """Return what is kept for documents of a template in these fonts, None if nothing is."""
+    def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
+        """Return the memo for documents in these fonts of the template whose memo is given."""
 
 
 class Region(NamedTuple):
@@ -167,6 +166,9 @@ class FootedFragment(Protocol):
     def foot_height(self) -> float:
         """The height of the lower end of its area that it covers, in points."""
 
+
+_WIDTHS: Final[Kind[AnyBlock, tuple[float, float]]] = Kind(Lifetime.WIDTHS)
+_WARNINGS: Final[Kind[str, None]] = Kind()
 
 LayoutFunction = Callable[["LayoutContext", Any, Region, Resume], "Fragment | None"]
 MeasureFunction = Callable[["LayoutContext", Any], tuple[float, float]]
@@ -352,13 +354,11 @@ class PageCanvas:
 
 @dataclass(slots=True)
 class LayoutContext:
-    """The state of one document's layout: fonts, images, findings, layout functions and caches.
+    """The state of one document's layout: fonts, images, findings, layout functions and results.
 
-    `path` holds the open elements, outermost first, for the chain of an error. `cache` keeps
-    results between attempts (table widths, measured blocks) by kind and node, `style_cache` by
-    style, and `flow_cache` by sequence of blocks. `line_cache` has the lines of each paragraph at
-    the first width it was broken to. Only with `has_page_families` may a block require pages of
-    another family than the block before it.
+    `path` holds the open elements, outermost first, for the chain of an error. `memo` has results of
+    earlier attempts. Only with `has_page_families` may a block require pages of another family than
+    the block before it.
     """
 
     resources: Resources
@@ -368,11 +368,7 @@ class LayoutContext:
     measures: Mapping[type, MeasureFunction]
     lay_out_rotated: LayoutFunction
     path: list[Source] = field(default_factory=list)
-    cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    style_cache: IdentityCache = field(default_factory=IdentityCache)
-    flow_cache: IdentityCache = field(default_factory=IdentityCache)
-    line_cache: dict[Paragraph, Any] = field(default_factory=dict)
-    glyph_styles: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # shared by all lines
+    memo: DocumentMemo = field(default_factory=lambda: DocumentMemo(TemplateMemo()))
     has_page_families: bool = False
     places_floats: bool = False  # figures that float are taken out of the flow
     section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
@@ -385,9 +381,6 @@ class LayoutContext:
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
     missing_glyph_severity: Severity = Severity.WARNING
     references: PageReferences | None = None  # None in a document without references
-    # What is kept for the next documents of the template (`pages.kept_content`, `lines.kept_lines`).
-    kept: KeptLayout | None = None
-    new_lines: int = 0  # among it, added by this document
 
     def lay_out(self, block: AnyBlock, region: Region, resume: Resume = None) -> Fragment | None:
         """Lay out a block of any kind; the module's docstring states the contract."""
@@ -403,12 +396,8 @@ class LayoutContext:
 
     def measure(self, block: AnyBlock) -> tuple[float, float]:
         """Return the min-content and max-content outer widths of a block, in points (CSS Sizing 3)."""
-        # Cached: a nested table is measured twice per level, so the work would double with each.
-        key = ("measure", block)
-        known: tuple[float, float] | None = self.cache.get(key)
-        if known is None:
-            known = self.cache[key] = self.measures[type(block)](self, block)
-        return known
+        # Remembered: a nested table is measured twice per level, so the work would double with each.
+        return self.memo.remember(_WIDTHS, block, lambda: self.measures[type(block)](self, block))
 
     def report_missing_glyphs(self, text: str, source: Source | None) -> None:
         """Report the characters of a text that no font covers."""
@@ -430,15 +419,17 @@ class LayoutContext:
         if not face.shapes:
             return
         for tag in face.find_missing_features(style.features):
-            key = ("feature", face.name, tag)
-            if key not in self.cache:
-                self.cache[key] = True
-                self.findings.warn(
-                    "missing-feature",
-                    f'The font "{face.family}" has no OpenType feature "{tag}"; '
-                    "the text is drawn without it",
-                    source.location,
-                )
+            message = (
+                f'The font "{face.family}" has no OpenType feature "{tag}"; '
+                "the text is drawn without it"
+            )
+            self.warn_once("missing-feature", message, source)
+
+    def warn_once(self, code: str, message: str, source: Source) -> None:
+        """Warn at the first of the elements that a message is about."""
+        self.memo.remember(
+            _WARNINGS, message, lambda: self.findings.warn(code, message, source.location)
+        )
 
     def chain(self, *inner: Source) -> tuple[Source, ...]:
         """Return the elements responsible for an error: `inner`, then the open ones outwards."""

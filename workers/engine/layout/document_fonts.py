@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, cast
+from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.layout import fonts as house_fonts
@@ -14,7 +14,8 @@ from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedE
 from workers.engine.layout.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
 from workers.engine.ports import FontFile, Resources
 from workers.engine.syntax.suggestions import suggest_name
-from workers.engine.tree.document import DeclaredFont, KeptLayout
+from workers.engine.tree.document import DeclaredFont
+from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.styles.computed import TextStyle
 
 MAX_FONTS: Final = 64  # of one document
@@ -38,9 +39,9 @@ class BundledFonts:
         """Return the characters that no bundled face covers."""
         return house_fonts.find_missing(text)
 
-    def find_kept(self, kept: KeptLayout) -> KeptLayout:
-        """Return what a template keeps itself: these fonts are loaded once for the process."""
-        return kept
+    def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
+        """Return the memo of a template itself: these fonts are loaded once for the process."""
+        return memo
 
 
 class DocumentFonts:
@@ -70,12 +71,9 @@ class DocumentFonts:
         except FontRefusedError as error:
             raise _to_authoring_error(error) from error
 
-    def find_kept(self, kept: KeptLayout) -> KeptLayout:
-        """Return what is kept with the fonts: a font of an account may be replaced by another."""
-        own = self._fonts.kept.get(kept)
-        if own is None:
-            own = self._fonts.kept[kept] = KeptLayout()
-        return cast("KeptLayout", own)
+    def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
+        """Return a memo that is freed with the fonts: one of an account may be replaced by another."""
+        return self._fonts.memos.setdefault(memo, TemplateMemo())
 
 
 def _to_authoring_error(error: FontRefusedError) -> AuthoringError:

@@ -27,7 +27,6 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
-from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.conformance import with_conformance_checks
@@ -56,18 +55,17 @@ from workers.engine.layout.pages.running_content import (
     lay_out_running_content,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
-from workers.engine.layout.recent import use_kept
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.ports import Resources
 from workers.engine.tree.document import Document
+from workers.engine.tree.memo import DocumentMemo
 from workers.engine.tree.nodes import Source
 
 MAX_PASSES: Final = 3
 MAX_REFERENCE_PASSES: Final = 5  # for a document that shows page numbers in its text
 _LISTED: Final = 3
-_MAX_KEPT_STYLES: Final = 1_000  # boxes of styles in widths, of one template
 
 
 def lay_out(
@@ -102,6 +100,7 @@ def paginate(
     if fonts is None:
         fonts = find_fonts(document.fonts, resources, findings)
         findings.raise_errors()
+    memo = fonts.find_memo(document.memo)
     context = LayoutContext(
         resources=resources,
         findings=findings,
@@ -109,15 +108,12 @@ def paginate(
         layouts=LAYOUTS,
         measures=MEASURES,
         lay_out_rotated=lay_out_rotated,
+        memo=DocumentMemo(memo),
         has_page_families=len({master.name for master in document.masters}) > 1,
         missing_glyph_severity=_missing_glyph_severity(document),
         places_floats=document.has_floats,
     )
-    if document.kept is not None:
-        kept = use_kept(document.kept)
-        context.style_cache = IdentityCache(kept.styles, max_entries=_MAX_KEPT_STYLES)
-        in_fonts = fonts.find_kept(kept)
-        context.kept = None if in_fonts is None else use_kept(in_fonts)
+    memo.begin_document()
     if document.cross_references is not None:
         context.references = PageReferences(document.cross_references, document.footnotes)
     pages, numbers = _paginate(context, document)
@@ -139,10 +135,8 @@ class PaginatedDocument:
         structure = None
         if self.document.is_tagged:
             flows = [flow.name for flow in self.document.flows]
-            kept = self.document.kept
-            structure = LogicalStructure(
-                self.document.info.lang, flows, kept=None if kept is None else kept.trees
-            )
+            memo = self.context.memo.template
+            structure = LogicalStructure(self.document.info.lang, flows, memo=memo)
         drawn = LaidOutDocument(_DrawnPages(self, outline, structure), outline, structure)
         return with_conformance_checks(drawn, self.document, self.context.findings)
 
@@ -224,7 +218,7 @@ def _repeat_passes(
             page_numbers.running = running.resolve(positions, len(pages))
         moved = _update_running_content(context, document, pages, page_numbers)
         if references is not None:
-            names = references.update(context.cache)
+            names = references.update(context.memo)
         if not moved and not names:
             break
     return _Passes(pages, page_numbers, moved, names)

@@ -13,10 +13,14 @@ from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.pdf_pages.pages import ImportedPage
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Image, Source
 from workers.engine.units import mm
 
 _MAX_STRETCHED: Final = 1.03  # a bleed of 3 mm beside an A5 page without one
+
+
+_PICTURES: Final[Kind[ImageSource, Drawable | ContentProblem]] = Kind()
 
 
 def find_picture(
@@ -27,17 +31,17 @@ def find_picture(
     Styles hold the unparsed value, which is parsed here. Parts of an SVG or PDF that are not drawn, and
     characters of an SVG without a glyph, are reported once, at the first element that draws it.
     """
-    if isinstance(picture, str | bytes):
-        picture = parse_image_source(picture)
-    key = ("picture", picture)
-    known: Drawable | ContentProblem | None = context.cache.get(key)
-    if known is None:
-        known = context.cache[key] = load_image(picture, context.resources)
-        if not isinstance(known, ContentProblem):
-            warn_of_omissions(known, None if source is None else source.location, context.findings)
-        if isinstance(known, VectorImage) and known.missing:
-            context.report_missing_glyphs(known.missing, source)
-    return known
+    parsed = parse_image_source(picture) if isinstance(picture, str | bytes) else picture
+
+    def load() -> Drawable | ContentProblem:
+        image = load_image(parsed, context.resources)
+        if not isinstance(image, ContentProblem):
+            warn_of_omissions(image, None if source is None else source.location, context.findings)
+        if isinstance(image, VectorImage) and image.missing:
+            context.report_missing_glyphs(image.missing, source)
+        return image
+
+    return context.memo.remember(_PICTURES, parsed, load)
 
 
 def warn_of_stretching(

@@ -8,13 +8,14 @@ Contents do not: they reserve space for page numbers, which are read when the pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.tree.expressions.isolation import isolate
 from workers.engine.tree.expressions.white_space import apply_text_transform
+from workers.engine.tree.memo import DocumentMemo, Lifetime
 from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun
 from workers.engine.tree.references.counters import Counters
 from workers.engine.tree.references.cross_references import CrossReferences, ReferenceText, Title
@@ -23,10 +24,6 @@ from workers.engine.tree.references.footnotes import Footnotes, PageNumberedNote
 # Assumed for a page number or count that is not known yet: two digits.
 ASSUMED_PAGES: Final = 99
 MIN_DIGITS: Final = 3  # digits for which contents reserve space
-# Kinds of cache entries that depend on the widths of references and page numbers.
-_ENTRIES: Final = frozenset({"entries"})  # of an index, in each pass
-_DEPENDENT: Final = frozenset({"measure", "grid", "shrunk"})
-_OF_DIGITS: Final = frozenset({"labels"})
 
 
 class PageLocation(NamedTuple):
@@ -148,8 +145,8 @@ class PageReferences:
         kind = NoteCall if reference.show == "note" else TextRun
         return kind(self.text_of(reference), reference.style, f"#{reference.target}")
 
-    def update(self, cache: MutableMapping[tuple[Any, ...], Any]) -> list[str]:
-        """Store the pages of a pass and remove outdated cache entries.
+    def update(self, memo: DocumentMemo) -> list[str]:
+        """Store the pages of a pass and forget outdated results.
 
         Returns the anchors and calls whose page or number is not what was shown.
         """
@@ -160,10 +157,10 @@ class PageReferences:
             if (self.affects_widths or name in self.assumed) and found.get(name) != before.get(name)
         ]
         digits = max((len(str(page.number)) for page in found.values()), default=0)
-        stale = _ENTRIES
+        memo.forget(Lifetime.ONE_PASS)
         if digits > self.digits:
             self.digits = digits
-            stale |= _OF_DIGITS
+            memo.forget(Lifetime.DIGITS)
             moved += [
                 title.target for titles in self.cross_references.titles.values() for title in titles
             ]
@@ -171,9 +168,7 @@ class PageReferences:
         self.assumed.clear()
         moved += self._number_notes(found)
         if moved and self.affects_widths:
-            stale |= _DEPENDENT
-        for key in [key for key in cache if key[0] in stale]:
-            del cache[key]
+            memo.forget(Lifetime.WIDTHS)
         return moved
 
     def _number_notes(self, found: Mapping[str, PageLocation]) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import (
     Block,
     CellTemplate,
@@ -75,11 +76,11 @@ class LogicalStructure:
     """The structure elements of one document, by number; parents precede their children."""
 
     def __init__(
-        self, lang: str, flows: Sequence[str], *, kept: dict[tuple[Any, ...], Any] | None = None
+        self, lang: str, flows: Sequence[str], *, memo: TemplateMemo | None = None
     ) -> None:
-        """`kept` are the trees that the template keeps, as objects."""
+        """`memo` remembers trees for the next documents, as objects."""
         self.lang = lang
-        self.kept = kept
+        self.memo = memo or TemplateMemo()
         self.roles: list[str] = ["Document"]
         self.parents: list[int] = [DOCUMENT]
         self.nodes: list[SourceNode | None] = [None]

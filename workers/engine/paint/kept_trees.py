@@ -6,14 +6,16 @@ Invoices with as many lines have the same tree but for texts, which are not in i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.structure_objects import ElementAnnotation, MarkedContent
 from workers.engine.pdf_writer import AppendedObjects
+from workers.engine.tree.memo import Kind
 
-MAX_KEPT: Final = 16  # trees of one template
-_MAX_BYTES: Final = 32_000  # of a tree: alternate descriptions are of any length
+TREES: Final[Kind[tuple[Any, ...], AppendedObjects]] = Kind(
+    size_of=lambda tree: sum(map(len, tree.bodies))
+)
 
 
 def write_kept_tree(
@@ -28,9 +30,6 @@ def write_kept_tree(
     They depend on nothing but the elements, their content, and `numbers`, which are those of all
     objects outside the tree and of the first in it.
     """
-    kept = structure.kept
-    if kept is None:
-        return write()
     key = (
         *numbers,
         tuple(structure.roles),
@@ -42,12 +41,4 @@ def write_kept_tree(
         ],
         *[(each.element, each.page, each.is_link) for each in annotations],
     )
-    found: AppendedObjects | None = kept.pop(key, None)
-    if found is None:
-        found = write()
-        if sum(map(len, found.bodies)) > _MAX_BYTES:
-            return found
-        if len(kept) >= MAX_KEPT:
-            del kept[next(iter(kept))]
-    kept[key] = found  # the last one used is the last one to go
-    return found
+    return structure.memo.remember(TREES, key, write)

@@ -21,7 +21,7 @@ from workers.engine.tree.compiler.context import (
     report_unknown_names,
 )
 from workers.engine.tree.compiler.styles import warn_of_fallback
-from workers.engine.tree.document import Document, DocumentInfo, Flow, KeptLayout
+from workers.engine.tree.document import Document, DocumentInfo, Flow
 from workers.engine.tree.elements.attachments import build_attachments, compile_attachment
 from workers.engine.tree.elements.blocks import compile_assertion, compile_blocks
 from workers.engine.tree.elements.einvoices import (
@@ -47,6 +47,7 @@ from workers.engine.tree.expressions.formats import (
 from workers.engine.tree.expressions.members import find_member_uses
 from workers.engine.tree.expressions.messages import Translator, compile_messages
 from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
+from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import Source
 from workers.engine.tree.references.collector import find_reference_features
 from workers.engine.tree.references.cross_references import CrossReferences
@@ -134,7 +135,7 @@ class CompiledTemplate:
         self._compile_uninserted(flows, context)
         self.member_uses = find_member_uses(root, declarations)
         self._roots: dict[str, ComputedStyle] = {}
-        self._kept = KeptLayout()
+        self._memo = TemplateMemo()
 
     def build(
         self,
@@ -214,7 +215,7 @@ class CompiledTemplate:
             has_floats=self._features.has_floats,
             einvoice=stated,
             signature=None if options.is_draft else signature,
-            kept=self._kept,
+            memo=self._memo,
         )
 
     def _open_scope(

@@ -5,8 +5,8 @@ Tree/nodes.py has its blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import (
@@ -17,6 +17,7 @@ from workers.engine.ports import (
     StandaloneInvoice,
 )
 from workers.engine.tree.image_sources import ImageSource
+from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, Style
@@ -149,24 +150,6 @@ class DeclaredFont:
     settings: tuple[tuple[str, float], ...]
 
 
-class KeptLayout:
-    """Results that layout keeps for the next documents of a template, and bounds."""
-
-    __slots__ = ("__weakref__", "lines", "running_content", "styles", "symbols", "trees")
-
-    def __init__(self) -> None:
-        self.lines: dict[tuple[Any, ...], Any] = {}  # of short texts
-        self.running_content: dict[tuple[Any, ...], Any] = {}  # headers and footers
-        self.styles: dict[tuple[Any, ...], Any] = {}  # of styles, by their identity
-        self.symbols: dict[tuple[Any, ...], Any] = {}  # of bar codes
-        self.trees: dict[tuple[Any, ...], Any] = {}  # of short documents, their structure
-
-    def clear(self) -> None:
-        """Free everything that is kept."""
-        for each in (self.lines, self.running_content, self.styles, self.symbols, self.trees):
-            each.clear()
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """A whole document, ready for layout."""
@@ -191,7 +174,7 @@ class Document:
     has_floats: bool = False
     einvoice: StandaloneInvoice | None = None
     signature: SignatureRequest | None = None  # None in a draft too
-    kept: KeptLayout | None = None
+    memo: TemplateMemo = field(default_factory=TemplateMemo)
 
     @property
     def is_strict(self) -> bool:

@@ -44,6 +44,7 @@ from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.expressions import isolation
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Paragraph, Source
 from workers.engine.tree.styles.computed import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
@@ -72,14 +73,16 @@ class UsedBox:
         return max(self.width - self.insets.left - self.insets.right, 0.0)
 
 
+_USED_BOXES: Final[Kind[tuple[int, float, bool], UsedBox]] = Kind()
+
+
 def resolve_box(context: LayoutContext, box: BoxStyle, region: Region) -> UsedBox:
-    """Return the used box of a style in a region, cached by style and width."""
+    """Return the used box of a style in a region, remembered by style and width."""
     width, has_fixed_width = region.width, region.has_fixed_width
-    used_box: UsedBox | None = context.style_cache.get(box, width, has_fixed_width)
-    if used_box is None:
-        used_box = _compute_box(box, region)
-        context.style_cache.set(box, width, has_fixed_width, value=used_box)
-    return used_box
+    key = id(box), width, has_fixed_width
+    return context.memo.template.remember(
+        _USED_BOXES, key, lambda: _compute_box(box, region), holds=box
+    )
 
 
 def lay_out_box(
@@ -537,7 +540,7 @@ def _overflow_advice(context: LayoutContext, node: BoxNode, tag: str) -> str:
     if type(node) not in context.layouts:
         return f"Make the {tag} taller, or its content shorter."
     advice = _ADVICE[node.style.box.overflow]
-    if (IN_CELL, node) in context.cache:  # its height is that of the grid's rows
+    if context.memo.find(IN_CELL, node):  # its height is that of the grid's rows
         return advice.replace("the {tag} taller", "grid-auto-rows larger")
     return advice.format(tag=tag)
 
@@ -552,8 +555,7 @@ def _is_containing_block(node: BoxNode) -> bool:
     return type(node) is Container and node.is_box
 
 
-# Cache kind of the blocks that were stretched to the cell of their grid.
-IN_CELL: Final = "in-cell"
+IN_CELL: Final[Kind[BoxNode, bool]] = Kind()  # the blocks stretched to the cell of their grid
 _ADVICE: Final = {
     Overflow.ERROR: 'Make the {tag} taller, or set overflow="shrink".',
     Overflow.SHRUNK: "Make the {tag} taller, its content shorter, or min-font-size smaller.",

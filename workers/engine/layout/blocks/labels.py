@@ -19,6 +19,7 @@ from workers.engine.layout.lines import (
     make_glyph_style,
 )
 from workers.engine.layout.references import PageReferences
+from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import Label, Leader, Paragraph, ParagraphExtras, Role, TextRun
 from workers.engine.tree.styles.computed import Align, TextStyle, WhiteSpace
 from workers.engine.units import ZERO
@@ -60,13 +61,14 @@ class LabelLayout:
         )
 
 
+_LABELS: Final[Kind[tuple[Paragraph, float], LabelLayout]] = Kind(Lifetime.DIGITS)
+
+
 def find_label_layout(context: LayoutContext, node: Paragraph, width: float) -> LabelLayout:
     """Return the label layout of a paragraph at a width, cached until page numbers grow."""
-    key = ("labels", node, width)
-    known: LabelLayout | None = context.cache.get(key)
-    if known is None:
-        known = context.cache[key] = _compute_layout(context, node, width)
-    return known
+    return context.memo.remember(
+        _LABELS, (node, width), lambda: _compute_layout(context, node, width)
+    )
 
 
 def draw_label(

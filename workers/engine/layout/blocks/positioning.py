@@ -21,6 +21,7 @@ from workers.engine.layout.context import (
     Region,
     format_mm,
 )
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Position, Source
 from workers.engine.tree.styles.computed import BoxStyle
 from workers.engine.units import Length, LengthKind
@@ -139,6 +140,9 @@ def _width_of(box: BoxStyle, available: float, left: float | None, right: float 
     return stated + sum(margins)
 
 
+_STRETCHED: Final[Kind[tuple[Container, float], Container]] = Kind()
+
+
 def _with_height(
     context: LayoutContext,
     node: Container,
@@ -152,13 +156,12 @@ def _with_height(
         return node
     height = available - top - bottom
     height -= sum(side.resolve(available) or 0.0 for side in (box.margin.top, box.margin.bottom))
-    key = ("stretched", node, height)
-    known: Container | None = context.cache.get(key)
-    if known is None:
-        stretched = replace(box, height=Length(max(height, 0.0)))
-        made = replace(node, style=replace(node.style, box=stretched))
-        known = context.cache[key] = made
-    return known
+
+    def stretch() -> Container:
+        own = replace(box, height=Length(max(height, 0.0)))
+        return replace(node, style=replace(node.style, box=own))
+
+    return context.memo.remember(_STRETCHED, (node, height), stretch)
 
 
 def _describe_no_room(context: LayoutContext, node: Container, available: float) -> LayoutProblem:

@@ -15,9 +15,9 @@ from typing import Any, Final
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
 from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
+from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     CellTemplate,
     Container,
@@ -39,6 +39,9 @@ MIN_FACTOR: Final = 0.7  # of the size, without `min-font-size`
 _TRIAL_VALUES: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 
 
+_SHRUNK: Final[Kind[tuple[Any, float, bool], Any]] = Kind(Lifetime.WIDTHS)
+
+
 def lay_out_shrunk(
     context: LayoutContext, node: Any, region: Region, resume: Resume
 ) -> Fragment | None:
@@ -48,10 +51,8 @@ def lay_out_shrunk(
     """
     if context.references is not None:
         context.references.affects_widths = True
-    key = ("shrunk", node, region.width, region.has_fixed_width)
-    shrunk: Any = context.cache.get(key)
-    if shrunk is None:
-        shrunk = context.cache[key] = _find_fitting(context, node, region)
+    key = node, region.width, region.has_fixed_width
+    shrunk = context.memo.remember(_SHRUNK, key, lambda: _find_fitting(context, node, region))
     return context.layouts[type(node)](context, shrunk, region, resume)
 
 
@@ -131,7 +132,7 @@ class _Scaler:
         self._factor = factor
         self._floor = floor or 0.0
         # Rows share templates and cells share styles; their copies are shared likewise.
-        self._copies = IdentityCache()
+        self._copies: dict[int, tuple[Any, Any]] = {}  # with the original, by its identity
         self.largest = 0.0
 
     def scale(self, value: Any) -> Any:
@@ -140,11 +141,9 @@ class _Scaler:
             return value
         if type(value) is tuple or isinstance(value, list):
             return tuple(self.scale(part) for part in value)
-        copy = self._copies.get(value)
-        if copy is None:
-            copy = self._copy(value)
-            self._copies.set(value, value=copy)
-        return copy
+        if id(value) not in self._copies:
+            self._copies[id(value)] = value, self._copy(value)
+        return self._copies[id(value)][1]
 
     def _copy(self, value: Any) -> Any:
         match value:

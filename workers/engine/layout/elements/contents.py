@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final, cast
+from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import measure_label
@@ -14,6 +14,7 @@ from workers.engine.layout.context import Fragment, LayoutContext, Region, Resum
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.syntax.direction import is_in_arabic_script
 from workers.engine.tree.expressions.white_space import apply_text_transform
+from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     Contents,
     EntryStyle,
@@ -75,20 +76,23 @@ def measure_contents(context: LayoutContext, node: Contents | Index) -> tuple[fl
     return outer_widths(node.style.box, low, high)
 
 
+_CONTENTS: Final[Kind[Contents, Sequence[Paragraph]]] = Kind()
+_INDEX: Final[Kind[Index, Sequence[Paragraph]]] = Kind(Lifetime.ONE_PASS)
+# The entries of the pass before, each with the pages found for it.
+_FoundTerms = tuple[list[tuple[tuple[PageLocation, ...], Paragraph]], Sequence[Paragraph]]
+_FOUND_TERMS: Final[Kind[Index, _FoundTerms]] = Kind()
+
+
 def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Paragraph]:
     """Return the entries, cached for all areas of a pass."""
     state = context.references
     if state is None:
         return ()
-    key = ("entries", node)
-    known: Sequence[Paragraph] | None = context.cache.get(key)
-    if known is None:
-        known = context.cache[key] = (
-            _contents_entries(context, node, state)
-            if isinstance(node, Contents)
-            else _index_entries(context, node, state)
+    if isinstance(node, Contents):
+        return context.memo.remember(
+            _CONTENTS, node, lambda: _contents_entries(context, node, state)
         )
-    return known
+    return context.memo.remember(_INDEX, node, lambda: _index_entries(context, node, state))
 
 
 # --- contents -------------------------------------------------------------------------------------------
@@ -97,28 +101,24 @@ def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Para
 def _contents_entries(
     context: LayoutContext, node: Contents, state: PageReferences
 ) -> Sequence[Paragraph]:
-    """Return the entries of contents, cached for all passes: page numbers are read when drawn."""
-    key = ("contents", node)
-    known: list[Paragraph] | None = context.cache.get(key)
-    if known is None:
-        titles = [t for t in state.titles(node.kind) if node.first <= t.level <= node.last]
-        widths = {
-            level: _number_width(context, node.entries[level - 1], list(group))
-            for level, group in groupby(sorted(titles, key=_level), key=_level)
-        }
-        styles = [entry.style for entry in node.entries]
-        heads = [_kept_with_next(style) for style in styles]
-        next_levels = [*(title.level for title in titles[1:]), 0]
-        known = context.cache[key] = [
-            _contents_entry(
-                node,
-                title,
-                (heads if next_level > title.level else styles)[title.level - 1],
-                widths[title.level],
-            )
-            for title, next_level in zip(titles, next_levels, strict=False)
-        ]
-    return known
+    """Return the entries of contents; page numbers are read when drawn."""
+    titles = [t for t in state.titles(node.kind) if node.first <= t.level <= node.last]
+    widths = {
+        level: _number_width(context, node.entries[level - 1], list(group))
+        for level, group in groupby(sorted(titles, key=_level), key=_level)
+    }
+    styles = [entry.style for entry in node.entries]
+    heads = [_kept_with_next(style) for style in styles]
+    next_levels = [*(title.level for title in titles[1:]), 0]
+    return [
+        _contents_entry(
+            node,
+            title,
+            (heads if next_level > title.level else styles)[title.level - 1],
+            widths[title.level],
+        )
+        for title, next_level in zip(titles, next_levels, strict=False)
+    ]
 
 
 def _number_width(context: LayoutContext, entry: EntryStyle, titles: Sequence[Title]) -> float:
@@ -174,8 +174,7 @@ def _index_entries(
     """Return the entries of an index; those whose pages did not change since the last pass are
     reused, and so is the list if all are.
     """
-    before: list[tuple[tuple[PageLocation, ...], Paragraph]] | None
-    before, entries = context.cache.get(("index", node), (None, ()))
+    before, entries = context.memo.find(_FOUND_TERMS, node) or (None, ())
     terms = state.cross_references.terms
     styles = [entry.style for entry in node.entries]
     heads = [_kept_with_next(style) for style in styles]
@@ -195,8 +194,8 @@ def _index_entries(
             made.append((found, _index_entry(node, term, style, found, pages)))
     if is_changed:
         entries = [paragraph for _, paragraph in made]
-        context.cache["index", node] = made, entries
-    return cast("Sequence[Paragraph]", entries)
+        context.memo.store(_FOUND_TERMS, node, (made, entries))
+    return entries
 
 
 def _index_entry(

@@ -42,6 +42,7 @@ from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.layout.problems import ContentProblem
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 
@@ -50,8 +51,6 @@ BAR_WIDTH: Final = mm(
     0.33
 )  # the same for linear symbols; the nominal X-dimension of GS1 General Specifications, 5.12.3
 MIN_TEXT_SIZE: Final = 4.0  # points; smaller text below a bar code is illegible
-_MAX_KEPT_SYMBOLS: Final = 4  # of one template
-_MAX_KEPT_RECTANGLES: Final = 1_500  # in a symbol, 120 KB
 SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
 
 
@@ -431,38 +430,32 @@ def _fitted(fit: str, image: Drawable, width: float, height: float) -> tuple[flo
 
 
 def _encode(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
-    key = ("symbol", node)
-    known: Symbol | ContentProblem | None = context.cache.get(key)
-    if known is None:
-        known = context.cache[key] = _encode_kept(context, node)
-    return known
+    """Return the symbol of a bar code; that of a text may be the same in all documents.
 
-
-def _encode_kept(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
-    """Return the symbol that the template kept for a value, or encode it and keep it.
-
-    The value of many bar codes is the same in all documents, such as the address of a site.
+    An example is the address of a site.
     """
-    if context.kept is None or not isinstance(node.value, str):
-        return encode_barcode(node)
-    kept = context.kept.symbols
-    key = (
-        *(node.symbology, node.value, node.level, node.has_quiet_zone),
-        *(node.columns, node.correction, node.add_on, node.has_escapes),
-    )
-    symbol: Symbol | ContentProblem | None = kept.pop(key, None)
-    if symbol is None:
-        symbol = encode_barcode(node)
-        if isinstance(symbol, ContentProblem) or _is_large(symbol):
-            return symbol
-        if len(kept) >= _MAX_KEPT_SYMBOLS:
-            del kept[next(iter(kept))]
-    kept[key] = symbol  # the last one used is the last one to go
-    return symbol
+
+    def encode() -> Symbol | ContentProblem:
+        if not isinstance(node.value, str):
+            return encode_barcode(node)
+        key = (
+            *(node.symbology, node.value, node.level, node.has_quiet_zone),
+            *(node.columns, node.correction, node.add_on, node.has_escapes),
+        )
+        return context.memo.template.remember(SYMBOLS, key, lambda: encode_barcode(node))
+
+    return context.memo.remember(_SYMBOLS, node, encode)
 
 
-def _is_large(symbol: Symbol) -> bool:
-    return len(symbol.rectangles) > _MAX_KEPT_RECTANGLES or bool(symbol.polygons)
+def _size_of(symbol: Symbol | ContentProblem) -> int | None:
+    """Return the bytes of a symbol, None for one that each document has to report or is rare."""
+    if isinstance(symbol, ContentProblem) or symbol.polygons:
+        return None
+    return 80 * len(symbol.rectangles)
+
+
+SYMBOLS: Final[Kind[tuple[object, ...], Symbol | ContentProblem]] = Kind(size_of=_size_of)
+_SYMBOLS: Final[Kind[Barcode, Symbol | ContentProblem]] = Kind()
 
 
 def _describe_missing(

@@ -43,6 +43,7 @@ from workers.engine.layout.display import (
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.layout.lines.phrases import phrase_items, set_phrase
 from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     FormField,
     LineBreak,
@@ -254,13 +255,18 @@ def lay_out_field(
     return place_figure(context, node, bare, region, fragment)
 
 
+_BARE_BOXES: Final[Kind[int, BoxStyle]] = Kind()
+_VALUES: Final[Kind[tuple[FormField, float], Fragment]] = Kind()
+
+
 def _bare_box(context: LayoutContext, box: BoxStyle) -> BoxStyle:
     """Return a box without what the field draws itself."""
-    bare: BoxStyle | None = context.style_cache.get(box, "bare field")
-    if bare is None:
-        bare = replace(box, padding=_NO_SIDES, border=_NO_BORDERS, background=None, radius=0.0)
-        context.style_cache.set(box, "bare field", value=bare)
-    return bare
+    return context.memo.template.remember(
+        _BARE_BOXES,
+        id(box),
+        lambda: replace(box, padding=_NO_SIDES, border=_NO_BORDERS, background=None, radius=0.0),
+        holds=box,
+    )
 
 
 def _describe_rotation(node: FormField, chain: tuple[Source, ...]) -> LayoutProblem:
@@ -379,9 +385,7 @@ def _first_line(context: LayoutContext, node: FormField) -> float:
 
 
 def _lay_out_lines(context: LayoutContext, node: FormField, width: float) -> Fragment:
-    key = ("field", node, width)
-    known: Fragment | None = context.cache.get(key)
-    if known is None:
+    def lay_out() -> Fragment:
         style = _plain_style(node.style)
         inlines: list[TextRun | LineBreak] = []
         for at, line in enumerate(node.value.split("\n")):
@@ -392,8 +396,9 @@ def _lay_out_lines(context: LayoutContext, node: FormField, width: float) -> Fra
         paragraph = Paragraph(node.source, Role.P, style, tuple(inlines))
         made = context.lay_out(paragraph, Region(width))
         assert made is not None
-        known = context.cache[key] = made
-    return known
+        return made
+
+    return context.memo.remember(_VALUES, (node, width), lay_out)
 
 
 def _plain_style(style: Style) -> Style:

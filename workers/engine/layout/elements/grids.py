@@ -26,6 +26,7 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     Barcode,
     Block,
@@ -58,6 +59,9 @@ class _Cell(NamedTuple):
     place: Rectangle
     fragment: Fragment
     problem: LayoutProblem | None
+
+
+_STRETCHED: Final[Kind[tuple[Block, float, float], Block]] = Kind()
 
 
 @dataclass(slots=True)
@@ -272,9 +276,8 @@ class _GridFiller:
         is_positioned = isinstance(child, Container) and child.position is not None
         if box.height.kind is not LengthKind.AUTO or box.rotate % 180 or is_positioned:
             return child
-        key = ("stretched", child, width, height)
-        stretched: Block | None = self.context.cache.get(key)
-        if stretched is None:
+
+        def stretch() -> Block:
             above = box.margin.top
             edges = 0.0 if above.kind is LengthKind.BETWEEN else above.resolve(width) or 0.0
             # The bottom margin of a paragraph applies between blocks only; a box may want its
@@ -282,11 +285,12 @@ class _GridFiller:
             if isinstance(child, Container):
                 edges += box.margin.bottom.resolve(width) or 0.0
             own = Length(max(height - edges, 0.0))
-            style = replace(child.style, box=replace(box, height=own))
-            stretched = replace(child, style=style)
-            self.context.cache[key] = stretched
-            self.context.cache[IN_CELL, stretched] = True
-        return stretched
+            stretched = replace(child, style=replace(child.style, box=replace(box, height=own)))
+            memo.store(IN_CELL, stretched, True)
+            return stretched
+
+        memo = self.context.memo
+        return memo.remember(_STRETCHED, (child, width, height), stretch)
 
     def _left(self, column: int) -> float:
         before = sum(self.widths[:column]) + column * self.node.column_gap

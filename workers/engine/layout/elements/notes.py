@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import NUMBER_GAP
@@ -19,6 +20,7 @@ from workers.engine.layout.lines import (
     make_glyph_style,
 )
 from workers.engine.layout.lines.heights import Strut
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Note, NoteCall
 from workers.engine.tree.styles.computed import Align, WhiteSpace
 
@@ -109,17 +111,16 @@ def number_of(context: LayoutContext, node: Note) -> str:
     return node.number or ("" if state is None else state.note_numbers.get(node.id, ""))
 
 
+_NUMBERS: Final[Kind[tuple[Note, str], Line]] = Kind()
+
+
 def _number_line(context: LayoutContext, node: Note) -> Line | None:
     """Return the number as a line that links back to the call."""
     text = number_of(context, node)
     if not text:
         return None
-    key = ("note", node, text)
-    known: Line | None = context.cache.get(key)
-    if known is None:
-        run = NoteCall(text, node.marker_style, f"#{node.call_anchor}")
-        known = context.cache[key] = _set_number(context, node, run)
-    return known
+    run = NoteCall(text, node.marker_style, f"#{node.call_anchor}")
+    return context.memo.remember(_NUMBERS, (node, text), lambda: _set_number(context, node, run))
 
 
 def _set_number(context: LayoutContext, node: Note, run: NoteCall) -> Line:

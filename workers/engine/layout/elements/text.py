@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import draw_border, lay_out_box, outer_widths
@@ -46,10 +46,11 @@ from workers.engine.layout.lines import (
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter
-from workers.engine.layout.lines.kept_lines import break_kept_lines
+from workers.engine.layout.lines.kept_lines import remember_lines
 from workers.engine.layout.lines.line_grid import find_shift, fit_line_height, place_on_grid
 from workers.engine.layout.pictures import find_fallback
 from workers.engine.layout.references import PageReferences
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     Image,
     Inline,
@@ -378,6 +379,9 @@ def _lines_of(
     return lines
 
 
+_LINES: Final[Kind[tuple[Paragraph, float, InlinePosition | None], Lines]] = Kind()
+
+
 def _find_lines(
     context: LayoutContext,
     node: Paragraph,
@@ -387,14 +391,10 @@ def _find_lines(
     *,
     lead: float,
 ) -> Lines:
-    kept: Lines | None = context.line_cache.get(node)
-    is_first = kept is None or kept.texts != texts
-    if kept is not None and not is_first and kept.width == width and kept.start == start:
-        return kept
-    key = ("lines", node, width, start)
-    if not is_first and (other := context.cache.get(key)) is not None and other.texts == texts:
-        again: Lines = other
-        return again
+    key = node, width, start
+    known = context.memo.find(_LINES, key)
+    if known is not None and known.texts == texts:
+        return known
     if start is None:
         _report_missing_glyphs(context, node)
         _warn_of_missing_hyphenation(context, node)
@@ -418,17 +418,14 @@ def _find_lines(
         )
 
     if start is None and node.extra is None and grid is None:
-        lines = break_kept_lines(context, node.inlines, node.style, width, break_)
+        lines = remember_lines(context, node.inlines, node.style, width, break_)
     else:
         lines = break_()
     context.path.pop()
     if grid is not None:
         lines.lines = place_on_grid(lines.lines, grid.step)
     lines.texts = texts
-    if is_first:
-        context.line_cache[node] = lines
-    else:
-        context.cache[key] = lines
+    context.memo.store(_LINES, key, lines)
     return lines
 
 
@@ -465,14 +462,12 @@ def _warn_of_missing_hyphenation(context: LayoutContext, node: Paragraph) -> Non
         return
     langs = {inline.style.lang for inline in node.inlines if isinstance(inline, TextRun)}
     for lang in sorted(langs):
-        if not can_hyphenate(lang) and ("hyphens", lang) not in context.cache:
-            context.cache["hyphens", lang] = True
-            context.findings.warn(
-                "no-hyphenation",
+        if not can_hyphenate(lang):
+            message = (
                 f'There are no hyphenation patterns for the language "{lang}"; '
-                "only soft hyphens break its words",
-                node.source.location,
+                "only soft hyphens break its words"
             )
+            context.warn_once("no-hyphenation", message, node.source)
 
 
 def _warn_of_missing_features(context: LayoutContext, node: Paragraph) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import starmap
-from typing import Any, Final
+from typing import Final
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import uharfbuzz as hb
@@ -23,6 +23,7 @@ from workers.engine.layout.fonts.families import (
 from workers.engine.layout.fonts.matching import FontRequest, clamp, match_face
 from workers.engine.layout.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
 from workers.engine.layout.fonts.sanitizing import instantiate, sanitize_font
+from workers.engine.tree.memo import TemplateMemo
 
 MAX_CACHED_BYTES: Final = 96_000_000  # bytes of the fonts of all cached sets
 _MAX_CACHED_CHAINS: Final = 64  # per set
@@ -124,8 +125,8 @@ class FontSet:
         for face in faces:
             self._families.setdefault(face.family.casefold(), []).append(face)
         self._chains: dict[tuple[object, ...], FallbackChain] = {}
-        # What layout keeps of documents in these fonts, by what their template keeps, and freed with it.
-        self.kept: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        # Of documents in these fonts, by the memo of their template, and freed with it.
+        self.memos: WeakKeyDictionary[TemplateMemo, TemplateMemo] = WeakKeyDictionary()
 
     @property
     def size(self) -> int:
@@ -149,7 +150,7 @@ class FontSet:
     def clear_caches(self) -> None:
         """Clear the caches, so that the set can be freed; it stays usable."""
         self._chains.clear()
-        self.kept.clear()
+        self.memos.clear()
         for face in self._all():
             face.clear_caches()
 

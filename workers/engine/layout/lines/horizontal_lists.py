@@ -33,6 +33,7 @@ from workers.engine.layout.lines.opportunities import (
     split_at_opportunities,
 )
 from workers.engine.tree.expressions.white_space import MAX_TEXT, too_long_message
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     Inline,
     InlineAnchor,
@@ -481,6 +482,9 @@ def _add_run(
             hlist.add_text(glyph_style, face_run, hyphens=style.hyphens != "none")
 
 
+_GLYPH_STYLES: Final[Kind[tuple[object, ...], GlyphStyle]] = Kind()
+
+
 def _intern_glyph_style(
     context: LayoutContext,
     run: TextRun,
@@ -490,9 +494,10 @@ def _intern_glyph_style(
     """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops."""
     # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
     key = (id(run.style), face, run.link, *rest)
-    known: GlyphStyle | None = context.glyph_styles.get(key)
-    if known is None or known.style is not run.style:
-        known = context.glyph_styles[key] = GlyphStyle(run.style, face, run.link, *rest)
+    known = context.memo.find(_GLYPH_STYLES, key)
+    if known is None:
+        known = GlyphStyle(run.style, face, run.link, *rest)
+        context.memo.store(_GLYPH_STYLES, key, known)
     return known
 
 

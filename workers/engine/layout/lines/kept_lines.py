@@ -1,59 +1,54 @@
-"""Lines of texts that a template keeps for its next documents: titles, labels, fixed sentences."""
+"""Text that a template remembers for its next documents: titles, labels, fixed sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.lines.fragments import Lines
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Inline, LineBreak, TextRun
 from workers.engine.tree.styles.computed import Style
 
-MAX_KEPT: Final = 128  # texts of one template
-# Of one document: what differs in each document must not push out what is the same in all of them.
-_MAX_NEW: Final = 32
-_MAX_CHARACTERS: Final = 600  # of a text
-_MAX_INLINES: Final = 8
+_MAX_CHARACTERS: Final = 600  # longer texts are rarely the same in two documents
 
 
-def break_kept_lines(
+def remember_lines(
     context: LayoutContext,
     inlines: Sequence[Inline],
     style: Style,
     width: float,
     break_: Callable[[], Lines],
 ) -> Lines:
-    """Return the kept lines of a text at a width, or else those that `break_` returns.
+    """Return the lines of a text at a width, or else those that `break_` returns.
 
     They depend on nothing but the text, its styles and the width.
     """
-    kept = context.kept
-    if kept is None or len(inlines) > _MAX_INLINES or style.paragraph.initial_letter is not None:
-        return break_()
     described: list[Any] = [id(style.text), id(style.paragraph), width]
+    if style.paragraph.initial_letter is not None or not describe_text(inlines, described):
+        return break_()
+    key = tuple(described)
+    return context.memo.template.remember(LINES, key, break_, holds=(style, inlines))
+
+
+def describe_text(inlines: Iterable[Inline], out: list[Any]) -> bool:
+    """Append what the lines of a text depend on; return False unless all is text, and short."""
     length = 0
     for inline in inlines:
         if type(inline) is TextRun:
-            described += (inline.text, id(inline.style), inline.link)
+            out += (inline.text, id(inline.style), inline.link)
             length += len(inline.text)
         elif type(inline) is LineBreak:
-            described.append(id(inline.style))
+            out.append(id(inline.style))
         else:
-            return break_()
-    if length > _MAX_CHARACTERS:
-        return break_()
-    key = tuple(described)
-    entry = kept.lines.pop(key, None)
-    if entry is None:
-        lines = break_()
-        if context.new_lines >= _MAX_NEW:
-            return lines
-        context.new_lines += 1
-        # The identities in the key are those of styles, which live with the entry.
-        entry = lines, style, inlines
-        if len(kept.lines) >= MAX_KEPT:
-            del kept.lines[next(iter(kept.lines))]
-    kept.lines[key] = entry  # the last one used is the last one to go
-    found: Lines = entry[0]
-    return found
+            return False
+    return length <= _MAX_CHARACTERS
+
+
+def _size_of(lines: Lines) -> int:
+    parts = sum(len(line.fragments) for line in lines.lines)
+    return 500 + 200 * len(lines.lines) + 300 * parts
+
+
+LINES: Final[Kind[tuple[Any, ...], Lines]] = Kind(size_of=_size_of)

@@ -34,6 +34,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Note
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes
@@ -140,6 +141,10 @@ class _Trial(NamedTuple):
         return len(self.rest) < 2 and all(note.resume is not None for note in self.rest)
 
 
+# The height of the content of an area in an earlier pass, and the notes called in it.
+_HEIGHTS: Final[Kind[tuple[object, ...], tuple[float, tuple[str, ...]]]] = Kind()
+
+
 class FootnoteFiller:
     """Fills the areas of one flow on one page; `pending` are the notes that continue in the next."""
 
@@ -212,12 +217,12 @@ class FootnoteFiller:
         """Return the content of an area, at the height found in an earlier pass if that still fits."""
         if context.references is None:
             return area.search()
-        known: tuple[float, tuple[str, ...]] | None = context.flow_cache.get(blocks, *key)
+        known = context.memo.find(_HEIGHTS, (id(blocks), *key))
         trial = None if known is None else area.search_again(*known)
         if trial is None:
             trial = area.search()
             if trial is not None:
-                context.flow_cache.set(blocks, *key, value=(area.height, trial.names))
+                context.memo.store(_HEIGHTS, (id(blocks), *key), (area.height, trial.names))
         return trial
 
     def fill_clipped(

@@ -4,8 +4,9 @@ pages.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.positioning import draw_positioned
@@ -22,17 +23,23 @@ from workers.engine.layout.context import (
     Resume,
     format_mm,
 )
-from workers.engine.layout.pages.kept_content import lay_out_kept
+from workers.engine.layout.lines.hyphenation import can_hyphenate
+from workers.engine.layout.lines.kept_lines import describe_text
 from workers.engine.layout.pages.plans import PagePlan, RunningContent
 from workers.engine.tree.document import PageMaster, RunningBox
-from workers.engine.tree.nodes import Block, Container, Role
+from workers.engine.tree.memo import Kind
+from workers.engine.tree.nodes import Block, Container, Paragraph, Role, Row, TextRun
 from workers.engine.tree.page_values import PageValues
-from workers.engine.tree.styles.computed import Overflow
+from workers.engine.tree.styles.computed import Overflow, Style
 from workers.engine.units import Length, LengthKind, mm
 
 # Header and footer may take the rest; on labels and other small pages, half of what margins leave.
 _MIN_BODY_HEIGHT: Final = mm(20)
 _MIN_LABEL_HEIGHT: Final = mm(1)
+
+_RUNNING: Final[Kind[tuple[PageMaster, PageValues], RunningContent]] = Kind()
+_ESTIMATED: Final[Kind[tuple[PageMaster, bool, bool, int], RunningContent]] = Kind()
+_STATIC: Final[Kind[tuple[RunningBox, float], Fragment]] = Kind()
 
 
 def lay_out_running_content(
@@ -47,11 +54,11 @@ def lay_out_running_content(
     """
     if context.references is None:
         return _lay_out_running_content(context, master, values, known)
-    key = ("running", master, values)
-    made: RunningContent | None = context.cache.get(key)
-    if made is None:
-        made = context.cache[key] = _lay_out_running_content(context, master, values, known)
-    return made
+    return context.memo.remember(
+        _RUNNING,
+        (master, values),
+        lambda: _lay_out_running_content(context, master, values, known),
+    )
 
 
 def _lay_out_running_content(
@@ -81,11 +88,10 @@ def estimate_running_content(
     Its values are assumptions, and what is laid out is only as high as the final one, mostly. So
     pages share it, but for what makes headers differ in height: a first page, or the other side.
     """
-    key = ("estimated", master, values.is_first, values.is_blank, values.number % 2)
-    made: RunningContent | None = context.cache.get(key)
-    if made is None:
-        made = context.cache[key] = lay_out_running_content(context, master, values)
-    return made
+    key = master, values.is_first, values.is_blank, values.number % 2
+    return context.memo.remember(
+        _ESTIMATED, key, lambda: lay_out_running_content(context, master, values)
+    )
 
 
 def find_page_area(plan: PagePlan) -> Rectangle:
@@ -195,11 +201,9 @@ def _lay_out_running_box(
     if box.content.is_static:
         if known is not None:
             return known
-        key = ("static running", box, page.width)
-        static: Fragment | None = context.cache.get(key)
-        if static is None:
-            static = context.cache[key] = _lay_out_evaluated(context, box, page, values)
-        return static
+        return context.memo.remember(
+            _STATIC, (box, page.width), lambda: _lay_out_evaluated(context, box, page, values)
+        )
     return _lay_out_evaluated(context, box, page, values)
 
 
@@ -216,12 +220,72 @@ def _lay_out_evaluated(
         context.path.pop()
         return fragment
 
-    def lay_out() -> Fragment:
+    def lay_out() -> _LaidOutText:
+        reports_before = context.findings.report_count
         fragment = lay_out_box(context, box, Region(page.width), None, content)
         assert fragment is not None
-        return fragment
+        has_reported = context.findings.report_count > reports_before
+        return _LaidOutText(fragment, None if has_reported else 100 * len(described))
 
-    return lay_out_kept(context, box, blocks, page.width, lay_out)
+    # The text of most headers and footers is the same in every document of a template.
+    described: list[Any] = [id(box.style), id(box.source.location), page.width]
+    if not _is_plain(box.style) or not _describe(blocks, described):
+        return lay_out().fragment
+    memo, key = context.memo.template, tuple(described)
+    return memo.remember(TEXTS, key, lay_out, holds=(box, blocks)).fragment
+
+
+class _LaidOutText(NamedTuple):
+    """A header or footer of text, and its bytes; None for one that has reported something."""
+
+    fragment: Fragment
+    size: int | None
+
+
+TEXTS: Final[Kind[tuple[Any, ...], _LaidOutText]] = Kind(size_of=lambda text: text.size)
+
+
+def _describe(blocks: Iterable[Block], out: list[Any]) -> bool:
+    """Append what the layout of blocks depends on; return False unless all of them are text whose
+    styles ask for nothing that is reported once.
+    """
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            if block.extra is not None or block.outline is not None or _may_report(block):
+                return False
+            out += (Paragraph, id(block.style), len(block.inlines))
+            is_text = describe_text(block.inlines, out)
+        elif isinstance(block, Row):
+            out += (Row, id(block.style), block.gap, block.align, len(block.children))
+            is_text = _describe(block.children, out)
+        elif isinstance(block, Container):
+            if block.position or block.floating or block.columns:
+                return False
+            out += (Container, id(block.style), block.is_box, len(block.children))
+            is_text = _describe(block.children, out)
+        else:
+            return False
+        if not is_text or block.id is not None or not _is_plain(block.style):
+            return False
+        # The place is in messages about content that does not fit.
+        out += (id(block.source.location), block.source.loop)
+    return True
+
+
+def _is_plain(style: Style) -> bool:
+    return (
+        style.box.background_image is None
+        and style.box.overflow is not Overflow.SHRINK
+        and style.paragraph.initial_letter is None
+        and style.paragraph.line_grid is None
+    )
+
+
+def _may_report(node: Paragraph) -> bool:
+    """Return whether a font may lack what a style asks for, or a language has no hyphenation."""
+    hyphenates = node.style.paragraph.hyphens == "auto"
+    texts = [inline.style for inline in node.inlines if isinstance(inline, TextRun)]
+    return any(text.features or (hyphenates and not can_hyphenate(text.lang)) for text in texts)
 
 
 def _lay_out_shrinking(

@@ -21,6 +21,7 @@ from workers.engine.layout.elements.tables.rows import (
 )
 from workers.engine.layout.elements.tables.spans import RowSpans, SpanningCell, grow_rows
 from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
+from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     Block,
     Caption,
@@ -171,12 +172,15 @@ class TableGrid:
         return [with_heights(row, heights, at) for at, row in enumerate(laid_out)]
 
 
+_GRIDS: Final[Kind[tuple[Table, float], TableGrid]] = Kind(Lifetime.WIDTHS)
+
+
 def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
     """Return the grid of a table at a width, cached."""
-    key = ("grid", node, width)
-    known: TableGrid | None = context.cache.get(key)
-    if known is not None:
-        return known
+    return context.memo.remember(_GRIDS, (node, width), lambda: _make_grid(context, node, width))
+
+
+def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
     rows = [row for body in node.bodies for row in body.rows]
     carried = CarriedTotals(node.totals, rows)
     groups = group_by_template([*rows, *_outer_rows(node, carried)])
@@ -184,7 +188,7 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
     edges = [0.0]
     for column in reversed(widths) if node.style.paragraph.is_rtl else widths:
         edges.append(edges[-1] + column)
-    grid = TableGrid(
+    return TableGrid(
         node=node,
         edges=edges,
         fractions=fractions,
@@ -200,8 +204,6 @@ def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
             for style in (*(row.style for row, _ in groups), *(body.style for body in node.bodies))
         ),
     )
-    context.cache[key] = grid
-    return grid
 
 
 def all_rows(node: Table) -> list[TableRow]:

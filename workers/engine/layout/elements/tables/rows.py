@@ -30,6 +30,7 @@ from workers.engine.layout.display import Fill, Owner, TextRows
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
+from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     CellContent,
     CellTemplate,
@@ -401,25 +402,29 @@ def lay_out_cell(
     return fragment
 
 
+_BARE_STYLES: Final[Kind[int, Style]] = Kind()
+_PARAGRAPHS: Final[Kind[tuple[TableRow, int], Paragraph]] = Kind()
+
+
 def _paragraph_of(context: LayoutContext, cell: CellPlan, row: TableRow, text: str) -> Paragraph:
     """Return the paragraph of a cell that needs more than a line, cached for split rows."""
-    key = ("cell", row, cell.first)
-    paragraph: Paragraph | None = context.cache.get(key)
-    if paragraph is None:
-        source = Source(cell.template.source.location, row.loop)
+
+    def make() -> Paragraph:
         style = _without_box(context, cell.template.style)
-        paragraph = Paragraph(source, cell.template.role, style, (TextRun(text, style.text),))
-        context.cache[key] = paragraph
-    return paragraph
+        source = Source(cell.template.source.location, row.loop)
+        return Paragraph(source, cell.template.role, style, (TextRun(text, style.text),))
+
+    return context.memo.remember(_PARAGRAPHS, (row, cell.first), make)
 
 
 def _without_box(context: LayoutContext, style: Style) -> Style:
     """Return the style of text that is alone in a cell, which has the box, cached by style."""
-    bare: Style | None = context.style_cache.get(style, "bare")
-    if bare is None:
-        bare = replace(style, box=INITIAL_STYLE.box, breaks=INITIAL_STYLE.breaks)
-        context.style_cache.set(style, "bare", value=bare)
-    return bare
+    return context.memo.template.remember(
+        _BARE_STYLES,
+        id(style),
+        lambda: replace(style, box=INITIAL_STYLE.box, breaks=INITIAL_STYLE.breaks),
+        holds=style,
+    )
 
 
 def _draw_in(
