@@ -6,11 +6,13 @@ import errno
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
+from msgspec import field
+
 from shared.clock import ticks
+from shared.records import Record
 
 T = TypeVar("T")
 
@@ -52,8 +54,7 @@ class ErrorKind(StrEnum):
     INTERNAL = "internal"
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorBody:
+class ErrorBody(Record, frozen=True):
     """The content of an error response, before the front adds status and timestamp."""
 
     status: int

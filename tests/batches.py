@@ -90,7 +90,7 @@ class SliceWorker:
     def run(self, argument: dict[str, Any]) -> None:
         self.taken.append(argument["batch"])
         if "chunk" in argument:
-            run_slice(Slice.decode(argument), self.farm, self.batch_context)
+            run_slice(Slice.of_builtins(argument), self.farm, self.batch_context)
         else:
             run_assembly(Assembly(argument["batch"]), self.batch_context)
 

@@ -412,7 +412,7 @@ class ScriptedWorker:
     def _take(self, message: bytes) -> None:
         task, argument = read_message(message)
         if task == JOBS_TASK:
-            self._take_slice(JobSlice.decode(argument))
+            self._take_slice(JobSlice.of_builtins(argument))
         else:
             self._take_job(RenderJob.decode(argument))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
 from flask import Request
+from msgspec.structs import replace
 
 from api.admission.body import BodyStream
 from api.auth.guard import Principal

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, Final
+
+from msgspec.structs import replace
 
 from api.ports import Ports
 from shared.errors import Unavailable

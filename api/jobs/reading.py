@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response
+from msgspec.structs import replace
 
 from api.http import write_json
 from api.long_poll import long_poll, stopping

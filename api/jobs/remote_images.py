@@ -6,9 +6,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from dataclasses import replace
 from threading import Lock
 from typing import BinaryIO, Final, cast
+
+from msgspec.structs import replace
 
 from api.admission.body import SPOOL_BYTES
 from api.jobs.concurrency import ConcurrencyLimit

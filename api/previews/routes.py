@@ -102,7 +102,7 @@ class PreviewRoutes:
         ticket: Ticket,
         cell: Cell,
     ) -> RenderJob:
-        body = received.request.encode()
+        body = received.request.encode().encode()
         ahead = cell.clock_ahead()
         return RenderJob(
             id=job_id,

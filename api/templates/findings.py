@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
 
 from flask import g
+from msgspec.structs import replace
 
 from api.admission.gate import admit_validation
 from api.auth.guard import Principal

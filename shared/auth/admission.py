@@ -49,7 +49,7 @@ class AdmissionCache:
         with reachable():
             found = self._find(keys=[_state_key(key_digest)], args=list(starts))
         text, counters = cast("tuple[bytes | None, list[bytes | None]]", found or (None, []))
-        state = None if text is None else KeyState.decode(text)
+        state = None if text is None else _read_state(text)
         count_lookup(self._observer, Cache.KEYS, is_hit=state is not None)
         if state is None:
             return None
@@ -118,6 +118,13 @@ class AdmissionCache:
                     pipe.hdel(key, "seeded")
                 count += sum(pipe.execute())
         return count
+
+
+def _read_state(text: bytes) -> KeyState | None:
+    try:
+        return KeyState.decode(text)
+    except ValueError:  # as another version of the service wrote it
+        return None
 
 
 def _state_key(key_digest: str) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from shared.auth.scopes import Scope, decode_scopes, encode_scopes
+from msgspec import field
+
+from shared.auth.scopes import Scope
 from shared.jobs.records import Allowance
+from shared.records import Record
 from shared.usage.metering import Totals
 from shared.usage.periods import Period
 
 
-@dataclass(frozen=True, slots=True)
-class KeyState:
+class KeyState(Record, frozen=True):
     """The state of a key and of its account, as last written to the database.
 
     `max_draft_pages` is None on plans without a draft allowance. `rate_limit` is `N/second` or
@@ -34,7 +35,8 @@ class KeyState:
     rate_limit: str | None
     key_revoked: bool
     key_expires_at: datetime | None
-    scopes: frozenset[Scope]
+    # Processes of an earlier release cannot read `scopes` as a list.
+    scopes: frozenset[Scope] = field(name="granted")
     account_disabled: bool
     email_verified: bool
 
@@ -43,26 +45,6 @@ class KeyState:
         if self.plan != "free":
             return None
         return self.max_draft_pages if allowance is Allowance.DRAFT else self.max_pages
-
-    def encode(self) -> str:
-        """Write the state as JSON."""
-        raw = asdict(self)
-        raw["key_expires_at"] = self.key_expires_at and self.key_expires_at.isoformat()
-        raw["scopes"] = encode_scopes(self.scopes)
-        return json.dumps(raw, separators=(",", ":"))
-
-    @classmethod
-    def decode(cls, text: str | bytes) -> KeyState | None:
-        """Read a state from its JSON, None if a version without scopes wrote it."""
-        raw: dict[str, Any] = json.loads(text)
-        expires_at, scopes = raw.pop("key_expires_at"), raw.pop("scopes", None)
-        if scopes is None:
-            return None
-        return cls(
-            **raw,
-            key_expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
-            scopes=decode_scopes(scopes),
-        )
 
 
 @dataclass(frozen=True, slots=True)

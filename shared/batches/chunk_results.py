@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, and_, insert, select, update
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, and_, insert, select, update
 
 from shared.batches.records import (
     Batch,
@@ -37,7 +38,7 @@ def start_slice(session: Session, requested: Slice, *, at: datetime) -> tuple[Ba
     row = session.execute(
         select(batch_chunks).where(_is(requested.batch_id, requested.number))
     ).mappings()
-    chunk = next((_read(found) for found in row), None)
+    chunk = next((Chunk.of_row(found) for found in row), None)
     batch = find_batch(session, requested.batch_id)
     if chunk is None or batch is None or chunk.done != requested.done:
         return None
@@ -117,20 +118,6 @@ def _set_status(session: Session, chunk: Chunk, status: ChunkStatus) -> None:
         update(batch_chunks)
         .where(_is(chunk.batch_id, chunk.number), batch_chunks.c.done == chunk.done)
         .values(status=status)
-    )
-
-
-def _read(row: RowMapping) -> Chunk:
-    return Chunk(
-        batch_id=row["batch_id"],
-        number=row["number"],
-        first_index=row["first_index"],
-        count=row["count"],
-        body_offset=row["body_offset"],
-        body_length=row["body_length"],
-        done=row["done"],
-        done_bytes=row["done_bytes"],
-        status=ChunkStatus(row["status"]),
     )
 
 

@@ -9,8 +9,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from msgspec import field
+
 from shared.errors import ErrorBody
-from shared.jobs.records import Meter, PinnedTemplate
+from shared.jobs.records import MESSAGE_VERSION, Meter, PinnedTemplate
+from shared.records import Record
 
 _BATCH_ID: Final = re.compile(r"batch_([a-z2-7]{24})\Z")
 _ITEM_JOB_ID: Final = re.compile(r"job_([a-z2-7]{24})-(0|[1-9][0-9]{0,8})\Z")
@@ -64,16 +67,14 @@ class ItemStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class CsvHeader:
+class CsvHeader(Record, frozen=True):
     """The header of a CSV batch: the path of each column, and the delimiter."""
 
     columns: tuple[str, ...]
     delimiter: str
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Record, frozen=True):
     """An accepted batch. `body_key` is None once its body is deleted.
 
     `error` is the error body if the result could not be produced; `traceparent` is the span of the
@@ -88,7 +89,7 @@ class Batch:
     status: BatchStatus
     output: BatchOutput
     kind: BatchKind
-    head: CsvHeader | None
+    head: CsvHeader | None = field(name="header")
     is_draft: bool
     template: str
     pinned: PinnedTemplate
@@ -111,8 +112,7 @@ class Batch:
         return self.expires_at is not None and self.expires_at <= at
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Record, frozen=True):
     """A range of a batch's documents; `done` documents, `done_bytes` of its bytes, have ended."""
 
     batch_id: str
@@ -136,8 +136,7 @@ class Chunk:
         return self.done >= self.count
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentCounts:
+class DocumentCounts(Record, frozen=True):
     """The number of documents of a batch by state, and the pages of those that succeeded.
 
     The states add up to the total of the batch.
@@ -151,8 +150,7 @@ class DocumentCounts:
     pages: int
 
 
-@dataclass(frozen=True, slots=True)
-class PdfLocation:
+class PdfLocation(Record, frozen=True):
     """The location of an item's PDF within the blob of its part."""
 
     offset: int
@@ -160,8 +158,7 @@ class PdfLocation:
     crc32: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentResult:
+class DocumentResult(Record, frozen=True):
     """The result of one document. `place` is None in a merged batch, and if there is no PDF."""
 
     index: int
@@ -187,12 +184,11 @@ class BatchItem:
     warnings: Sequence[Mapping[str, Any]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     """A request to a worker: render a chunk from its document `done` on."""
 
-    batch_id: str
-    number: int
+    batch_id: str = field(name="batch")
+    number: int = field(name="chunk")
     done: int
 
     @property
@@ -200,47 +196,16 @@ class Slice:
         """The deterministic name of its message."""
         return f"{self.batch_id}:{self.number}:{self.done}"
 
-    def encode(self) -> Mapping[str, Any]:
-        """Encode it as the argument of a message."""
-        return {"v": 1, "batch": self.batch_id, "chunk": self.number, "done": self.done}
 
-    @classmethod
-    def decode(cls, raw: Mapping[str, Any]) -> Slice:
-        """Decode it from the argument of a message.
-
-        Raises:
-            ValueError: the message is of another version.
-        """
-        if raw.get("v") != 1:
-            raise ValueError("message of another version")
-        return cls(str(raw["batch"]), int(raw["chunk"]), int(raw["done"]))
-
-
-@dataclass(frozen=True, slots=True)
-class JobSlice:
+class JobSlice(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     """A request to a worker: run some of an account's accepted renders."""
 
-    id: str
+    id: str = field(name="slice")
 
     @property
     def name(self) -> str:
         """The name of its message."""
         return self.id
-
-    def encode(self) -> Mapping[str, Any]:
-        """Encode it as the argument of a message."""
-        return {"v": 1, "slice": self.id}
-
-    @classmethod
-    def decode(cls, raw: Mapping[str, Any]) -> JobSlice:
-        """Decode it from the argument of a message.
-
-        Raises:
-            ValueError: the message is of another version.
-        """
-        if raw.get("v") != 1:
-            raise ValueError("message of another version")
-        return cls(str(raw["slice"]))
 
 
 def item_job_id(batch_id: str, index: int) -> str:

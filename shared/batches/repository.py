@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -12,12 +12,10 @@ from sqlalchemy import RowMapping, case, exists, func, insert, literal, select, 
 
 from shared.batches.records import (
     Batch,
-    BatchKind,
     BatchOutput,
     BatchStatus,
     Chunk,
     ChunkStatus,
-    CsvHeader,
     DocumentCounts,
 )
 from shared.batches.rotation import add_to_rotation
@@ -28,7 +26,6 @@ from shared.db.slots import belongs_to_slots
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
 from shared.error_bodies import write_error_body
 from shared.errors import ErrorBody
-from shared.jobs.records import Allowance, Meter, PinnedTemplate
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
 
 # The results of a batch are kept for a day, its record for a week.
@@ -52,7 +49,7 @@ def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
         "id": batch.id,
         "status": batch.status.value,
         "total": batch.total,
-        **asdict(counts),
+        **counts.to_builtins(),
         "created_at": timestamp(batch.created_at),
     }
     if batch.error is not None:
@@ -63,30 +60,10 @@ def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
 
 def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
     """Insert a batch and its chunks; with the commit it is accepted."""
-    row = {
-        "id": batch.id,
-        "account_id": batch.account_id,
-        "workspace_id": batch.workspace_id,
-        "user_id": batch.user_id,
-        "request_id": batch.request_id,
-        "status": batch.status,
-        "output": batch.output,
-        "kind": batch.kind,
-        "charset": None,  # the stored body is UTF-8
-        "header": asdict(batch.head) if batch.head else None,
-        "is_draft": batch.is_draft,
-        "template": batch.template,
-        "pinned": asdict(batch.pinned),
-        "meter": {**asdict(batch.meter), "allowance": batch.meter.allowance.value},
-        "total": batch.total,
-        "body_key": batch.body_key,
-        "body_bytes": batch.body_bytes,
-        "created_at": batch.created_at,
-        "traceparent": batch.traceparent,
-    }
+    row = batch.to_builtins() | {"charset": None}  # the stored body is UTF-8
     add_to_rotation(session, batch.account_id, at=batch.created_at)
     session.execute(insert(batches).values(row))
-    session.execute(insert(batch_chunks), [_chunk_row(chunk) for chunk in chunks])
+    session.execute(insert(batch_chunks), [chunk.to_builtins() for chunk in chunks])
 
 
 def find_batch(session: Session, batch_id: str, *, account_id: str | None = None) -> Batch | None:
@@ -272,34 +249,7 @@ def clear_body_key(session: Session, batch_id: str) -> None:
 
 def read_batch(row: RowMapping | Mapping[str, Any]) -> Batch:
     """Read a batch from its row."""
-    meter, head = row["meter"], row["header"]
-    return Batch(
-        id=row["id"],
-        account_id=row["account_id"],
-        workspace_id=row["workspace_id"],
-        user_id=row["user_id"],
-        request_id=row["request_id"],
-        status=BatchStatus(row["status"]),
-        output=BatchOutput(row["output"]),
-        kind=BatchKind(row["kind"]),
-        head=CsvHeader(tuple(head["columns"]), head["delimiter"]) if head else None,
-        is_draft=row["is_draft"],
-        template=row["template"],
-        pinned=PinnedTemplate(**row["pinned"]),
-        meter=Meter(**{**meter, "allowance": Allowance(meter["allowance"])}),
-        total=row["total"],
-        body_key=row["body_key"],
-        body_bytes=row["body_bytes"],
-        created_at=row["created_at"],
-        result_key=row["result_key"],
-        result_bytes=row["result_bytes"],
-        started_at=row["started_at"],
-        finished_at=row["finished_at"],
-        expires_at=row["expires_at"],
-        error=row["error"],
-        traceparent=row["traceparent"],
-        removed_at=row["removed_at"],
-    )
+    return Batch.of_row(row)
 
 
 def _finish(
@@ -380,7 +330,3 @@ def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
         "expires_at": expires_at,
         "sweep_at": expires_at,
     }
-
-
-def _chunk_row(chunk: Chunk) -> dict[str, Any]:
-    return {**asdict(chunk), "status": chunk.status.value}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any, Final
 
-from shared import json_text
-from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from msgspec import field
+from msgspec.structs import replace
+
+from shared.errors import ErrorBody
+from shared.records import Record
 
 MESSAGE_VERSION: Final = 1
 
@@ -68,8 +68,7 @@ class ClaimStorage(StrEnum):
     BLOB = "blob"
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Record, frozen=True):
     """A claim check: the bytes themselves when inline, else the key they are stored under."""
 
     home: ClaimStorage
@@ -78,8 +77,7 @@ class Claim:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedTemplate:
+class PinnedTemplate(Record, frozen=True):
     """A template reference resolved to fixed content, so that a retry renders the same.
 
     `version` is None for live content. `sha256` is the key of the content table. `links` are the SHA-256 of
@@ -92,8 +90,7 @@ class PinnedTemplate:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(Record, frozen=True):
     """The account and billing period that a render is charged to, and its cap.
 
     `cap` is the page allowance, enforced at commit; None for plans without a limit.
@@ -115,8 +112,7 @@ class ImageProblem(StrEnum):
     UNFETCHED = "unfetched"  # the fetcher was unavailable or busy
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedImage:
+class FetchedImage(Record, frozen=True):
     """The result of fetching an image for a job: its bytes, or the problem.
 
     A job may request images several times; `round` counts from 1.
@@ -128,8 +124,7 @@ class FetchedImage:
     text: str = ""
 
 
-@dataclass(slots=True)  # not frozen: that would cost 2 µs for each; treat it as immutable
-class RenderJob:
+class RenderJob(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     """One admitted render, validation, inspection or preview.
 
     `deadline` is seconds since 1970; after it no request is answered 200. A recorded job has a row in the
@@ -174,38 +169,6 @@ class RenderJob:
         """Whether the PDF has the DRAFT mark and no encryption."""
         return self.meter.allowance is Allowance.DRAFT
 
-    def encode(self) -> str:
-        """Write the job as a JSON message."""
-        return _encode(self)
-
-    @classmethod
-    def decode(cls, text: str) -> RenderJob:
-        """Read a job from its JSON message.
-
-        Raises:
-            ValueError: the message is of another version.
-        """
-        raw = _decode_versioned(text)
-        template = raw.pop("template")
-        return cls(
-            **{key: raw[key] for key in ("id", "request_id", "workspace_id", "charset", "flow")},
-            admitted_at=raw["admitted_at"],
-            deadline=raw["deadline"],
-            meter=read_meter(raw["meter"]),
-            body_kind=BodyKind(raw["body_kind"]),
-            body=_read_claim(raw["body"]),
-            template=PinnedTemplate(**template) if template else None,
-            purpose=Purpose(raw["purpose"]),
-            # Messages of an earlier release lack these.
-            lane=Lane(raw.get("lane", Lane.INTERACTIVE)),
-            is_recorded=raw.get("is_recorded", False),
-            budget_seconds=raw.get("budget_seconds"),
-            traceparent=raw.get("traceparent"),
-            is_fetched_for=raw.get("is_fetched_for", False),
-            images={address: _image(each) for address, each in raw.get("images", {}).items()},
-            output=RenderOutput(raw.get("output", RenderOutput.PDF)),
-        )
-
 
 class OutcomeStatus(StrEnum):
     """The final state of a job."""
@@ -215,8 +178,7 @@ class OutcomeStatus(StrEnum):
     SUSPENDED = "suspended"  # not yet: `wanted` are addresses of images that its front fetches
 
 
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
+class JobOutcome(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     """The result of a job: a PDF and its page count, the findings of a validation as the client receives
     them, the properties of an uploaded file, or an error.
 
@@ -236,38 +198,10 @@ class JobOutcome:
     timings: Mapping[str, float] = field(default_factory=dict)
     findings: Mapping[str, Any] | None = None
     started_at: float | None = None
-    warnings: Sequence[Mapping[str, Any]] = ()
+    warnings: tuple[Mapping[str, Any], ...] = ()
     properties: Mapping[str, Any] | None = None
-    wanted: Sequence[str] = ()
+    wanted: tuple[str, ...] = ()
     round: int = 0  # of fetching images that this run of the job knew of
-
-    def encode(self) -> str:
-        """Write the outcome as a JSON message."""
-        return _encode(self)
-
-    @classmethod
-    def decode(cls, text: str | bytes) -> JobOutcome:
-        """Read an outcome from its JSON message.
-
-        Raises:
-            ValueError: the message is of another version.
-        """
-        raw = _decode_versioned(text)
-        return cls(
-            job_id=raw["job_id"],
-            status=OutcomeStatus(raw["status"]),
-            pages=raw["pages"],
-            filename=raw["filename"],
-            pdf=_read_claim(raw["pdf"]) if raw["pdf"] else None,
-            error=read_error(raw["error"]) if raw["error"] else None,
-            timings=raw["timings"],
-            findings=raw["findings"],
-            started_at=raw.get("started_at"),
-            warnings=tuple(raw.get("warnings", ())),
-            properties=raw.get("properties"),
-            wanted=tuple(raw.get("wanted", ())),
-            round=raw.get("round", 0),
-        )
 
 
 # JSON text never contains this byte, so the first one terminates it.
@@ -296,65 +230,3 @@ def decode_reply(reply: bytes) -> JobOutcome:
     if outcome.pdf is None or not data:
         return outcome
     return replace(outcome, pdf=replace(outcome.pdf, data=data))
-
-
-def _encode(message: RenderJob | JobOutcome) -> str:
-    # Not `asdict`, which copies recursively and takes three times as long.
-    values = zip(message.__slots__, _GETTERS[type(message)](message), strict=True)
-    return json_text.encode({"v": MESSAGE_VERSION, **dict(values)}, default=_plain).decode()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return b64encode(value).decode("ascii")
-    if is_dataclass(value) and not isinstance(value, type):  # as the standard library meets one
-        return {each.name: getattr(value, each.name) for each in fields(value)}
-    raise TypeError(f"not a message value: {type(value).__name__}")
-
-
-_GETTERS: Final = {kind: attrgetter(*kind.__slots__) for kind in (RenderJob, JobOutcome)}
-
-
-def _decode_versioned(text: str | bytes) -> dict[str, Any]:
-    raw: dict[str, Any] = json_text.decode(text)
-    if raw.pop("v", None) != MESSAGE_VERSION:
-        raise ValueError("message of another version")
-    return raw
-
-
-def _read_claim(raw: dict[str, Any]) -> Claim:
-    return Claim(ClaimStorage(raw["home"]), raw["size"], b64decode(raw["data"]), raw["key"])
-
-
-def _image(raw: dict[str, Any]) -> FetchedImage:
-    claim, problem = raw["claim"], raw["problem"]
-    return FetchedImage(
-        raw["round"],
-        _read_claim(claim) if claim else None,
-        ImageProblem(problem) if problem else None,
-        raw["text"],
-    )
-
-
-def read_meter(raw: Mapping[str, Any]) -> Meter:
-    """Read a meter from its dictionary (`dataclasses.asdict`)."""
-    return Meter(
-        raw["account_id"],
-        raw["period"],
-        Allowance(raw["allowance"]),
-        raw["cap"],
-        raw.get("template_id"),  # messages of an earlier release lack it
-    )
-
-
-def read_error(raw: Mapping[str, Any]) -> ErrorBody:
-    """Read an error from its dictionary (`dataclasses.asdict`)."""
-    code = raw["code"]
-    return ErrorBody(
-        status=raw["status"],
-        message=raw["message"],
-        kind=ErrorKind(raw["kind"]),
-        code=ErrorCode(code) if code else None,
-        data=raw["data"],
-        stack_trace=tuple(raw["stack_trace"]),
-    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
+from msgspec.structs import replace
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
 from shared.clock import timestamp
@@ -19,6 +20,7 @@ from shared.db.slots import belongs_to_slots
 from shared.db.tables import jobs
 from shared.db.upsert import add_rows
 from shared.jobs.records import Lane
+from shared.records import Record
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
 
 RESULT_RETENTION: Final = timedelta(hours=24)
@@ -78,8 +80,7 @@ _LIST: Final[Select[Any]] = (
 _END: Final = update(jobs).where(_IS_JOB)
 
 
-@dataclass(slots=True)  # not frozen: that would cost 2 µs for each; treat it as immutable
-class JobRecord:
+class JobRecord(Record, frozen=True):
     """A row of the job table. `error` is the error body for the client."""
 
     id: str
@@ -150,7 +151,7 @@ def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
 def find_job(session: Session, job_id: str) -> JobRecord | None:
     """Return a job of any account, None if there is none."""
     row = session.execute(_FIND, {"of_job": job_id}).mappings().first()
-    return None if row is None else _record(row)
+    return None if row is None else JobRecord.of_row(row)
 
 
 def list_jobs(
@@ -171,7 +172,7 @@ def list_jobs(
         session, jobs, account_id, statuses=words, limit=limit, start_after=start_after
     )
     found = session.execute(_LIST, {"of_jobs": newest}).mappings() if newest else ()
-    return [_record(row) for row in found]
+    return [JobRecord.of_row(row) for row in found]
 
 
 def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> AbstractSet[str]:
@@ -213,7 +214,7 @@ def list_unfinished_jobs(
         .order_by(jobs.c.queued_at, jobs.c.id)
         .limit(limit)
     )
-    return [_record(row) for row in session.execute(found).mappings()]
+    return [JobRecord.of_row(row) for row in session.execute(found).mappings()]
 
 
 def mark_jobs_requeued(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
@@ -238,7 +239,7 @@ def list_due_jobs(
         .order_by(jobs.c.sweep_at)
         .limit(limit)
     )
-    return [_record(row) for row in session.execute(found).mappings()]
+    return [JobRecord.of_row(row) for row in session.execute(found).mappings()]
 
 
 def mark_result_deleted(
@@ -260,7 +261,7 @@ def _make_notifications(
 
     def write(row: RowMapping) -> Mapping[str, Any]:
         end = values[row["id"]] | {"status": ends[row["id"]].status}
-        return write_job(replace(_record(row), **end))
+        return write_job(replace(JobRecord.of_row(row), **end))
 
     return [
         WebhookNotification(row["account_id"], _EVENTS[status], partial(write, row))
@@ -290,10 +291,3 @@ def _new_row(record: JobRecord) -> dict[str, Any]:
     # Columns that a new job leaves empty are omitted: each one costs a conversion.
     row = {name: getattr(record, name) for name in _NEW}
     return row | {"status": record.status.value, "lane": record.lane.value}
-
-
-def _record(row: RowMapping) -> JobRecord:
-    raw: dict[str, Any] = {**row}
-    return JobRecord(
-        **raw | {"status": JobStatus(raw["status"]), "lane": Lane(raw["lane"])},
-    )

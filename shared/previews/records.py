@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from shared import json_text
+from msgspec import field
+
 from shared.jobs.records import BodyKind
+from shared.records import Record
 
 DEFAULT_SCALE: Final = 96 / 72  # pixels per point
 MIN_SCALE: Final = 0.1
@@ -39,8 +40,7 @@ MEDIA_TYPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewData:
+class PreviewData(Record, frozen=True):
     """The data of a preview, in the same format as the body of a render."""
 
     kind: BodyKind
@@ -48,8 +48,7 @@ class PreviewData:
     flow: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewRequest:
+class PreviewRequest(Record, frozen=True):
     """A request for one page of a document. `template` is None where the job refers to a stored one.
 
     `page` counts from 1; `scale` is pixels per point. `links` are those of `template`, as of a
@@ -62,36 +61,3 @@ class PreviewRequest:
     scale: float = DEFAULT_SCALE
     format: PreviewFormat = PreviewFormat.PNG
     links: Mapping[str, str] = field(default_factory=dict)
-
-    def encode(self) -> bytes:
-        """Encode the request as JSON."""
-        data = self.data
-        return json_text.encode(
-            {
-                "template": self.template,
-                "data": None if data is None else [data.kind.value, data.text, data.flow],
-                "page": self.page,
-                "scale": self.scale,
-                "format": self.format.value,
-                "links": dict(self.links),
-            }
-        )
-
-    @classmethod
-    def decode(cls, text: bytes) -> PreviewRequest:
-        """Read a request that `encode` wrote.
-
-        Raises:
-            ValueError: the text is not JSON.
-            KeyError: a field is missing.
-        """
-        raw: dict[str, Any] = json_text.decode(text)
-        data = raw["data"]
-        return cls(
-            template=raw["template"],
-            data=None if data is None else PreviewData(BodyKind(data[0]), data[1], data[2]),
-            page=raw["page"],
-            scale=raw["scale"],
-            format=PreviewFormat(raw["format"]),
-            links=raw.get("links", {}),
-        )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import cast
 
 from redis import Redis
@@ -12,11 +10,11 @@ from redis import Redis
 from shared.errors import Unavailable
 from shared.queue.connection import UnfitRedisError, assert_durable, connect, reachable
 from shared.queue.names import FARM_LAYOUT
+from shared.records import Record
 from shared.shards import ShardAddress, component_name
 
 
-@dataclass(frozen=True, slots=True)
-class ShardLayout:
+class ShardLayout(Record, frozen=True):
     """The name of a shard, and the names of all shards of its farm."""
 
     name: str
@@ -26,16 +24,6 @@ class ShardLayout:
     def of(cls, shard: ShardAddress, shards: Sequence[ShardAddress]) -> ShardLayout:
         """Return the layout of the settings; the order of the shards is ignored."""
         return cls(shard.name, tuple(sorted(each.name for each in shards)))
-
-    def encode(self) -> str:
-        """Encode the layout deterministically as JSON."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-    @classmethod
-    def decode(cls, text: str | bytes) -> ShardLayout:
-        """Decode the JSON of `encode`."""
-        raw = json.loads(text)
-        return cls(str(raw["name"]), tuple(raw["shards"]))
 
 
 def find_layout(redis: Redis) -> ShardLayout | None:

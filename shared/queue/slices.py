@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Final, TypeAlias, cast
 
+from msgspec import field
 from redis import Redis
 
 from shared.batches.records import JobSlice, Slice
 from shared.clock import epoch
+from shared.jobs.records import MESSAGE_VERSION
 from shared.queue.connection import reachable
 from shared.queue.messages import TaskMessage
 from shared.queue.names import (
@@ -22,6 +23,7 @@ from shared.queue.names import (
 )
 from shared.queue.publisher import Publisher
 from shared.queue.worker_presence import find_held_tasks
+from shared.records import Record
 
 # Time for a slice beyond its longest document: its other documents, and storing them.
 _SLICE_SLACK_SECONDS: Final = 120.0
@@ -29,32 +31,15 @@ _ASSEMBLE_SECONDS: Final = 3600.0
 _STOP_SECONDS: Final = 3600  # longer than any slice may take; the database has the final state
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(Record, frozen=True, tag_field="v", tag=MESSAGE_VERSION):
     """The task of assembling the PDF of a merged batch."""
 
-    batch_id: str
+    batch_id: str = field(name="batch")
 
     @property
     def name(self) -> str:
         """The deterministic name of the task."""
         return f"{self.batch_id}:assembly"
-
-    def encode(self) -> Mapping[str, Any]:
-        """Encode the task as a message's argument."""
-        return {"v": 1, "batch": self.batch_id}
-
-    @classmethod
-    def decode(cls, message: Mapping[str, Any]) -> Assembly:
-        """Decode a message's argument.
-
-        Raises:
-            ValueError, KeyError, TypeError: the argument is invalid.
-        """
-        batch_id = message["batch"]
-        if not isinstance(batch_id, str):
-            raise TypeError(f"batch is {type(batch_id).__name__}, expected text")
-        return cls(batch_id)
 
 
 BatchWork: TypeAlias = Slice | JobSlice | Assembly
@@ -112,4 +97,4 @@ class SliceQueue:
     def _make_message(self, work: BatchWork) -> TaskMessage:
         seconds = _ASSEMBLE_SECONDS if isinstance(work, Assembly) else self._slice_seconds
         task = _TASKS[type(work)]
-        return TaskMessage(task, work.name, BATCH, work.encode(), seconds, admitted_at=epoch())
+        return TaskMessage(task, work.name, BATCH, work.to_builtins(), seconds, admitted_at=epoch())

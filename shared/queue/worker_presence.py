@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field
 from typing import Final, cast
 
+from msgspec import field
 from redis import Redis
 
 from shared.queue.ages import record_passed
@@ -18,14 +18,14 @@ from shared.queue.connection import reachable
 from shared.queue.names import DRAINED, HELD_TASKS, WORKERS, WORKERS_SEEN
 from shared.queue.process_reports import ProcessReports
 from shared.queue.scripts import register
+from shared.records import Record
 
 REPORT_SECONDS: Final = 1.0
 TASK_LEASE_SECONDS: Final = 4.0
 _REPORTS: Final = ProcessReports(WORKERS, WORKERS_SEEN, valid_seconds=TASK_LEASE_SECONDS)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerReport:
+class WorkerReport(Record, frozen=True):
     """A worker's report: host and process, queues, slots and busy slots.
 
     `held` is the number of running and prefetched tasks, by queue.
@@ -53,7 +53,7 @@ def report_worker(
         Unavailable: Redis is unreachable.
     """
     with reachable(), redis.pipeline() as pipe:
-        _REPORTS.store(pipe, worker.name, asdict(worker))
+        _REPORTS.store(pipe, worker.name, worker.to_builtins())
         register(redis, "renew_leases")(
             keys=[HELD_TASKS], args=[TASK_LEASE_SECONDS, *task_ids], client=pipe
         )
@@ -80,9 +80,7 @@ def find_workers(redis: Redis) -> Sequence[WorkerReport]:
     Raises:
         Unavailable: Redis is unreachable.
     """
-    return [
-        WorkerReport(**{**word, "queues": tuple(word["queues"])}) for word in _REPORTS.find(redis)
-    ]
+    return [WorkerReport.of_builtins(report) for report in _REPORTS.find(redis)]
 
 
 def find_held_tasks(redis: Redis) -> AbstractSet[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from sqlalchemy import insert, or_, select
 
 from shared.db.session import Session

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 from shared import json_text
 from shared.clock import timestamp
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.identifiers import TEMPLATE_ID
 from shared.jobs.records import Allowance, Meter
+from shared.records import Record
 
 EVENT_TYPE: Final = "pressroom.pages"
 EVENT_SOURCE: Final = "/pressroom/workers"
@@ -21,7 +23,7 @@ EVENT_SOURCE: Final = "/pressroom/workers"
 COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
 
 # The limits of the ledger's columns: one event beyond them would block all others of its batch.
-_MAX_ID: Final = 64
+_ID: Final = Meta(min_length=1, max_length=64)
 _MAX_PAGES: Final = 1_000_000_000
 
 
@@ -65,6 +67,20 @@ def allowance_exceeded(meter: Meter, used: int) -> ErrorBody:
         ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
         {"cap": meter.cap, "usage": used},
     )
+
+
+class _EventData(Record, frozen=True):
+    pages: Annotated[int, Meta(ge=0, le=_MAX_PAGES)]
+    allowance: Allowance
+    period: date
+    template: Annotated[str, Meta(pattern="^" + TEMPLATE_ID.pattern)] | None = None
+
+
+class _CloudEvent(Record, frozen=True, tag_field="type", tag=EVENT_TYPE):
+    id: Annotated[str, _ID]
+    subject: Annotated[str, _ID]
+    time: Annotated[datetime, Meta(tz=True)]
+    data: _EventData
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +129,17 @@ class UsageEvent:
         Raises:
             ValueError: the text is not a usage event, or a field is missing or invalid.
         """
-        try:
-            raw = json.loads(text)
-            if raw["type"] != EVENT_TYPE:
-                raise ValueError(f"event type {raw['type']!r}, expected {EVENT_TYPE!r}")
-            data = raw["data"]
-            return cls(
-                job_id=_text(raw["id"]),
-                account_id=_text(raw["subject"]),
-                period=_day(data["period"]),
-                allowance=Allowance(data["allowance"]),
-                pages=_count(data["pages"]),
-                occurred_at=_instant(raw["time"]),
-                template_id=_template_id(data.get("template")),
-            )
-        except (KeyError, TypeError, RecursionError) as error:
-            raise ValueError(f"not a usage event: {error!r}") from error
+        event = _CloudEvent.decode(text)
+        data = event.data
+        return cls(
+            job_id=event.id,
+            account_id=event.subject,
+            period=data.period.isoformat(),
+            allowance=data.allowance,
+            pages=data.pages,
+            occurred_at=event.time,
+            template_id=data.template,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,34 +160,3 @@ def metering_args(meter: Meter, ended: Iterable[EndedDocument]) -> list[str | in
     for each in ended:
         args += each.pages, "" if each.event is None else each.event.encode()
     return args
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID:
-        raise ValueError(f"expected text of 1 to {_MAX_ID} characters, got {value!r}")
-    return value
-
-
-def _template_id(value: object) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or not TEMPLATE_ID.match(value):
-        raise ValueError(f"expected a template id, got {value!r}")
-    return value
-
-
-def _day(value: object) -> str:
-    return date.fromisoformat(_text(value)).isoformat()
-
-
-def _count(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_PAGES:
-        raise ValueError(f"expected a number of pages, got {value!r}")
-    return value
-
-
-def _instant(value: object) -> datetime:
-    instant = datetime.fromisoformat(_text(value))
-    if instant.tzinfo is None:
-        raise ValueError(f"expected an instant with a time zone, got {value!r}")
-    return instant

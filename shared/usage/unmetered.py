@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, String, and_, cast, func, literal,
 
 from shared.db.session import Session
 from shared.db.tables import batch_items, batch_parts, batches, jobs, usage_ledger
-from shared.jobs.records import RenderJob, read_meter
+from shared.jobs.records import Meter, RenderJob
 from shared.jobs.repository import JobStatus
 from shared.usage.metering import UsageEvent
 
@@ -72,7 +72,7 @@ def _unmetered_items() -> Select[Any]:
 def _read_items(session: Session, query: Select[Any]) -> list[UsageEvent]:
     events = []
     for item_job_id, raw_meter, pages, ended_at in session.execute(query):
-        meter = read_meter(raw_meter)
+        meter = Meter.of_builtins(raw_meter)
         events.append(UsageEvent.of(meter, item_job_id, pages=pages, at=ended_at))
     return events
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import threading
 import time
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from flask import Request
+from msgspec.structs import replace
 from sqlalchemy import select, update
 
 from api.jobs.preference import read_async_preference

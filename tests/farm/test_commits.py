@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs.records import Allowance, JobOutcome, Lane, OutcomeStatus

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import time
-from dataclasses import replace
 from io import BytesIO
 
 import pikepdf
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 from deploy.embedded.loopback import free_port

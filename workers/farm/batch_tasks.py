@@ -11,6 +11,7 @@ from shared.batches.records import JobSlice, Slice
 from shared.errors import Unavailable
 from shared.queue.names import ASSEMBLE_TASK, JOBS_TASK, SLICE_TASK
 from shared.queue.slices import Assembly
+from shared.records import Record
 from shared.telemetry.log import get_logger
 from workers.batches.assembly import run_assembly
 from workers.batches.context import BatchContext
@@ -19,7 +20,7 @@ from workers.batches.slices import run_slice
 from workers.farm.tasks import UNREADABLE, FarmTask, drop_message, read_argument
 from workers.render.run import RenderContext
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Record)
 
 log: Final = get_logger(__name__)
 
@@ -32,11 +33,11 @@ def register_batch_tasks(
     """Register the tasks; both getters are called in the child process that runs a task."""
 
     def register(
-        name: str, decode: Callable[[Any], T], run: Callable[[T, RenderContext, BatchContext], None]
+        name: str, kind: type[T], run: Callable[[T, RenderContext, BatchContext], None]
     ) -> None:
         def work(*arguments: Any, **named: Any) -> None:
             try:
-                task = decode(read_argument(arguments, named))
+                task = kind.of_builtins(read_argument(arguments, named))
             except UNREADABLE as error:
                 drop_message(error, get_context().tally)
                 return
@@ -44,11 +45,11 @@ def register_batch_tasks(
 
         app.task(work, name=name, base=FarmTask)
 
-    register(SLICE_TASK, Slice.decode, run_slice)
-    register(JOBS_TASK, JobSlice.decode, run_job_slice)
+    register(SLICE_TASK, Slice, run_slice)
+    register(JOBS_TASK, JobSlice, run_job_slice)
     register(
         ASSEMBLE_TASK,
-        Assembly.decode,
+        Assembly,
         lambda task, _, batch_context: run_assembly(task, batch_context),
     )
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
+from msgspec import structs
+
 from shared.clock import epoch
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs.lifecycle import JobLifecycle
@@ -152,7 +154,7 @@ def _run(job: RenderJob, context: RenderContext) -> None:
         with context.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
             outcome = _attempt(job, context)
         # Not under the watchdog: storing the end of a recorded job has no deadline.
-        _end(job, replace(outcome, started_at=started_at), context)
+        _end(job, structs.replace(outcome, started_at=started_at), context)
         return
     # The commit is under the watchdog too: after the deadline it would be refused.
     with context.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
@@ -224,7 +226,7 @@ def _attempt(job: RenderJob, context: RenderContext) -> JobOutcome:
 
 
 def _suspended(job: RenderJob, images: WorkspaceImages) -> JobOutcome:
-    return JobOutcome(job.id, OutcomeStatus.SUSPENDED, wanted=images.wanted, round=job.round)
+    return JobOutcome(job.id, OutcomeStatus.SUSPENDED, wanted=tuple(images.wanted), round=job.round)
 
 
 def _render(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
@@ -233,7 +235,7 @@ def _render(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> 
         return _suspended(job, images)
     with context.traces.span("store", bytes=len(pdf)):
         store = context.flow.store_pdf if job.is_recorded else context.claims.store
-        return replace(outcome, pdf=store(job.id, pdf))
+        return structs.replace(outcome, pdf=store(job.id, pdf))
 
 
 def make_pdf(
@@ -258,7 +260,7 @@ def make_pdf(
         pages=rendered.pages,
         filename=rendered.filename,
         timings={"queue": queued_ms, **timer.stop()},
-        warnings=summarise(rendered.warnings, left_out=rendered.warnings_left_out),
+        warnings=tuple(summarise(rendered.warnings, left_out=rendered.warnings_left_out)),
     )
     return outcome, rendered.pdf
 
@@ -294,7 +296,7 @@ def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) ->
         return _suspended(job, images)
     timings = {"queue": queued_ms, **timer.stop()}
     stored = context.claims.store(job.id, file) if file else None
-    return replace(outcome, pdf=stored, timings=timings)
+    return structs.replace(outcome, pdf=stored, timings=timings)
 
 
 _RUNS: Final = {

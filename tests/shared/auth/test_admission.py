@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from shared.auth.admission import AdmissionCache
@@ -61,7 +61,7 @@ def test_a_state_comes_back_as_it_was_put(cache):
 def test_a_state_without_scopes_is_read_from_the_database_again(cache, redis):
     cache.put(DIGEST, STATE)
     key = f"key:{DIGEST}"
-    old = {name: value for name, value in json.loads(STATE.encode()).items() if name != "scopes"}
+    old = {name: value for name, value in json.loads(STATE.encode()).items() if name != "granted"}
     redis.hset(key, "state", json.dumps(old))
     assert cache.find(DIGEST) is None
 

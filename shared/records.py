@@ -1,0 +1,56 @@
+"""Records that travel between processes as JSON, each declared once as a struct (decision 0380)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, Self
+
+import msgspec
+
+from shared import json_text
+
+# Beyond 64 bits, and lone surrogates.
+_WITHOUT_JSON: Final = (UnicodeEncodeError, OverflowError)
+
+
+class Record(msgspec.Struct, frozen=True):
+    """A record that is sent or stored as JSON; fields with a default may be missing."""
+
+    def encode(self) -> str:
+        """Write the record as JSON; see `json_text.encode`."""
+        try:
+            return msgspec.json.encode(self).decode()
+        except _WITHOUT_JSON:
+            return json_text.encode(msgspec.to_builtins(self)).decode()
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> Self:
+        """Read a record from its JSON.
+
+        Raises:
+            ValueError: the text is not JSON, or not of such a record in this version.
+        """
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except RecursionError as error:
+            raise ValueError("JSON that nests too deep") from error
+
+    def to_builtins(self) -> Any:
+        """Return the record as dictionaries, lists and texts; instants are left as they are."""
+        return msgspec.to_builtins(self, builtin_types=(datetime,))
+
+    @classmethod
+    def of_builtins(cls, value: Any) -> Self:
+        """Read a record from dictionaries, lists and texts; other fields are ignored.
+
+        Raises:
+            ValueError: they are not of such a record in this version.
+        """
+        return msgspec.convert(value, cls)
+
+    @classmethod
+    def of_row(cls, row: Mapping[Any, Any]) -> Self:
+        """Read a record from a row with a column of the name of each field."""
+        # Names of columns are of a subclass, which msgspec refuses.
+        return msgspec.convert({str(name): value for name, value in row.items()}, cls)
