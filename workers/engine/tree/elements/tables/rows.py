@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from workers.engine.diagnostics import format_count
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree.build_state import BuildState, Evaluation, Scope
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.compiler.loops import compile_loop
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.lets import compile_with_lets
@@ -44,6 +44,9 @@ from workers.engine.tree.styles.computed import WhiteSpace
 _ROLES: Final = {"td": Role.CELL, "th": Role.HEAD_CELL}
 _OF_BODIES: Final = frozenset({"repeat", "count"})
 
+# Makes the cells of a row in a style, with their template.
+MakeCells = Callable[[Scope, ComputedStyle], tuple[RowTemplate, Sequence[CellContent]]]
+
 
 @dataclass(frozen=True, slots=True)
 class RowCompiler:
@@ -65,10 +68,6 @@ class RowCompiler:
             return compile_controlled(element, context, self.rows)
         if not self.is_body:
             _report_in_section(element, context)
-        plain = [_plain_text(cell) for cell in element.elements()]
-        is_plain = all(text is not None for text in plain) and not self.has_spans
-        if is_plain and not {"id", "lang"} & element.attributes.keys():
-            return _PlainRows(self, element, context).builder()
         return compile_controlled(element, context, self._compile_row)
 
     def check_width(self, element: Element, context: CompileContext) -> None:
@@ -92,41 +91,58 @@ class RowCompiler:
                 )
         return self.totals.count(context) if counts and self.is_body else None
 
-    def repeats(self, element: Element, context: CompileContext) -> bool:
-        """Return whether a row is repeated on each fragment."""
-        return self.is_body and bool(context.read_constant(element, "repeat"))
-
-    def uses_totals(self, context: CompileContext) -> bool:
-        """Return whether a row, compiled in a context of its own, shows running totals."""
-        return self.is_body and bool(self.totals.elements) and TOTALS in context.used
-
     def _compile_row(self, element: Element, outer: CompileContext) -> NodeBuilder:
-        """Compile a row whose cells hold more than text, or depend on data in number or style."""
+        """Compile a row; its cells are texts where none depends on data in number or style."""
         context = replace(outer, used=set())
         element_style = context.compile_style(element)
-        location = element.location
-        source = source_maker(location)
-        identity = context.compile_attribute(element, "id")
-        counts, repeats = self.counting(element, context), self.repeats(element, context)
-        cells = self._compile_cells(element, context)
+        counts = self.counting(element, context)
+        repeats = self.is_body and bool(context.read_constant(element, "repeat"))
+        general = partial(self._general_cells, element, context, repeats=repeats)
+        is_plain = not (self.has_spans or {"id", "lang"} & element.attributes.keys()) and all(
+            _plain_text(cell) is not None for cell in element.elements()
+        )
+        make_cells = (
+            _TextCells(element, context, general, repeats=repeats) if is_plain else general()
+        )
         self.check_width(element, context)
-        uses_totals = self.uses_totals(context)
+        uses_totals = self.is_body and bool(self.totals.elements) and TOTALS in context.used
         outer.used.update(context.used)
 
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-            own = element_style.compute(scope, parent)
-            inner = element_style.enter(scope).fork()
-            counted = _count(counts, inner, uses_totals=uses_totals)
-            inner.row = row = RowBuilder(scope.spanned)
-            cells.build(inner, own, [])
-            own_id = read_id(identity, scope)
-            template = RowTemplate(
-                source(scope), own.style, tuple(row.cells), repeats, own_id, row.starts
-            )
-            row.finish(len(scope.columns.columns), scope, location, repeats=repeats)
-            out.append(TableRow(template, row.contents, scope.loop, counted))
+            own, inner = element_style.compute(scope, parent), element_style.enter(scope)
+            counted: TotalValues = ()
+            running: RunningTotals | None = None
+            if counts is not None or uses_totals:
+                inner, running = inner.fork(), scope.running_totals
+            if counts is not None and running is not None:
+                counted = running.count(counts, inner)
+            if uses_totals and running is not None:
+                inner.names[TOTALS] = running.record()
+            template, contents = make_cells(inner, own)
+            out.append(TableRow(template, contents, scope.loop, counted))
 
         return NodeBuilder(build, is_static=False)
+
+    def _general_cells(
+        self, element: Element, context: CompileContext, *, repeats: bool
+    ) -> MakeCells:
+        """Compile cells that hold more than text, or depend on data in number or style."""
+        source, identity = source_maker(element.location), context.compile_attribute(element, "id")
+        cells = self._compile_cells(element, context)
+
+        def make(scope: Scope, computed: ComputedStyle) -> tuple[RowTemplate, list[CellContent]]:
+            row = RowBuilder(scope.spanned)
+            inner = scope.enter(row=row)
+            cells.build(inner, computed, [])
+            template = RowTemplate(
+                *(source(scope), computed.style, tuple(row.cells), repeats),
+                read_id(identity, scope),
+                row.starts,
+            )
+            row.finish(len(scope.columns.columns), scope, element.location, repeats=repeats)
+            return template, row.contents
+
+        return make
 
     def _compile_cells(self, parent: Element, context: CompileContext) -> NodeBuilder:
         return sequence(
@@ -241,190 +257,90 @@ class CellStyles:
         return self._blocks
 
 
-class _PlainRows:
-    """The fast path: a `tr` whose cells are plain text and do not depend on data in number."""
+class _TextCells:
+    """Cells of text whose number and styles do not depend on data: one function evaluates them all.
 
-    __slots__ = (
-        *(
-            "_blocks_by_cell",
-            "_compile_blocks",
-            "cells",
-            "condition",
-            "counts",
-            "element",
-            "is_counting",
-        ),
-        *(
-            "element_style",
-            "loop",
-            "made",
-            "location",
-            "locations",
-            "repeats",
-            "scopes",
-            "spans",
-            "tags",
-            "templates",
-        ),
-        *("texts", "uses_totals"),
-    )
+    Rows that need more are made by `general`: those that keep line ends, or fail.
+    """
 
-    def __init__(self, rows: RowCompiler, element: Element, context: CompileContext) -> None:
-        self.element = element
-        self.location = element.location
-        attributes = element.attributes
-        self.loop = compile_loop(element, context) if "for" in attributes else None
-        inner = replace(context if self.loop is None else self.loop.context, used=set())
-        self.condition = (
-            inner.compile_expression(attributes["if"], element.location)
-            if "if" in attributes
-            else None
-        )
-        self.element_style = inner.compile_style(element)
-        self.counts, self.repeats = rows.counting(element, inner), rows.repeats(element, inner)
-        cells = list(element.elements())
-        self.cells = [CellStyles(cell, inner) for cell in cells]
-        self.tags = [cell.tag for cell in cells]
-        self.locations = [cell.location for cell in cells]
-        self.spans: list[int] = [inner.read_constant(cell, "colspan") for cell in cells]
-        self.scopes = [_scope_of(cell, inner) for cell in cells]
-        templates = [_cell_template(_plain_text(cell) or (), cell, inner) for cell in cells]
-        self.templates = templates
-        literals = tuple(text for each in templates if (text := each.literal) is not None)
-        self.texts: Callable[[Scope], tuple[str, ...]] = (
-            compile_texts(tuple(templates), collapse=collapse_and_trim)
-            if len(literals) < len(templates)
-            else _Literals(literals)
-        )
-        self._compile_blocks = inner.compile_blocks
-        self._blocks_by_cell: list[NodeBuilder] = []
-        self.made: dict[tuple[ComputedStyle, TableColumns], _PlainTemplate] = {}
-        rows.check_width(element, context)
-        self.uses_totals = rows.uses_totals(inner)
-        self.is_counting = self.counts is not None or self.uses_totals
-        (context if self.loop is None else self.loop.context).used.update(inner.used)
-        if self.loop is not None:
-            self.loop.propagate_names()
-
-    def builder(self) -> NodeBuilder:
-        """Return the compiled rows."""
-        return NodeBuilder(
-            self._build if self.loop is None else self._build_iterations, is_static=False
-        )
-
-    def _build(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        if self.condition is None or self.condition.evaluate(scope):
-            inner = scope.fork() if self.is_counting else scope
-            out.append(self._make(inner, parent))
-
-    def _build_iterations(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        assert self.loop is not None
-        condition, make = self.condition, self._make
-        out += [
-            make(inner, parent)
-            for inner in self.loop.iterate(scope, self.loop.evaluate_items(scope))
-            if condition is None or condition.evaluate(inner)
-        ]
-
-    def _make(self, scope: Scope, parent: ComputedStyle) -> TableRow:
-        """Build a row; a row that counts may change its scope."""
-        computed = self.element_style.compute(scope, parent)
-        columns: TableColumns = scope.columns
-        template = self.made.get((computed, columns))
-        if template is None:
-            template = self._template(computed, columns, scope)
-        counted: TotalValues = ()
-        if self.is_counting:
-            counted = _count(self.counts, scope, uses_totals=self.uses_totals)
-        try:
-            texts: Sequence[CellContent] = self.texts(scope)
-        except EVALUATION_ERRORS:
-            self._report_failures(scope)
-            texts = ("",) * len(self.cells)
-        if template.changes:
-            texts = self._convert_cells(texts, template, scope)
-        return TableRow(template.row, texts, scope.loop, counted)
-
-    def _template(
-        self, computed: ComputedStyle, columns: TableColumns, scope: Scope
-    ) -> _PlainTemplate:
-        cells, styles, at = [], [], 0
-        for cell, tag, location, span, scope_of in zip(
-            self.cells, self.tags, self.locations, self.spans, self.scopes, strict=True
-        ):
-            own = cell.at(columns, at).compute(scope, computed)
-            cells.append(
-                CellTemplate(Source(location), _ROLES[tag], own.style, span, 1, None, scope_of)
+    def __init__(
+        self,
+        element: Element,
+        context: CompileContext,
+        general: Callable[[], MakeCells],
+        *,
+        repeats: bool,
+    ) -> None:
+        self._location, self._repeats = element.location, repeats
+        self._general: MakeCells | None = None
+        self._compile_general = general
+        self._cells = [
+            (
+                CellStyles(cell, context),
+                Source(cell.location),
+                _ROLES[cell.tag],
+                context.read_constant(cell, "colspan"),
+                _scope_of(cell, context),
             )
+            for cell in element.elements()
+        ]
+        templates = tuple(
+            _cell_template(_plain_text(cell) or (), cell, context) for cell in element.elements()
+        )
+        literals = tuple(text for each in templates if (text := each.literal) is not None)
+        self._texts: Callable[[Scope], tuple[str, ...]] = (
+            compile_texts(templates, collapse=collapse_and_trim)
+            if len(literals) < len(templates)
+            else lambda _: literals
+        )
+        self._made: dict[
+            tuple[ComputedStyle, TableColumns], tuple[RowTemplate, tuple[str, ...]]
+        ] = {}
+
+    def __call__(
+        self, scope: Scope, computed: ComputedStyle
+    ) -> tuple[RowTemplate, Sequence[CellContent]]:
+        """Return the cells of one row with their template."""
+        columns: TableColumns = scope.columns
+        made = self._made.get((computed, columns))
+        if made is None:
+            if len(self._made) > MAX_CACHED:
+                self._made.clear()
+            made = self._made[computed, columns] = self._make_template(scope, computed)
+        template, transforms = made
+        if not template.is_text:
+            return self._make_general(scope, computed)
+        try:
+            texts = self._texts(scope)
+        except EVALUATION_ERRORS:
+            return self._make_general(scope, computed)
+        return template, [*map(apply_text_transform, texts, transforms)] if transforms else texts
+
+    def _make_general(
+        self, scope: Scope, computed: ComputedStyle
+    ) -> tuple[RowTemplate, Sequence[CellContent]]:
+        self._general = self._general or self._compile_general()
+        return self._general(scope, computed)
+
+    def _make_template(
+        self, scope: Scope, computed: ComputedStyle
+    ) -> tuple[RowTemplate, tuple[str, ...]]:
+        """Return the template of rows in one style, and the text-transforms of their cells if any."""
+        columns: TableColumns = scope.columns
+        cells, styles, at = [], [], 0
+        for cell, source, role, span, scope_of in self._cells:
+            own = cell.at(columns, at).compute(scope, computed)
+            cells.append(CellTemplate(source, role, own.style, span, 1, None, scope_of))
             styles.append(own)
             at += span
-        if at != len(columns.columns):  # columns that depend on data are not checked before
-            scope.state.findings.error(
-                "cell-count", cell_count_message(at, len(columns.columns)), self.location
-            )
         is_text = all(map(is_one_line, styles))
-        row = RowTemplate(
-            Source(self.location), computed.style, tuple(cells), self.repeats, is_text=is_text
-        )
-        changes = not is_text or any(own.transform != "none" for own in styles)
-        template = _PlainTemplate(row, tuple(styles), changes)
-        if len(self.made) > MAX_CACHED:
-            self.made.clear()
-        self.made[computed, columns] = template
-        return template
-
-    def _convert_cells(
-        self, texts: Sequence[CellContent], template: _PlainTemplate, scope: Scope
-    ) -> list[CellContent]:
-        """Apply text-transform, and convert cells that keep line ends to blocks."""
-        changed: list[CellContent] = []
-        for text, computed, blocks_of_cell in zip(
-            texts, template.styles, self._block_cells(), strict=True
-        ):
-            if is_one_line(computed):
-                changed.append(apply_text_transform(str(text), computed.transform))
-            else:
-                blocks: list[Any] = []
-                blocks_of_cell.build(scope, computed, blocks)
-                changed.append(tuple(blocks))
-        return changed
-
-    def _block_cells(self) -> list[NodeBuilder]:
-        """Return the cells compiled as blocks, which most rows never need."""
-        if not self._blocks_by_cell:
-            cells = self.element.elements()
-            self._blocks_by_cell = [
-                self._compile_blocks(cell.children, owner=cell) for cell in cells
-            ]
-        return self._blocks_by_cell
-
-    def _report_failures(self, scope: Scope) -> None:
-        state: BuildState = scope.state
-        for template, location in zip(self.templates, self.locations, strict=True):
-            for expression in template.expressions:
-                state.report_failure((expression,), scope, location)
-
-
-class _PlainTemplate:
-    """The template of all plain rows in one style; `changes` if texts need more than collapsing."""
-
-    __slots__ = ("changes", "row", "styles")
-
-    def __init__(self, row: RowTemplate, styles: tuple[ComputedStyle, ...], changes: bool) -> None:
-        self.row = row
-        self.styles = styles
-        self.changes = changes
-
-
-def _count(counts: list[Evaluation] | None, scope: Scope, *, uses_totals: bool) -> TotalValues:
-    """Add a row to the totals of its table, and set the running totals its cells read."""
-    running: RunningTotals | None = scope.running_totals
-    counted: TotalValues = ()
-    if counts is not None and running is not None:
-        counted = running.count(counts, scope)
-    if uses_totals and running is not None:
-        scope.names[TOTALS] = running.record()
-    return counted
+        if is_text and at != len(columns.columns):  # columns that depend on data
+            message = cell_count_message(at, len(columns.columns))
+            scope.state.findings.error("cell-count", message, self._location)
+        source = Source(self._location)
+        template = RowTemplate(source, computed.style, tuple(cells), self._repeats, is_text=is_text)
+        transforms = tuple(own.transform for own in styles)
+        return template, () if {*transforms} == {"none"} else transforms
 
 
 # --- reading the tree -----------------------------------------------------------------------------------
@@ -489,15 +405,3 @@ def _cell_template(texts: Iterable[Text], cell: Element, context: CompileContext
     if parts and isinstance(parts[-1], str):
         parts[-1] = parts[-1].rstrip(" ")
     return TextTemplate(tuple(part for part in parts if part != "") or ("",))
-
-
-class _Literals:
-    """The texts of a row without expressions."""
-
-    __slots__ = ("texts",)
-
-    def __init__(self, texts: tuple[str, ...]) -> None:
-        self.texts = texts
-
-    def __call__(self, _: Scope) -> tuple[str, ...]:
-        return self.texts
