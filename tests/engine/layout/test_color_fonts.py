@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from random import Random
 from typing import Any
 
@@ -21,18 +22,15 @@ from fontTools.varLib.varStore import OnlineVarStoreBuilder
 from tests.engine.layout.test_own_fonts import Stored, damaged, fonts_in, rendered
 from tests.golden import make_color_fonts as make
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.fonts import color_glyphs
-from workers.engine.layout.fonts.color_glyphs import (
-    Layer,
-    Solid,
-    count_color_glyphs,
-    is_color_glyph,
-    read_color_glyph,
-)
+from workers.engine.layout.fonts import Cluster, color_tables
+from workers.engine.layout.fonts.color_tables import count_color_glyphs, is_color_glyph
 from workers.engine.layout.fonts.faces import Face, Traits
 from workers.engine.layout.fonts.families import FallbackChain, split_by_fallback
 from workers.engine.layout.fonts.properties import FontRefusedError
 from workers.engine.layout.fonts.sanitizing import inspect_font, instantiate, sanitize_font
+from workers.engine.layout.svg import color_glyphs
+from workers.engine.layout.svg.color_glyphs import DrawnGlyph, draw_color_glyphs
+from workers.engine.units import BLACK
 
 PAINTS, LAYERS = make.make_paints(), make.make_layers()
 
@@ -43,10 +41,17 @@ def face_of(data: bytes) -> Face:
     return Face("Swatch", program, name="Swatch", traits=Traits(is_custom=True))
 
 
-def parts_of(data: bytes, char: str) -> tuple[Any, ...] | None:
-    face = face_of(data)
-    read = read_color_glyph(face, face.glyphs[char])
-    return None if read is None else read.parts
+def drawn(face: Face, char: str) -> DrawnGlyph | None:
+    return draw_color_glyphs(face, Cluster(((face.glyphs[char], 0, 0),), 0, char), BLACK)
+
+
+def drawn_from(data: bytes, char: str) -> DrawnGlyph | None:
+    return drawn(face_of(data), char)
+
+
+def fills(data: bytes, char: str) -> list[bytes]:
+    """Return the colours of the shapes of a glyph."""
+    return re.findall(rb"([\d. ]+) (?:rg|g)\n", drawn_from(data, char).form.content)
 
 
 def colr_glyph(name: str) -> make.Paint:
@@ -100,18 +105,13 @@ def test_a_font_of_pictures_alone_is_refused_by_the_name_of_their_table(tag):
 def test_a_glyph_without_colours_paints_its_outline_in_the_colour_of_the_text():
     face = face_of(LAYERS)
     assert not is_color_glyph(face, face.glyphs["1"])
-    [layer] = read_color_glyph(face, face.glyphs["1"]).parts
-    assert isinstance(layer, Layer)
-    assert layer.paint.color.rgb is None
+    assert drawn(face, "1").uses_text_color
+    assert fills(LAYERS, "1") == [b"0"]
 
 
 def test_layers_have_the_colours_of_the_first_palette():
-    layers = parts_of(LAYERS, "A")
-    assert [layer.paint.color.rgb for layer in layers] == [
-        (1.0, 204 / 255, 26 / 255),
-        (217 / 255, 26 / 255, 38 / 255),
-        None,  # that of the text
-    ]
+    # The last is that of the text.
+    assert fills(LAYERS, "A") == [b"1 0.8 0.101961", b"0.85098 0.101961 0.14902", b"0"]
 
 
 def test_a_variable_paint_is_that_of_the_instance():
@@ -136,9 +136,8 @@ def test_a_variable_paint_is_that_of_the_instance():
     for weight in (400, 900):
         program = hb.Face(hb.Blob(instantiate(variable.program, {"wght": weight})))
         face = Face("M", program, name="M", traits=Traits(is_custom=True))
-        [layer] = read_color_glyph(face, face.glyphs["A"]).parts
-        lefts.append(layer.clips[0].bounds[0])
-    assert lefts == [350, 750]
+        lefts.append(drawn(face, "A").form.box[0])
+    assert lefts == [349, 749]  # a unit beside the shape
 
 
 def test_a_feature_whose_tag_is_no_text_refuses_the_font():
@@ -153,7 +152,7 @@ def test_a_feature_whose_tag_is_no_text_refuses_the_font():
 
 def test_a_cycle_of_glyphs_ends():
     glyphs = {"A": colr_glyph("u0042"), "B": make.layers(colr_glyph("u0041"), make.PAINTS["A"])}
-    assert len(parts_of(make.make_font("Cycle", glyphs), "A")) == 1
+    assert len(fills(make.make_font("Cycle", glyphs), "A")) == 1
 
 
 def laughing(glyphs: int = 1) -> bytes:
@@ -165,15 +164,15 @@ def laughing(glyphs: int = 1) -> bytes:
 
 
 def test_a_graph_that_explodes_is_cut_and_a_font_of_them_is_refused(monkeypatch):
-    parts = parts_of(laughing(), "A")
-    assert parts is None or len(parts) <= color_glyphs.MAX_OPERATIONS
-    monkeypatch.setattr(color_glyphs, "MAX_FONT_OPERATIONS", 200_000)
+    glyph = drawn_from(laughing(), "A")
+    assert glyph is None or glyph.size <= color_glyphs.MAX_CONTENT
+    monkeypatch.setattr(color_tables, "MAX_FONT_OPERATIONS", 200_000)
     with pytest.raises(FontRefusedError, match="paint more than 200,000"):
         inspect_font(laughing(10))
 
 
 def test_a_font_of_too_many_colour_glyphs_is_refused(monkeypatch):
-    monkeypatch.setattr(color_glyphs, "MAX_COLOR_GLYPHS", 5)
+    monkeypatch.setattr(color_tables, "MAX_COLOR_GLYPHS", 5)
     with pytest.raises(FontRefusedError, match="has 7 colour glyphs; at most 5"):
         inspect_font(LAYERS)
 
@@ -193,14 +192,13 @@ def test_a_deep_graph_is_refused():
 def test_coordinates_that_no_page_has_make_the_glyph_an_outline():
     matrix = {"xx": 30_000, "yx": 0, "xy": 0, "yy": 30_000, "dx": 0, "dy": 0}
     data = nested(5, PaintFormat.PaintTransform, Transform=matrix)
-    assert parts_of(data, "A") is None
+    assert drawn_from(data, "A") is None
     assert drawn_pages(data, "<p>A</p>") == 1
 
 
 def test_a_color_beyond_the_palette_is_drawn():
     data = make.make_font("Beyond", {"A": make.shape("disc", make.solid(500))})
-    [layer] = parts_of(data, "A")
-    assert isinstance(layer.paint, Solid)
+    assert drawn_from(data, "A").form.content == b""  # HarfBuzz paints it transparent
     assert drawn_pages(data, "<p>A</p>") == 1
 
 
@@ -210,9 +208,9 @@ def test_each_limit_of_a_glyph_makes_it_an_outline(monkeypatch, limit):
         make.MODES["l"], make.shape("square", make.linear(make.line())), make.PAINTS["A"]
     )
     data = make.make_font("Limit", {"A": paint})
-    assert parts_of(data, "A") is not None
+    assert drawn_from(data, "A") is not None
     monkeypatch.setattr(color_glyphs, limit, 1)
-    assert parts_of(data, "A") is None
+    assert drawn_from(data, "A") is None
 
 
 def drawn_pages(data: bytes, text: str) -> int:

@@ -31,6 +31,11 @@ from workers.engine.layout.display import (
 from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.prepared_images import PreparedImage
+from workers.engine.layout.svg.color_glyphs import (
+    DrawnGlyph,
+    draw_color_glyphs,
+    is_drawn_in_colors,
+)
 from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
@@ -39,11 +44,6 @@ from workers.engine.paint.canvas_file import (
     XObjectCall,
     refer_to_xobject,
     resource_name,
-)
-from workers.engine.paint.color_glyphs import (
-    draw_color_glyphs,
-    is_drawn_in_colors,
-    uses_text_color,
 )
 from workers.engine.paint.embedding import make_subset, write_font, write_image
 from workers.engine.paint.imported_pages import write_page
@@ -146,15 +146,16 @@ class PdfResources:
         """Return the name of the form of a colour glyph, None for one that is not drawn in colours."""
         if not is_drawn_in_colors(face, cluster):
             return None
-        text_color = color if uses_text_color(face, cluster) else None
-        key = (face, cluster.glyphs, text_color)
+        drawn = draw_color_glyphs(face, cluster, color)
+        if drawn is None:
+            return None
+        key = (face, cluster.glyphs, color if drawn.uses_text_color else None)
         if key not in self._color_glyphs:
-            self._color_glyphs[key] = self._add_color_glyph(face, cluster, text_color)
+            self._color_glyphs[key] = self._add_color_glyph(drawn)
         return self._color_glyphs[key]
 
-    def _add_color_glyph(self, face: Face, cluster: Cluster, color: Color | None) -> str | None:
-        drawn = draw_color_glyphs(face, cluster, color)
-        if drawn is None or self._color_glyph_bytes + drawn.size > MAX_COLOR_GLYPH_BYTES:
+    def _add_color_glyph(self, drawn: DrawnGlyph) -> str | None:
+        if self._color_glyph_bytes + drawn.size > MAX_COLOR_GLYPH_BYTES:
             return None
         self._color_glyph_bytes += drawn.size
         name = f"C{len(self._color_glyphs) + 1}"

@@ -15,7 +15,7 @@ from typing import Any, Final
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts import woff, woff2
-from workers.engine.layout.fonts.color_glyphs import (
+from workers.engine.layout.fonts.color_tables import (
     check_layers,
     count_color_glyphs,
     has_color_tables,

@@ -7,17 +7,18 @@ from typing import Final
 from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.conditions import meets_conditions
 from workers.engine.layout.svg.conversion import Conversion
-from workers.engine.layout.svg.paths import Box, find_box
+from workers.engine.layout.svg.paths import find_box
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.styles import SvgStyle, font_size
 from workers.engine.layout.svg.values import (
     IDENTITY,
+    Box,
     Viewport,
     multiply_matrices,
     to_length,
     to_matrix,
-    transform_point,
+    transform_box,
 )
 
 _CONTAINERS: Final = frozenset({"g", "a", "svg", "switch"})
@@ -95,10 +96,7 @@ def _collect_transformed(
 
 def _add_box(box: Box | None, matrix: Matrix, boxes: list[Box]) -> None:
     if box is not None:
-        left, top, right, bottom = box
-        corners = [transform_point(matrix, x, y) for x in (left, right) for y in (top, bottom)]
-        xs, ys = [x for x, _ in corners], [y for _, y in corners]
-        boxes.append((min(xs), min(ys), max(xs), max(ys)))
+        boxes.append(transform_box(matrix, box))
 
 
 # --- transforms (CSS Transforms 1, 4 to 6)

@@ -47,8 +47,8 @@ class Canvas:
         self._max_depth = 1
         self._mask_depths: list[int] = []  # nesting depth at which each mask was set
 
-    def finish(self, *, is_group: bool) -> FormXObject:
-        """Return the form XObject."""
+    def finish(self, *, is_group: bool, is_isolated: bool = False) -> FormXObject:
+        """Return the form XObject; an isolated group blends with nothing outside."""
         ends = list(accumulate(map(len, self._out), initial=0)) if self._shaped_texts else []
         return FormXObject(
             b"".join(self._out),
@@ -59,8 +59,9 @@ class Canvas:
             self._xobjects,
             {name: (face, texts) for face, (name, texts) in self._fonts.items()},
             tuple(text._replace(at=ends[text.at]) for text in self._shaped_texts),
-            is_group=is_group,
+            is_group=is_group or is_isolated,
             depth=self._max_depth,
+            is_isolated=is_isolated,
         )
 
     @property
@@ -133,6 +134,10 @@ class Canvas:
         state = ExtGState(mask=mask, is_luminosity=is_luminosity)
         self._out.append(b"%b gs\n" % self._name_ext_gstate((mask, is_luminosity), state))
 
+    def set_blend(self, mode: bytes) -> None:
+        """Set a blend mode until the graphics state is restored (ISO 32000-1 11.3.5)."""
+        self._out.append(b"%b gs\n" % self._name_ext_gstate((mode,), ExtGState(blend=mode)))
+
     def _name_ext_gstate(self, key: tuple[object, ...], state: ExtGState) -> bytes:
         known = self._ext_gstates.get(key)
         if known is None:
@@ -188,7 +193,7 @@ class Canvas:
         else:
             self._out.append(b"q %b cm %b Do Q\n" % (format_numbers(matrix), name))
 
-    def draw_shading(self, gradient: Shading) -> None:
+    def draw_shading(self, gradient: Shading | MeshShading) -> None:
         """Fill the whole form with a shading."""
         name = b"/H%d" % (len(self._shadings) + 1)
         self._shadings[name] = gradient

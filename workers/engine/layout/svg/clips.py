@@ -9,11 +9,11 @@ from workers.engine.layout.svg.bounding_boxes import find_bounding_box, find_tra
 from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.conditions import meets_conditions
 from workers.engine.layout.svg.conversion import Conversion, UserSpace
-from workers.engine.layout.svg.paths import Box, rectangle
+from workers.engine.layout.svg.paths import rectangle
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.shapes import SHAPES
 from workers.engine.layout.svg.styles import SvgStyle
-from workers.engine.layout.svg.values import Viewport, to_length, to_reference
+from workers.engine.layout.svg.values import Box, Viewport, to_length, to_reference
 
 DrawChildren = Callable[[SvgElement, SvgStyle, UserSpace], None]
 

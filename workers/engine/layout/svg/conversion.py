@@ -9,12 +9,12 @@ from typing import Final
 from workers.engine.layout.prepared_images import Matrix, PreparedImage
 from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.limits import DrawingBudget
-from workers.engine.layout.svg.paths import Box, Segments
+from workers.engine.layout.svg.paths import Segments
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.shapes import find_segments
 from workers.engine.layout.svg.styles import INITIAL, SvgStyle, font_size, resolve_style
 from workers.engine.layout.svg.stylesheets import RuleIndex
-from workers.engine.layout.svg.values import Viewport, multiply_matrices
+from workers.engine.layout.svg.values import Box, Viewport, multiply_matrices
 
 _CACHED_SHAPES: Final = frozenset({"path", "polyline", "polygon"})
 _SHAPE_ONLY: Final = {

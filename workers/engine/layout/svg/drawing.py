@@ -38,6 +38,7 @@ class MeshShading:
     data: bytes
     bounds: tuple[float, float, float, float]
     components: int
+    matrix: Matrix  # maps to form space
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from itertools import pairwise
-from math import ceil, floor, hypot
+from functools import partial
+from math import hypot
 from typing import Final, NamedTuple
 
 from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.conversion import Conversion
 from workers.engine.layout.svg.drawing import Shading
-from workers.engine.layout.svg.paths import Box
 from workers.engine.layout.svg.reader import SvgElement
+from workers.engine.layout.svg.shadings import make_shading
 from workers.engine.layout.svg.styles import SvgStyle, find_color, opacity
 from workers.engine.layout.svg.values import (
     IDENTITY,
     RGB,
+    Box,
     Viewport,
     invert,
     multiply_matrices,
     to_length,
     to_matrix,
     to_number,
-    transform_point,
+    transform_box,
 )
 
 TAGS: Final = frozenset({"linearGradient", "radialGradient"})
 _MAX_CHAIN: Final = 16  # gradients that refer to gradients
 _MAX_STOPS: Final = 256
-_MAX_REPEATS: Final = 64
-_LINEAR, _RADIAL = 2, 3  # shading types
 
 
 class GradientStop(NamedTuple):
@@ -90,16 +88,30 @@ def build_paint(
         viewport = Viewport(1.0, 1.0, viewport.font_size)
     matrix = multiply_matrices(matrix, own)
     inverse = invert(matrix)
-    ends = (_linear if element.tag == "linearGradient" else _radial)(attributes, viewport)
-    if ends is None or inverse is None:
+    is_linear = element.tag == "linearGradient"
+    coordinates = (_linear if is_linear else _radial)(attributes, viewport)
+    if coordinates is None or inverse is None:
         return last.color, last.opacity
     spread = attributes.get("spreadMethod", "pad")
-    if spread in ("repeat", "reflect"):
-        ends, stops = _repeat(
-            ends, stops, _find_repeats(ends, inverse, area), is_mirrored=spread == "reflect"
-        )
-    conversion.budget.count_segments(len(stops))
-    return _to_paint(ends, stops, matrix)
+    if spread in ("repeat", "reflect"):  # all of the axis is repeated
+        stops = [stops[0]._replace(offset=0.0), *stops, last._replace(offset=1.0)]
+    make = partial(
+        make_shading,
+        "linear" if is_linear else "radial",
+        coordinates,
+        extend=spread if spread in ("repeat", "reflect") else "pad",
+        area=transform_box(inverse, area),
+        matrix=matrix,
+    )
+    gradient = make((stop.offset, stop.color) for stop in stops)
+    if not isinstance(gradient, Shading):
+        return last.color, last.opacity
+    conversion.budget.count_segments(len(gradient.stops))
+    if len({stop.opacity for stop in stops}) == 1:
+        return GradientPaint(gradient, last.opacity, None)
+    mask = make((stop.offset, (stop.opacity,)) for stop in stops)
+    assert isinstance(mask, Shading)
+    return GradientPaint(gradient, 1.0, mask)
 
 
 def _follow_references(
@@ -152,19 +164,16 @@ def _read_stops(
     return stops
 
 
-Ends = tuple[tuple[float, float, float], tuple[float, float, float]]  # centre and radius of both
-
-
-def _linear(attributes: Mapping[str, str], viewport: Viewport) -> Ends | None:
+def _linear(attributes: Mapping[str, str], viewport: Viewport) -> tuple[float, ...] | None:
     x1, x2 = (
         _read_length(attributes, name, default, viewport.width)
         for name, default in (("x1", "0%"), ("x2", "100%"))
     )
     y1, y2 = (_read_length(attributes, name, "0%", viewport.height) for name in ("y1", "y2"))
-    return None if (x1, y1) == (x2, y2) else ((x1, y1, 0.0), (x2, y2, 0.0))
+    return None if (x1, y1) == (x2, y2) else (x1, y1, x2, y2)
 
 
-def _radial(attributes: Mapping[str, str], viewport: Viewport) -> Ends | None:
+def _radial(attributes: Mapping[str, str], viewport: Viewport) -> tuple[float, ...] | None:
     cx, cy = (
         _read_length(attributes, "cx", "50%", viewport.width),
         _read_length(attributes, "cy", "50%", viewport.height),
@@ -180,7 +189,7 @@ def _radial(attributes: Mapping[str, str], viewport: Viewport) -> Ends | None:
         factor = max(0.0, radius * 0.999 - inner) / away if away else 1.0
         fx, fy = cx + (fx - cx) * factor, cy + (fy - cy) * factor
         inner = min(inner, radius * 0.999)
-    return (fx, fy, inner), (cx, cy, radius)
+    return fx, fy, inner, cx, cy, radius
 
 
 def _read_length(
@@ -188,74 +197,3 @@ def _read_length(
 ) -> float:
     found = to_length(attributes.get(name, default), basis)
     return fallback if found is None else found
-
-
-def _find_repeats(ends: Ends, inverse: Matrix, area: Box) -> tuple[int, int]:
-    """Return the first and last repeat that cover the area."""
-    (x1, y1, r1), (x2, y2, r2) = ends
-    left, top, right, bottom = area
-    corners = [transform_point(inverse, x, y) for x in (left, right) for y in (top, bottom)]
-    if r2 > 0:
-        farthest = max(hypot(x - x2, y - y2) for x, y in corners)
-        growth = max(r2 - r1 - hypot(x2 - x1, y2 - y1), r2 * 0.001)
-        return 0, min(_MAX_REPEATS, max(1, ceil(farthest / growth) + 1))
-    dx, dy = x2 - x1, y2 - y1
-    places = [((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy) for x, y in corners]
-    low, high = floor(max(-1e6, min(places))), ceil(min(1e6, max(places)))
-    middle = (low + high) // 2
-    return max(low, middle - _MAX_REPEATS // 2), min(high, middle + _MAX_REPEATS // 2)
-
-
-def _repeat(
-    ends: Ends, stops: list[GradientStop], repeats: tuple[int, int], *, is_mirrored: bool
-) -> tuple[Ends, list[GradientStop]]:
-    """Return one long gradient for all repeats."""
-    first, last = repeats
-    count = max(1, last - first)
-
-    def place(at: int) -> tuple[float, float, float]:
-        start, end = ends
-        x, y, r = (a + at * (b - a) for a, b in zip(start, end, strict=True))
-        return x, y, r
-
-    found: list[GradientStop] = []
-    for number in range(count):
-        is_reversed = is_mirrored and (first + number) % 2 == 1
-        mirrored = [stop._replace(offset=1 - stop.offset) for stop in reversed(stops)]
-        found += [
-            stop._replace(offset=(number + stop.offset) / count)
-            for stop in (mirrored if is_reversed else stops)
-        ]
-    return (place(first), place(first + count)), found
-
-
-def _to_paint(ends: Ends, stops: list[GradientStop], matrix: Matrix) -> GradientPaint:
-    (x1, y1, r1), (x2, y2, r2) = ends
-    is_radial = r2 > 0
-    coordinates = (x1, y1, r1, x2, y2, r2) if is_radial else (x1, y1, x2, y2)
-    places = _separate_offsets([stop.offset for stop in stops])
-    gradient = Shading(
-        _RADIAL if is_radial else _LINEAR,
-        coordinates,
-        tuple(zip(places, (stop.color for stop in stops), strict=True)),
-        matrix,
-    )
-    opacities = [stop.opacity for stop in stops]
-    if len(set(opacities)) == 1:
-        return GradientPaint(gradient, opacities[0], None)
-    shown = tuple(zip(places, ((value,) for value in opacities), strict=True))
-    return GradientPaint(gradient, 1.0, replace(gradient, stops=shown))
-
-
-def _separate_offsets(offsets: list[float]) -> list[float]:
-    """Separate equal offsets: the bounds of a stitching function ascend (ISO 32000-1 7.10.4)."""
-    places = offsets[:]
-    step = min(1e-5, 0.5 / len(places))
-    for at in range(1, len(places)):
-        places[at] = max(places[at], places[at - 1] + step)
-    if places[-1] > 1.0:  # beyond the end: the last ones move back
-        places[-1] = 1.0
-        for at in range(len(places) - 2, -1, -1):
-            places[at] = min(places[at], places[at + 1] - step)
-    assert all(a < b for a, b in pairwise(places))
-    return places

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.paths import CLOSE, Segments
 from workers.engine.layout.svg.text import FaceRun
+from workers.engine.layout.svg.values import transform_point
 
 Point = tuple[float, float]
 _MAX_GLYPHS: Final = 2_000
@@ -21,7 +23,8 @@ def outline_text(
     segments: Segments = []
     for run in runs:
         for glyph, left, up in islice(_place_glyphs(run, spacing / size), _MAX_GLYPHS):
-            pen = _SegmentPen(segments, x + left * size, y - up * size, size / run.face.units)
+            scale = size / run.face.units
+            pen = SegmentPen(segments, (scale, 0, 0, -scale, x + left * size, y - up * size))
             run.face.hb_font.draw_glyph_with_pen(glyph, pen)
         x += run.width * size + len(run.text) * spacing
     return segments
@@ -49,12 +52,12 @@ def _place_glyphs(run: FaceRun, spacing: float) -> Iterator[tuple[int, float, fl
         pen += cluster.advance / face.units + len(cluster.text) * spacing
 
 
-class _SegmentPen:
-    """A pen that collects an outline as segments, from font units with y up; method names are HarfBuzz's."""
+class SegmentPen:
+    """A pen that collects an outline as segments, by a matrix from font units; method names are HarfBuzz's."""
 
-    def __init__(self, segments: Segments, x: float, y: float, scale: float) -> None:
+    def __init__(self, segments: Segments, matrix: Matrix) -> None:
         self._segments = segments
-        self._x, self._y, self._scale = x, y, scale
+        self._matrix = matrix
         self._here: Point = (0.0, 0.0)
 
     def moveTo(self, point: Point) -> None:
@@ -81,4 +84,4 @@ class _SegmentPen:
         self._segments.append(CLOSE)
 
     def _place(self, point: Point) -> Point:
-        return self._x + point[0] * self._scale, self._y - point[1] * self._scale
+        return transform_point(self._matrix, *point)

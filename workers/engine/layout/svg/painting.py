@@ -10,11 +10,12 @@ from workers.engine.layout.svg.canvas import Canvas, format_number, format_numbe
 from workers.engine.layout.svg.conversion import Conversion, UserSpace
 from workers.engine.layout.svg.drawing import TilingPattern
 from workers.engine.layout.svg.gradients import TAGS, GradientPaint, build_paint
-from workers.engine.layout.svg.paths import Box, Segments, find_box
+from workers.engine.layout.svg.paths import Segments, find_box
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.styles import SvgStyle, find_color, font_size, opacity
 from workers.engine.layout.svg.values import (
     RGB,
+    Box,
     read_fallback,
     to_color,
     to_length,

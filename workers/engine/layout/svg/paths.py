@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from math import acos, ceil, cos, pi, radians, sin, sqrt, tan
 from typing import Final
 
-from workers.engine.layout.svg.values import MAX_NUMBER, NUMBERS
+from workers.engine.layout.svg.values import MAX_NUMBER, NUMBERS, Box
 
 # ("M", x, y), ("L", x, y), ("C", x1, y1, x2, y2, x, y) and ("Z",).
 Segment = (
     tuple[str, float, float] | tuple[str, float, float, float, float, float, float] | tuple[str]
 )
 Segments = list[Segment]
-Box = tuple[float, float, float, float]
 
 CLOSE: Final[Segment] = ("Z",)
 _ARC: Final = 0.5522847498  # control points of a quarter circle, in radii

@@ -8,11 +8,11 @@ from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.clips import DrawChildren
 from workers.engine.layout.svg.conversion import Conversion, UserSpace
 from workers.engine.layout.svg.drawing import TilingPattern
-from workers.engine.layout.svg.paths import Box
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.sizes import fit_view_box, read_view_box
 from workers.engine.layout.svg.values import (
     IDENTITY,
+    Box,
     Viewport,
     invert,
     multiply_matrices,

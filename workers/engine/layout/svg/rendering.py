@@ -32,14 +32,14 @@ from workers.engine.layout.svg.limits import (
 from workers.engine.layout.svg.markers import draw_markers
 from workers.engine.layout.svg.outlines import outline_text
 from workers.engine.layout.svg.painting import Painter, apply_paint
-from workers.engine.layout.svg.paths import Box, rectangle
+from workers.engine.layout.svg.paths import rectangle
 from workers.engine.layout.svg.patterns import TilingPatternBuilder
 from workers.engine.layout.svg.reader import SvgElement
 from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.sizes import ViewBox, fit_view_box, read_view_box
 from workers.engine.layout.svg.styles import SvgStyle, font_size, opacity
 from workers.engine.layout.svg.text import TextLayout, TextSpan, space_clusters
-from workers.engine.layout.svg.values import Viewport, multiply_matrices
+from workers.engine.layout.svg.values import Box, Viewport, multiply_matrices
 
 # Drawn only where they are referred to, or never, without a loss.
 _NOT_RENDERED: Final = frozenset(

@@ -11,6 +11,7 @@ from workers.engine.layout.prepared_images import Matrix
 from workers.engine.syntax.colors import NAMED_COLORS
 
 RGB = tuple[float, float, float]
+Box = tuple[float, float, float, float]  # left, top, right and bottom
 
 IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 MAX_NUMBER: Final = 1e9  # no drawing has larger ones; keeps sums and products finite
@@ -132,6 +133,14 @@ def transform_point(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
     """Return a transformed point."""
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
+
+
+def transform_box(matrix: Matrix, box: Box) -> Box:
+    """Return the box around a transformed box."""
+    left, top, right, bottom = box
+    corners = [transform_point(matrix, x, y) for x in (left, right) for y in (top, bottom)]
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 def invert(matrix: Matrix) -> Matrix | None:

@@ -1,4 +1,4 @@
-"""Gradients of colour glyphs as shadings (OpenType, COLR; ISO 32000-1, 8.7.4.5).
+"""Gradients as shadings (ISO 32000-1, 8.7.4.5): of SVG (SVG 2 §14.2) and of colour glyphs (OpenType, COLR).
 
 A shading extends its last colours only. So a colour line that is repeated or reflected is written
 as often as it is seen, and a sweep, which PDF has none of, as a fan of triangles.
@@ -7,15 +7,16 @@ as often as it is seen, and a sweep, which PDF has none of, as a fan of triangle
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, cos, floor, hypot, pi, sin
 from struct import pack
 from typing import Final
 
-from workers.engine.layout.fonts.color_glyphs import IDENTITY, Box, Gradient
+from workers.engine.layout.prepared_images import Matrix
 from workers.engine.layout.svg.drawing import MeshShading, Shading
+from workers.engine.layout.svg.values import Box
 
 MAX_REPEATS: Final = 100  # of a colour line on either side
 _MAX_WEDGES: Final = 1_440
@@ -88,64 +89,58 @@ class _Line:
 
 
 def make_shading(
-    gradient: Gradient, colors: Sequence[Components], area: Box
+    kind: str,
+    coordinates: Sequence[float],
+    stops: Iterable[Stop],
+    *,
+    extend: str,
+    area: Box,
+    matrix: Matrix,
 ) -> Shading | MeshShading | Components | None:
-    """Return the shading of a gradient in its own coordinates.
+    """Return the shading of a gradient in its own coordinates, which `matrix` maps to form space.
 
-    `colors` are those of its stops, and `area` contains what is seen of it, in its coordinates.
-    Returns a colour where the gradient is one, None where it paints nothing.
+    `coordinates` are the ends of a `linear` gradient, the circles (x, y, radius) of a `radial` one, or
+    the centre and two angles in radians of a `sweep`. `extend` is pad, repeat or reflect; `area`
+    contains what is seen, in the coordinates of the gradient. Returns a colour where the gradient is
+    one, None where it paints nothing.
     """
-    stops = sorted(
-        zip((stop.offset for stop in gradient.stops), colors, strict=True), key=lambda stop: stop[0]
-    )
-    line = _Line(tuple(stops), gradient.extend)
-    if len({color for _, color in stops}) == 1 and gradient.kind == "sweep":
-        return stops[0][1]
-    match gradient.kind:
-        case "linear":
-            return _make_linear(gradient.coordinates, line, area)
-        case "radial":
-            return _make_radial(gradient.coordinates, line, area)
-        case _:
-            return _make_sweep(gradient.coordinates, line, area)
-
-
-# --- linear -----------------------------------------------------------------------------------
-
-
-def _make_linear(numbers: Sequence[float], line: _Line, area: Box) -> Shading | Components | None:
-    x0, y0, x1, y1, x2, y2 = numbers
-    # Colours are constant along p0 p2: the axis is the part of p0 p1 that is perpendicular to it.
-    normal_x, normal_y = y2 - y0, x0 - x2
-    length = normal_x * normal_x + normal_y * normal_y
-    share = ((x1 - x0) * normal_x + (y1 - y0) * normal_y) / length if length else 0.0
-    axis_x, axis_y = share * normal_x, share * normal_y
-    squared = axis_x * axis_x + axis_y * axis_y
-    if squared < _TINY:
+    line = _Line(tuple(sorted(stops, key=lambda stop: stop[0])), extend)
+    if kind == "sweep":
+        if len({color for _, color in line.stops}) == 1:
+            return line.stops[0][1]
+        return _make_sweep(coordinates, line, area, matrix)
+    middle = len(coordinates) // 2
+    start, end = coordinates[:middle], coordinates[middle:]
+    change = [after - before for before, after in zip(start, end, strict=True)]
+    seen = (_find_seen_part if kind == "linear" else _find_seen_circles)(start, change, area)
+    if seen is None:
         return None
-    seen = [((x - x0) * axis_x + (y - y0) * axis_y) / squared for x, y in _corners(area)]
-    stops = line.unroll(min(seen), max(seen))
-    return _make_axial(2, (x0, y0), (axis_x, axis_y), stops)
+    found = line.unroll(*seen)
+    if kind == "linear":
+        return _make_axial(2, start, change, found, matrix)
+    found = _cut_at_point(found, start[2], change[2])
+    return _make_axial(3, start, change, found, matrix) if found else None
+
+
+# --- linear and radial ------------------------------------------------------------------------
 
 
 def _make_axial(
-    kind: int, start: Sequence[float], change: Sequence[float], stops: Stops
-) -> Shading | Components:
+    kind: int, start: Sequence[float], change: Sequence[float], stops: Stops, matrix: Matrix
+) -> Shading:
     """Return a shading whose coordinates change linearly with the offset."""
-    first, last = stops[0][0], stops[-1][0]
-    if last - first < _TINY:
-        if kind == 3:  # no ring is as narrow, so what is beyond it is drawn
-            return stops[-1][1]
-        last = first + 1e-4
+    first, last = min(stops[0][0], 0.0), max(stops[-1][0], 1.0)
     scaled = [((offset - first) / (last - first), color) for offset, color in stops]
     coordinates = [
         value + at * step for at in (first, last) for value, step in zip(start, change, strict=True)
     ]
-    return Shading(kind, tuple(coordinates), _separate(scaled), IDENTITY)
+    return Shading(kind, tuple(coordinates), _separate(scaled), matrix)
 
 
 def _separate(stops: Sequence[Stop]) -> Stops:
-    """Return stops of which no two have one offset."""
+    """Return stops of which no two have one offset: the bounds of a stitching function ascend
+    (ISO 32000-1, 7.10.4).
+    """
     kept: list[Stop] = []
     for at, (offset, color) in enumerate(stops):
         is_inner = 0 < at < len(stops) - 1
@@ -157,30 +152,29 @@ def _separate(stops: Sequence[Stop]) -> Stops:
     return tuple((offset / end, color) for offset, color in kept)
 
 
-# --- radial -----------------------------------------------------------------------------------
-
-
-def _make_radial(numbers: Sequence[float], line: _Line, area: Box) -> Shading | Components | None:
-    x0, y0, r0, x1, y1, r1 = numbers
-    change = (x1 - x0, y1 - y0, r1 - r0)
-    if not any(change):
+def _find_seen_part(
+    start: Sequence[float], change: Sequence[float], area: Box
+) -> tuple[float, float] | None:
+    """Return the offsets of an axis at the corners of an area, None for an axis without a length."""
+    squared = change[0] * change[0] + change[1] * change[1]
+    if squared < _TINY * _TINY:
         return None
-    start, end = _find_seen_circles((x0, y0, r0), change, area)
-    stops = line.unroll(start, end)
-    stops = _cut_at_point(stops, r0, change[2])
-    if not stops:
-        return None
-    return _make_axial(3, (x0, y0, r0), change, stops)
+    seen = [
+        ((x - start[0]) * change[0] + (y - start[1]) * change[1]) / squared
+        for x, y in find_corners(area)
+    ]
+    return min(seen), max(seen)
 
 
 def _find_seen_circles(
-    circle: tuple[float, float, float], change: tuple[float, float, float], area: Box
-) -> tuple[float, float]:
+    start: Sequence[float], change: Sequence[float], area: Box
+) -> tuple[float, float] | None:
     """Return the offsets of the circles that cross an area; they are bounded by the repeats."""
-    x0, y0, r0 = circle
-    away = max(hypot(x - x0, y - y0) for x, y in _corners(area))
+    if not any(change):
+        return None
+    away = max(hypot(x - start[0], y - start[1]) for x, y in find_corners(area))
     growth = abs(abs(change[2]) - hypot(change[0], change[1]))
-    reach = (away + r0) / growth if growth > _TINY else float(MAX_REPEATS)
+    reach = (away + start[2]) / growth if growth > _TINY else float(MAX_REPEATS)
     return -min(reach, 4.0 * MAX_REPEATS), min(reach, 4.0 * MAX_REPEATS)
 
 
@@ -206,7 +200,9 @@ def _cut_at_point(stops: Stops, radius: float, growth: float) -> Stops:
 # --- sweep ------------------------------------------------------------------------------------
 
 
-def _make_sweep(numbers: Sequence[float], line: _Line, area: Box) -> MeshShading | Components:
+def _make_sweep(
+    numbers: Sequence[float], line: _Line, area: Box, matrix: Matrix
+) -> MeshShading | Components:
     x, y, start, end = numbers
     span = end - start
     if span < 0:
@@ -215,7 +211,7 @@ def _make_sweep(numbers: Sequence[float], line: _Line, area: Box) -> MeshShading
     span = max(span, 1e-4)
     if line.period < _TINY and line.extend != "pad":
         return line.stops[-1][1]
-    radius = max(hypot(a - x, b - y) for a, b in _corners(area)) / cos(_WEDGE / 2) + 1
+    radius = max(hypot(a - x, b - y) for a, b in find_corners(area)) / cos(_WEDGE / 2) + 1
     triangles: list[tuple[float, float, Components]] = []
     for before, after in pairwise(_find_angles(line, start, span)):
         inset = min((after - before) / 1000, 1e-7)
@@ -226,7 +222,7 @@ def _make_sweep(numbers: Sequence[float], line: _Line, area: Box) -> MeshShading
         reach = after if after >= 2 * pi else after + _OVERLAP
         for angle, color in zip((before, reach), colors, strict=True):
             triangles.append((x + radius * cos(angle), y + radius * sin(angle), color))
-    return _make_mesh(triangles)
+    return _make_mesh(triangles, matrix)
 
 
 def _find_angles(line: _Line, start: float, span: float) -> list[float]:
@@ -243,7 +239,7 @@ def _find_angles(line: _Line, start: float, span: float) -> list[float]:
     return angles if angles[-1] == turn else [*angles, turn]
 
 
-def _make_mesh(vertices: Sequence[tuple[float, float, Components]]) -> MeshShading:
+def _make_mesh(vertices: Sequence[tuple[float, float, Components]], matrix: Matrix) -> MeshShading:
     """Return triangles with colours at their corners (ISO 32000-1, 8.7.4.5.5)."""
     xs, ys = [x for x, *_ in vertices], [y for _, y, _ in vertices]
     left, bottom = min(xs), min(ys)
@@ -259,9 +255,10 @@ def _make_mesh(vertices: Sequence[tuple[float, float, Components]]) -> MeshShadi
         for x, y, color in vertices
     )
     decode = (left, left + width, bottom, bottom + height)
-    return MeshShading(data, decode, len(vertices[0][2]))
+    return MeshShading(data, decode, len(vertices[0][2]), matrix)
 
 
-def _corners(area: Box) -> tuple[tuple[float, float], ...]:
+def find_corners(area: Box) -> tuple[tuple[float, float], ...]:
+    """Return the corners of a box."""
     left, bottom, right, top = area
     return (left, bottom), (right, bottom), (right, top), (left, top)
