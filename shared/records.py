@@ -36,6 +36,10 @@ class Record(msgspec.Struct, frozen=True):
         except RecursionError as error:
             raise ValueError("JSON that nests too deep") from error
 
+    def replace(self, **changes: Any) -> Self:
+        """Return the record with other values of some fields."""
+        return msgspec.structs.replace(self, **changes)
+
     def to_builtins(self) -> Any:
         """Return the record as dictionaries, lists and texts; instants are left as they are."""
         return msgspec.to_builtins(self, builtin_types=(datetime,))

@@ -6,7 +6,6 @@ from hashlib import sha256
 from typing import Final
 
 from flask import Request
-from msgspec.structs import replace
 
 from api.admission.body import BodyStream
 from api.auth.guard import Principal
@@ -87,7 +86,7 @@ def _get_first_batch(first: FirstCall, principal: Principal, ports: Ports) -> Ba
             410, "The batch of this Idempotency-Key has been removed.", kind=ErrorKind.NOT_FOUND
         )
     # As in the first response; the current state is at the batch's own path.
-    return replace(batch, status=BatchStatus.QUEUED, finished_at=None, expires_at=None)
+    return batch.replace(status=BatchStatus.QUEUED, finished_at=None, expires_at=None)
 
 
 def _ignore(_: bytes) -> None:

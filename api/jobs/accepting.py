@@ -6,8 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, Final
 
-from msgspec.structs import replace
-
 from api.ports import Ports
 from shared.errors import Unavailable
 from shared.jobs.idempotency import FirstCall
@@ -84,8 +82,7 @@ def accept_job(
 
 def as_accepted(record: JobRecord) -> JobRecord:
     """Return a record as it was when its job was accepted, for the response to a repeated call."""
-    return replace(
-        record,
+    return record.replace(
         status=JobStatus.QUEUED,
         pages=None,
         error=None,

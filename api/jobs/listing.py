@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from msgspec.structs import replace
-
 from api.ports import Ports
 from shared.errors import Unavailable
 from shared.jobs.repository import JobRecord, JobStatus, list_jobs
@@ -86,7 +84,7 @@ def _mark_running(
         return records
     started = ports.cell(account_id).jobs.states.list_started(unended)
     return [
-        replace(record, status=JobStatus.RUNNING, started_at=started[record.id])
+        record.replace(status=JobStatus.RUNNING, started_at=started[record.id])
         if record.id in started
         else record
         for record in records

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any, Final
 
 from flask import Response
-from msgspec.structs import replace
 
 from api.http import write_json
 from api.long_poll import long_poll, stopping
@@ -30,7 +29,7 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
     with suppress(Unavailable):
         started_at = ports.cell(record.account_id).jobs.states.find_started(job_id)
         if started_at is not None:
-            return replace(record, status=JobStatus.RUNNING, started_at=started_at)
+            return record.replace(status=JobStatus.RUNNING, started_at=started_at)
     return record
 
 

@@ -9,8 +9,6 @@ from contextvars import copy_context
 from threading import Lock
 from typing import BinaryIO, Final, cast
 
-from msgspec.structs import replace
-
 from api.admission.body import SPOOL_BYTES
 from api.jobs.concurrency import ConcurrencyLimit
 from shared.clock import epoch
@@ -68,7 +66,7 @@ def fetch_images(
             claims.delete_claim(claim)
         return None
     fetched = {address: future.result() for address, future in futures.items()}
-    return replace(job, images={**job.images, **fetched})
+    return job.replace(images={**job.images, **fetched})
 
 
 class _Fetches:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
-import msgspec
 from flask import Request
 
 from api.admission.body import receive_body
@@ -56,7 +55,7 @@ class ReceivedPreview:
 
     def with_links(self, links: Mapping[str, str]) -> ReceivedPreview:
         """Return the request with the links of its template resolved."""
-        return replace(self, request=msgspec.structs.replace(self.request, links=links))
+        return replace(self, request=self.request.replace(links=links))
 
 
 def receive_preview(request: Request) -> ReceivedPreview:

@@ -7,7 +7,6 @@ from io import BytesIO
 from typing import Any, Final
 
 from flask import g
-from msgspec.structs import replace
 
 from api.admission.gate import admit_validation
 from api.auth.guard import Principal
@@ -58,7 +57,7 @@ def _count(
         request_id=g.request_id,
         workspace_id=principal.state.workspace_id,
         # As a draft: what a production render requires of its data is no fault of the template.
-        meter=replace(ticket.meter, allowance=Allowance.DRAFT),
+        meter=ticket.meter.replace(allowance=Allowance.DRAFT),
         body_kind=BodyKind.JSON,
         body=cell.claims.store_stream(job_id, BytesIO(_BODY), len(_BODY)),
         charset=None,
