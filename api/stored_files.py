@@ -14,6 +14,7 @@ from api.http import start_stream
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import KB
+from shared.settings import get_limits
 
 _CHUNK_BYTES: Final = 256 * KB
 # Several ranges in one request, other units and invalid ranges are ignored, as RFC 9110, 14.2 allows.
@@ -89,7 +90,9 @@ def send_file(
 def expired(what: str) -> ServiceError:
     """Return the error of a result that is no longer kept."""
     return ServiceError(
-        410, f"The {what} has expired; it is kept for 24 hours.", kind=ErrorKind.NOT_FOUND
+        410,
+        f"The {what} has expired; it is kept for {get_limits().result_hours} hours.",
+        kind=ErrorKind.NOT_FOUND,
     )
 
 

@@ -10,7 +10,7 @@ GB: Final = 1024 * MB
 MAX_LINKED_TEMPLATES: Final = 64
 MAX_REFERENCE: Final = 200  # characters of a link that can name a template
 MAX_LINKED_BYTES: Final = 8 * MB
-MAX_BODY_BYTES: Final = 32 * MB
+MAX_BODY_BYTES: Final = 32 * MB  # by default: PRESSROOM_BODY_MB
 MAX_IMAGE_BYTES: Final = 50 * MB
 REMOTE_IMAGE_SECONDS: Final = 10.0  # one image fetched from its address
 MAX_REMOTE_IMAGES: Final = 50  # addresses that one document may name
@@ -37,6 +37,7 @@ STATE_TTL_SECONDS: Final = 2 * 24 * 3600  # of a job's state: longer than its me
 MAX_JSON_DEPTH: Final = 100
 MAX_CSV_COLUMNS: Final = 500
 
+# By default: PRESSROOM_BATCH_DOCUMENTS, PRESSROOM_BATCH_MB
 MAX_BATCH_DOCUMENTS: Final = 100_000
 MAX_BATCH_BYTES: Final = 512 * MB
 MAX_BATCH_ROW: Final = 1 * MB  # characters of a row of a CSV batch, which is held in memory

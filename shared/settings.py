@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import lru_cache
 from typing import Annotated, Final, TypeVar
 
@@ -19,6 +20,7 @@ from shared.auth.single_sign_on import (
 )
 from shared.broker_url import check_amqp_url
 from shared.encryption import SecretCipher
+from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MAX_BODY_BYTES, MB
 from shared.shards import ShardAddress, parse_shards
 
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
@@ -37,6 +39,55 @@ class ProcessSettings(BaseSettings):
     )
     log_level: str = "INFO"
     log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
+
+
+class LimitSettings(ProcessSettings):
+    """Limits and retention, which an operator may change; `get_limits` returns them wherever they apply."""
+
+    body_mb: Annotated[int, Field(ge=1, le=256)] = Field(
+        default=MAX_BODY_BYTES // MB, description="largest body of a render, in MB, unpacked"
+    )
+    batch_mb: Annotated[int, Field(ge=1, le=4096)] = Field(
+        default=MAX_BATCH_BYTES // MB, description="largest body of a batch, in MB, unpacked"
+    )
+    batch_documents: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=MAX_BATCH_DOCUMENTS, description="most documents of a batch"
+    )
+    result_hours: Annotated[int, Field(ge=1, le=8760)] = Field(
+        default=24, description="hours that PDFs of jobs and batches are kept after their end"
+    )
+    record_days: Annotated[int, Field(ge=2, le=3650)] = Field(
+        default=7, description="days that records of ended jobs and batches are kept"
+    )
+
+    @field_validator("record_days")
+    @classmethod
+    def _check_records(cls, days: int, info: ValidationInfo) -> int:
+        if days * 24 < info.data.get("result_hours", 0):
+            raise ValueError(
+                "records are kept at least as long as results (PRESSROOM_RESULT_HOURS)"
+            )
+        return days
+
+    @property
+    def body_bytes(self) -> int:
+        """The largest body of a render."""
+        return self.body_mb * MB
+
+    @property
+    def batch_bytes(self) -> int:
+        """The largest body of a batch."""
+        return self.batch_mb * MB
+
+    @property
+    def result_retention(self) -> timedelta:
+        """How long PDFs are kept after the end of their job or batch."""
+        return timedelta(hours=self.result_hours)
+
+    @property
+    def record_retention(self) -> timedelta:
+        """How long records are kept after the end of their job or batch."""
+        return timedelta(days=self.record_days)
 
 
 class FetcherSettings(ProcessSettings):
@@ -68,7 +119,7 @@ class SignerSettings(ProcessSettings):
     signer_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
 
 
-class Settings(FetcherSettings, SignerSettings):
+class Settings(LimitSettings, FetcherSettings, SignerSettings):
     """The settings; the variable of a field is `PRESSROOM_` and its name in capitals."""
 
     database_url: str = Field(
@@ -117,9 +168,6 @@ class Settings(FetcherSettings, SignerSettings):
         description="queues that a worker consumes, in order of precedence",
     )
     worker_nice: Annotated[int, Field(ge=0, le=19)] = 0
-    record_days: Annotated[int, Field(ge=2, le=3650)] = Field(
-        default=7, description="days that records of ended jobs and batches are kept"
-    )
     ledger_months: Annotated[int, Field(ge=0, le=1200)] = Field(
         default=0,
         description="whole months that rows of the usage ledger are kept; 0 means forever",
@@ -353,6 +401,16 @@ def load_settings(given: Mapping[str, str]) -> Settings:
         WrongSetting: one line for each variable that is missing or invalid.
     """
     return _check(Settings, given)
+
+
+@lru_cache(maxsize=1)
+def get_limits() -> LimitSettings:
+    """Read the limits once per process.
+
+    Raises:
+        WrongSetting: one line for each variable that is invalid.
+    """
+    return _check(LimitSettings, {})
 
 
 def get_fetcher_settings() -> FetcherSettings:

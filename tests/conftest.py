@@ -37,7 +37,7 @@ from shared.queue.commits import Commits, DeliveryAction
 from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, JOBS_TASK, PREVIEW, VALIDATE
 from shared.queue.states import EndedJob
-from shared.settings import FetcherSettings, Settings
+from shared.settings import FetcherSettings, Settings, get_limits
 from tests.farm.conftest import environment, real_worker
 from tests.messages import read_message
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
@@ -73,6 +73,19 @@ def small_pools() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shared.queue.connection.MOST_CONNECTIONS", 500)
         yield
+
+
+@pytest.fixture
+def set_limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Set limits and retention as an operator does, in this process alone."""
+
+    def change(**values: int) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"PRESSROOM_{name.upper()}", str(value))
+        get_limits.cache_clear()
+
+    yield change
+    get_limits.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ from api.admission.unpacking import UnpackedStream, is_packed
 from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
+from shared.settings import get_limits
 
 SPOOL_BYTES: Final = 1 * MB  # larger bodies are spooled to disk
 _CHUNK: Final = 256 * KB
@@ -49,13 +50,14 @@ class Body:
 
 
 @contextmanager
-def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
-    """Receive the body into a file, which is deleted when the block ends.
+def receive_body(request: Request, *, limit: int | None = None) -> Iterator[Body]:
+    """Receive the body into a file, which is deleted when the block ends; `limit` is that of renders by default.
 
     Raises:
         ServiceError: 413, the Content-Length is above `limit` bytes, or as soon as the decompressed body
             is; 400, the body is cut short; 415 for a Content-Encoding other than gzip.
     """
+    limit = get_limits().body_bytes if limit is None else limit
     source = _open_source(request, limit=limit)
     with _open_spool(source.declared) as file:
         size = 0

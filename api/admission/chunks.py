@@ -7,7 +7,8 @@ from typing import Any, Final
 from gunicorn.http.body import Body, ChunkedReader
 from gunicorn.http.errors import ParseException
 
-from shared.limits import MAX_BATCH_BYTES, MB
+from shared.limits import MB
+from shared.settings import get_limits
 
 # Bodies up to this length are read to their end after an early response.
 DRAIN_BYTES: Final = 64 * MB
@@ -35,7 +36,7 @@ class BoundedChunks(ChunkedReader):  # type: ignore[misc]
     def parse_chunk_size(self, unreader: Any, data: bytes | None = None) -> Any:
         """Return the size of the next chunk, and the data read beyond its size line."""
         size, rest = super().parse_chunk_size(unreader, data)
-        if size > MAX_BATCH_BYTES:
+        if size > get_limits().batch_bytes:
             raise ChunkTooLargeError
         return size, rest
 

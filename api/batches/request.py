@@ -13,7 +13,7 @@ from api.http import quote, read_choice, read_limit, read_query, require_content
 from shared.batches.records import BatchKind, BatchOutput, BatchStatus, ItemStatus, is_batch_id
 from shared.errors import ServiceError
 from shared.jobs.records import Allowance
-from shared.limits import MAX_BATCH_DOCUMENTS
+from shared.settings import get_limits
 from shared.templates.references import TemplateReference, parse_reference
 
 _ARRAY: Final = "application/json"
@@ -109,6 +109,6 @@ def read_items_query(request: Request) -> ItemsQuery:
         raise ServiceError(
             400,
             f"Invalid start_after {quote(text)}: accepted is the index of a document, from 0 to "
-            f"{MAX_BATCH_DOCUMENTS - 1}.",
+            f"{get_limits().batch_documents - 1}.",
         )
     return ItemsQuery(read_choice(query, "status", ItemStatus), -1 if text is None else int(text))

@@ -19,7 +19,8 @@ from shared.batches.records import Batch, BatchStatus
 from shared.batches.repository import add_batch, find_batch
 from shared.errors import ErrorKind, ServiceError
 from shared.jobs.idempotency import Call, FirstCall
-from shared.limits import KB, MAX_BATCH_BYTES
+from shared.limits import KB
+from shared.settings import get_limits
 
 _CHUNK_BYTES: Final = 256 * KB
 
@@ -41,7 +42,9 @@ def accept_batch(
     """
     key = read_key(request, principal.state.account_id, Call.BATCHES)
     body = sha256()
-    stream = BodyStream(request, limit=MAX_BATCH_BYTES, note=body.update if key else _ignore)
+    stream = BodyStream(
+        request, limit=get_limits().batch_bytes, note=body.update if key else _ignore
+    )
     with hold(key, ports) as holding:
         if holding.first is not None:
             while stream.read(_CHUNK_BYTES):

@@ -20,7 +20,6 @@ from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
 from shared.errors import ErrorKind, ServiceError
 from shared.files.repository import F, FileRecord
-from shared.limits import MAX_BODY_BYTES
 
 
 class FileRoutes(Generic[F]):
@@ -61,7 +60,7 @@ class FileRoutes(Generic[F]):
         read_query(request, ())
         require_content_type(request, ("application/json",))
         principal.get_workspace()
-        with receive_body(request, limit=MAX_BODY_BYTES) as body:
+        with receive_body(request) as body:
             fields = split_object(body.read(), fields=("name", "source_url", "data"))
         name = read_upload_name(fields, kind=self._kind.singular)
         if (url := _read_source_url(fields)) is not None:

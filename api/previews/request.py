@@ -15,7 +15,6 @@ from api.admission.json_body import decode_string, not_unicode, split_object
 from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.jobs.records import BodyKind
-from shared.limits import MAX_BODY_BYTES
 from shared.previews.records import (
     DEFAULT_SCALE,
     MAX_PAGE,
@@ -65,7 +64,7 @@ def receive_preview(request: Request) -> ReceivedPreview:
         ServiceError: 415, the type is not JSON; 413 above 32 MB; 400 for a missing or invalid field.
     """
     require_content_type(request, ("application/json",))
-    with receive_body(request, limit=MAX_BODY_BYTES) as body:
+    with receive_body(request) as body:
         fields = split_object(body.read(), fields=FIELDS)
     return _read({name: value for name, value in fields.items() if value != b"null"})
 

@@ -28,7 +28,7 @@ from shared.errors import ServiceError
 from shared.jobs.idempotency import Call, IdempotencyKey
 from shared.jobs.intake import KeyedCall
 from shared.jobs.records import JobOutcome, PinnedTemplate, Purpose, RenderOutput
-from shared.limits import KB, MAX_BODY_BYTES
+from shared.limits import KB
 
 _CHUNK_BYTES: Final = 256 * KB
 
@@ -80,7 +80,7 @@ class RenderRoutes:
         key: IdempotencyKey | None,
     ) -> Response:
         """Receive the body, then check whether the call is repeated."""
-        with receive_body(request, limit=MAX_BODY_BYTES) as body:
+        with receive_body(request) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
             return render_on_record(
@@ -109,7 +109,7 @@ class RenderRoutes:
         admit: Callable[[PinnedTemplate | None], Ticket],
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
-        with receive_body(request, limit=MAX_BODY_BYTES) as body:
+        with receive_body(request) as body:
             _check_not_empty(body)
             template = self._pin(asked)
             ticket = admit(template)

@@ -24,7 +24,6 @@ from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import BodyKind
-from shared.limits import MAX_BODY_BYTES
 from shared.templates import repository as templates
 from shared.templates.linking import find_linking
 from shared.templates.pinning import get_pinned
@@ -196,7 +195,7 @@ class TemplateRoutes:
         )
         # A template without content is created without a body, and needs no Content-Type.
         content_type = require_content_type(request, _TYPES) if has_body else None
-        with receive_body(request, limit=MAX_BODY_BYTES) as body:
+        with receive_body(request) as body:
             check()
             data = body.read()
         charset = content_type.charset if content_type else None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import delete, func, select, update
 
 from shared.batches.records import Batch
-from shared.batches.repository import RECORD_RETENTION, read_batch
+from shared.batches.repository import read_batch
 from shared.db.session import Session
 from shared.db.slots import belongs_to_slots
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
+from shared.settings import get_limits
 from shared.usage.repository import record_events
 from shared.usage.unmetered import list_unmetered_of_batch
 
@@ -32,10 +33,8 @@ def list_due_batches(
     return [read_batch(row) for row in session.execute(query).mappings()]
 
 
-def mark_results_deleted(
-    session: Session, batch: Batch, *, record_retention: timedelta = RECORD_RETENTION
-) -> None:
-    """Record that the blobs of a batch are deleted; its record expires `record_retention` after its end."""
+def mark_results_deleted(session: Session, batch: Batch) -> None:
+    """Record that the blobs of a batch are deleted, and when its record expires."""
     assert batch.finished_at is not None
     session.execute(
         update(batch_parts).where(batch_parts.c.batch_id == batch.id).values(blob_key=None)
@@ -43,7 +42,11 @@ def mark_results_deleted(
     session.execute(
         update(batches)
         .where(batches.c.id == batch.id)
-        .values(body_key=None, result_key=None, sweep_at=batch.finished_at + record_retention)
+        .values(
+            body_key=None,
+            result_key=None,
+            sweep_at=batch.finished_at + get_limits().record_retention,
+        )
     )
 
 

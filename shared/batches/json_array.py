@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from shared.batches.ndjson import check_document_count, document_too_large
 from shared.errors import ServiceError
-from shared.limits import MAX_BODY_BYTES
+from shared.settings import get_limits
 
 _BOM: Final = b"\xef\xbb\xbf"
 _READ_BYTES: Final = 256 * 1024
@@ -190,8 +190,8 @@ class JsonArrayBody(io.RawIOBase):
         """Append a part of a document to the output, and a line feed after its last part."""
         self._ready += part.translate(_WITHOUT_LINE_FEEDS)
         self.size += len(part)
-        if self.size - self.starts[-1] > MAX_BODY_BYTES:
-            raise document_too_large(len(self.starts), most=MAX_BODY_BYTES)
+        if self.size - self.starts[-1] > (most := get_limits().body_bytes):
+            raise document_too_large(len(self.starts), most=most)
         if self._is_between():
             self._ready += b"\n"
             self.size += 1

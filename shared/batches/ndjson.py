@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from shared.errors import ServiceError
-from shared.limits import MAX_BATCH_DOCUMENTS, MAX_BODY_BYTES, MB
+from shared.limits import MB
+from shared.settings import get_limits
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BUFFER_BYTES: Final = 256 * 1024
@@ -43,8 +44,9 @@ class NdjsonBody(io.RawIOBase):
         else:
             self._record_starts(piece, 0)
         self.size += len(piece)
-        if self._line_begun_at is not None and self.size - self._line_begun_at > MAX_BODY_BYTES:
-            raise document_too_large(len(self.starts), most=MAX_BODY_BYTES)
+        most = get_limits().body_bytes
+        if self._line_begun_at is not None and self.size - self._line_begun_at > most:
+            raise document_too_large(len(self.starts), most=most)
         return piece
 
     def _complete_bom(self, piece: bytes) -> bytes:
@@ -83,9 +85,10 @@ def check_document_count(documents: int) -> None:
     Raises:
         ServiceError: 413, the limit is reached.
     """
-    if documents >= MAX_BATCH_DOCUMENTS:
+    most = get_limits().batch_documents
+    if documents >= most:
         raise ServiceError(
-            413, f"A batch has {MAX_BATCH_DOCUMENTS:,} documents at most; send more than one batch."
+            413, f"A batch has {most:,} documents at most; send more than one batch."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import RowMapping, case, exists, func, insert, literal, select, update
@@ -27,10 +27,6 @@ from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
 from shared.error_bodies import write_error_body
 from shared.errors import ErrorBody
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
-
-# The results of a batch are kept for a day, its record for a week.
-RESULT_RETENTION: Final = timedelta(hours=24)
-RECORD_RETENTION: Final = timedelta(days=7)
 
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
 
@@ -323,7 +319,9 @@ def _has_unended_chunk(batch_id: str) -> Any:
 
 
 def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
-    expires_at = at + RESULT_RETENTION
+    from shared.settings import get_limits  # late: Pydantic would double the start of commands
+
+    expires_at = at + get_limits().result_retention
     return {
         "status": status,
         "finished_at": at,

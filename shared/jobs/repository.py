@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final
@@ -22,9 +22,6 @@ from shared.db.upsert import add_rows
 from shared.jobs.records import Lane
 from shared.records import Record
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
-
-RESULT_RETENTION: Final = timedelta(hours=24)
-RECORD_RETENTION: Final = timedelta(days=7)
 
 
 class JobStatus(StrEnum):
@@ -242,15 +239,10 @@ def list_due_jobs(
     return [JobRecord.of_row(row) for row in session.execute(found).mappings()]
 
 
-def mark_result_deleted(
-    session: Session, job: JobRecord, *, record_retention: timedelta = RECORD_RETENTION
-) -> None:
-    """Record that a job's PDF is deleted; its record expires `record_retention` after its end."""
-    assert job.finished_at is not None
+def mark_result_deleted(session: Session, job: JobRecord, *, record_expires_at: datetime) -> None:
+    """Record that a job's PDF is deleted, and when its record expires."""
     session.execute(
-        update(jobs)
-        .where(jobs.c.id == job.id)
-        .values(pdf_key=None, sweep_at=job.finished_at + record_retention)
+        update(jobs).where(jobs.c.id == job.id).values(pdf_key=None, sweep_at=record_expires_at)
     )
 
 
@@ -271,6 +263,9 @@ def _make_notifications(
 
 
 def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
+    from shared.settings import get_limits  # late: Pydantic would double the start of commands
+
+    expires_at = at + get_limits().result_retention
     return {
         "status": end.status.value,
         "started_at": end.started_at,
@@ -282,8 +277,8 @@ def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
         "pdf_size": end.pdf_size,
         "warnings": list(end.warnings) or None,
         "finished_at": at,
-        "expires_at": at + RESULT_RETENTION,
-        "sweep_at": at + RESULT_RETENTION,
+        "expires_at": expires_at,
+        "sweep_at": expires_at,
     }
 
 

@@ -10,7 +10,7 @@ from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs.records import Allowance, BodyKind, ClaimStorage, RenderJob, RenderOutput
-from shared.limits import MAX_BODY_BYTES
+from shared.limits import MAX_BODY_BYTES, MB
 from shared.queue.commits import failed_outcome
 
 XML = {"Content-Type": "application/xml"}
@@ -168,6 +168,12 @@ def test_a_content_length_over_32_mb_is_rejected_before_the_body(caller):
     )
     assert answer.status_code == 413
     assert "32 MB" in answer.json["message"]
+
+
+def test_the_largest_body_is_what_the_operator_sets(caller, set_limits, worker):
+    set_limits(body_mb=1)
+    answer = caller.post("/v2/pdf", data=b" " * (MB + 1), headers=XML)
+    assert (answer.status_code, "1 MB" in answer.json["message"]) == (413, True)
 
 
 class Unreadable:

@@ -499,11 +499,12 @@ def test_all_batches_that_are_due_are_forgotten_in_one_round(caller, numbered, s
 
 
 def test_documents_of_a_batch_stay_on_record_for_as_many_days_as_are_set(
-    caller, numbered, slices, database
+    caller, numbered, slices, database, set_limits
 ):
+    set_limits(record_days=30)
     accept(caller, numbered, numbers(12))
     slices.work_off()
-    forget = ExpireBatches(slices.batch_context.flow, record_retention=timedelta(days=30))
+    forget = ExpireBatches(slices.batch_context.flow)
 
     def left():
         forget.run_once()

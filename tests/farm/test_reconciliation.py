@@ -110,7 +110,16 @@ def flow(database, front, blob_url):
 
 @pytest.mark.parametrize("tasks_before_pruning", [0, 1, 2, 4])
 def test_a_farm_aged_by_seventy_days_counts_each_page_once(
-    caller, numbered, slices, database, front, flow, add_jobs, pass_days, tasks_before_pruning
+    caller,
+    numbered,
+    slices,
+    database,
+    front,
+    flow,
+    add_jobs,
+    pass_days,
+    set_limits,
+    tasks_before_pruning,
 ):
     accept(caller, numbered, numbers(12))
     slices.work_off()
@@ -123,15 +132,15 @@ def test_a_farm_aged_by_seventy_days_counts_each_page_once(
     assert sum(pages for *_, pages in before) == 12 + 5 * 2
     # The maintenance was off meanwhile, or the database is restored from an old backup.
     pass_days(70)
-    retention = timedelta(days=2)
-    prune = PruneLedger(database, 1, retention)
+    set_limits(record_days=2)
+    prune = PruneLedger(database, 1)
     others = [
         *(
             ReconcileUsage("", find, database, AdmissionCache(front.redis), _looked_until=ENDED_AT)
             for find in (list_unmetered_jobs, list_unmetered_items)
         ),
-        ExpireBatches(slices.batch_context.flow, record_retention=retention),
-        ExpireJobs(flow, retention),
+        ExpireBatches(slices.batch_context.flow),
+        ExpireJobs(flow),
     ]
     for task in [*others[:tasks_before_pruning], prune, *others[tasks_before_pruning:], *others]:
         task.run_once()
@@ -141,10 +150,11 @@ def test_a_farm_aged_by_seventy_days_counts_each_page_once(
     assert (count_rows(database), read_totals(database)) == (0, before)
 
 
-def test_a_row_recorded_late_stays_while_its_event_may_come_again(database):
+def test_a_row_recorded_late_stays_while_its_event_may_come_again(database, set_limits):
+    set_limits(record_days=2)
     at = now()
     event = UsageEvent("job_1", "acc_1", PERIOD, Allowance.PRODUCTION, 2, at - timedelta(days=90))
-    prune = PruneLedger(database, 1, timedelta(days=2))
+    prune = PruneLedger(database, 1)
     with database.session() as session:
         record_events(session, [event], at=at)
     assert prune.run_once() == 0

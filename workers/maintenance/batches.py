@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import ClassVar, Final
 
 from shared.batches.expiry import (
@@ -14,7 +13,7 @@ from shared.batches.expiry import (
 )
 from shared.batches.lifecycle import BatchLifecycle
 from shared.batches.records import Batch, BatchOutput
-from shared.batches.repository import RECORD_RETENTION, has_running_chunk, list_complete
+from shared.batches.repository import has_running_chunk, list_complete
 from shared.batches.rotation import (
     add_missing_accounts,
     needs_rotation_repair,
@@ -24,6 +23,7 @@ from shared.batches.slice_scheduling import list_in_flight
 from shared.clock import now, ticks
 from shared.db.session import Database
 from shared.queue.slices import Assembly, BatchWork
+from shared.settings import get_limits
 from shared.telemetry.log import get_logger
 from workers.maintenance.task import MaintenanceTask
 
@@ -127,11 +127,8 @@ class ExpireBatches:
     name = "batches_expired"
     every_seconds = 30.0
 
-    def __init__(
-        self, flow: BatchLifecycle, *, record_retention: timedelta = RECORD_RETENTION
-    ) -> None:
+    def __init__(self, flow: BatchLifecycle) -> None:
         self._flow = flow
-        self._record_retention = record_retention
 
     def run_once(self) -> int:
         """Run one round of up to `ROUND_SECONDS`; see `MaintenanceTask.run_once`."""
@@ -161,7 +158,7 @@ class ExpireBatches:
         is_left = keys or batch.body_key or batch.result_key or not self._is_old(batch)
         if is_left and batch.removed_at is None:
             with database.session() as session:
-                mark_results_deleted(session, batch, record_retention=self._record_retention)
+                mark_results_deleted(session, batch)
             return
         has_items = True
         while has_items:
@@ -172,16 +169,14 @@ class ExpireBatches:
 
     def _is_old(self, batch: Batch) -> bool:
         assert batch.finished_at is not None, "only ended batches are due"
-        return batch.finished_at + self._record_retention <= now()
+        return batch.finished_at + get_limits().record_retention <= now()
 
 
-def batch_tasks(
-    flow: BatchLifecycle, *, record_retention: timedelta = RECORD_RETENTION
-) -> tuple[MaintenanceTask, ...]:
+def batch_tasks(flow: BatchLifecycle) -> tuple[MaintenanceTask, ...]:
     """Return the maintenance tasks for batches."""
     return (
         ScheduleSlices(flow),
         FinishBatches(flow),
         RequeueLostSlices(flow),
-        ExpireBatches(flow, record_retention=record_retention),
+        ExpireBatches(flow),
     )

@@ -14,7 +14,6 @@ from shared.jobs.idempotency import remove_expired_keys
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import Lane, RenderJob
 from shared.jobs.repository import (
-    RECORD_RETENTION,
     JobRecord,
     list_due_jobs,
     list_unfinished_jobs,
@@ -23,6 +22,7 @@ from shared.jobs.repository import (
 )
 from shared.queue.broker import Broker
 from shared.queue.names import INTERACTIVE
+from shared.settings import get_limits
 from shared.telemetry.log import get_logger
 
 # Younger jobs may still be queued by their front.
@@ -79,13 +79,12 @@ class RequeueLostJobs:
 
 @dataclass(frozen=True, slots=True)
 class ExpireJobs:
-    """Ends overdue jobs, and deletes PDFs a day after the end and records days after it."""
+    """Ends overdue jobs, and deletes PDFs and, days later, records after their retention."""
 
     name: ClassVar[str] = "jobs_swept"
     every_seconds: ClassVar[float] = 15.0
 
     flow: JobLifecycle
-    record_retention: timedelta = RECORD_RETENTION
 
     def run_once(self) -> int:
         """Process due jobs, longest due first."""
@@ -108,12 +107,13 @@ class ExpireJobs:
             self.flow.end_overdue(job.id)
             return
         assert job.finished_at is not None
-        if now() >= job.finished_at + self.record_retention:
+        record_expires_at = job.finished_at + get_limits().record_retention
+        if now() >= record_expires_at:
             self.flow.remove(job)
             return
         self.flow.delete_bytes(job)
         with self.flow.database.session() as session:
-            mark_result_deleted(session, job, record_retention=self.record_retention)
+            mark_result_deleted(session, job, record_expires_at=record_expires_at)
 
 
 @dataclass(frozen=True, slots=True)

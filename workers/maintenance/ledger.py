@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import ClassVar, Final
 
 from shared.clock import now, ticks
 from shared.db.session import Database
+from shared.settings import get_limits
 from shared.telemetry.log import get_logger
 from shared.usage.ledger import prune_ledger
 
@@ -30,7 +31,6 @@ class PruneLedger:
 
     database: Database
     months: int
-    record_retention: timedelta
 
     def run_once(self) -> int:
         """Delete old rows, some thousand in each unit of work, for up to `ROUND_SECONDS`."""
@@ -53,4 +53,4 @@ class PruneLedger:
         month = today.year * _MONTHS_A_YEAR + today.month - 1 - self.months
         year, index = divmod(month, _MONTHS_A_YEAR)
         # Rows of records that are kept are skipped one by one; not all of them shall be read each time.
-        return min(datetime(year, index + 1, 1, tzinfo=UTC), at - self.record_retention)
+        return min(datetime(year, index + 1, 1, tzinfo=UTC), at - get_limits().record_retention)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from shared.auth.sharded_admission import ShardedAdmissionCache
 from shared.blobs.factory import open_store
@@ -58,7 +57,6 @@ def make_runners(
         open_database(settings.database_url, connections=settings.database_connections),
         open_store(settings.blob_url),
     )
-    record_retention = timedelta(days=settings.record_days)
     shards = PerShard(
         settings.shards, lambda shard: ShardServices(shard, settings, database, blobs)
     )
@@ -66,8 +64,8 @@ def make_runners(
     def tasks_of(shard: ShardServices) -> list[MaintenanceTask]:
         return [
             RequeueLostJobs(shard.jobs, shard.broker),
-            *batch_tasks(shard.batches, record_retention=record_retention),
-            ExpireJobs(shard.jobs, record_retention),
+            *batch_tasks(shard.batches),
+            ExpireJobs(shard.jobs),
             RecountUsage(shard.jobs.states, shard.admissions),
         ]
 
@@ -78,7 +76,7 @@ def make_runners(
         ),
         RepairRotation(database),
         RemoveExpiredKeys(database),
-        PruneLedger(database, settings.ledger_months, record_retention),
+        PruneLedger(database, settings.ledger_months),
         *orphan_tasks(database, blobs, [shard.claims for shard in shards.values()]),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]

@@ -90,6 +90,13 @@ def told(database):
     return sorted((each["type"], each["data"]["id"]) for each in map(json.loads, payloads))
 
 
+def test_results_are_kept_for_as_many_hours_as_are_set(database, accept, set_limits):
+    set_limits(result_hours=48)
+    job = accept("acc_none")
+    end(database, {job.id: PDF})
+    assert read(database, job).expires_at == AT + timedelta(hours=48)
+
+
 def test_job_ends_are_stored_together_and_notified_per_account(database, accept, listen):
     both = listen("a@example.org", WebhookEvent.JOB_SUCCEEDED, WebhookEvent.JOB_FAILED)
     failures = listen("b@example.org", WebhookEvent.JOB_FAILED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 import pytest
 from sqlalchemy import func, select, text
@@ -67,7 +67,7 @@ def test_old_rows_are_removed_in_portions_and_the_sums_of_their_periods_stay(dat
 
 def test_maintenance_removes_nothing_by_default(database, record):
     record(*MONTHS)
-    assert PruneLedger(database, 0, timedelta(days=7)).run_once() == 0
+    assert PruneLedger(database, 0).run_once() == 0
     assert rows_left(database) == len(MONTHS)
 
 
@@ -82,8 +82,11 @@ def test_maintenance_removes_nothing_by_default(database, record):
         (date(2026, 11, 23), 1, 60, date(2026, 9, 24)),
     ],
 )
-def test_whole_months_and_recorded_entries_are_retained(database, today, months, kept_days, before):
-    task = PruneLedger(database, months, timedelta(days=kept_days))
+def test_whole_months_and_recorded_entries_are_retained(
+    database, set_limits, today, months, kept_days, before
+):
+    set_limits(record_days=kept_days)
+    task = PruneLedger(database, months)
     at = datetime(today.year, today.month, today.day, tzinfo=UTC)
     assert task.find_cutoff(at).date() == before
 
@@ -92,7 +95,7 @@ def test_maintenance_removes_entries_past_the_retained_months(database, record, 
     monkeypatch.setattr(ledger, "ROWS_PER_TRANSACTION", 2)
     record(*MONTHS)
     monkeypatch.setattr(ledger, "now", lambda: datetime(2026, 11, 23, tzinfo=UTC))
-    task = PruneLedger(database, 3, timedelta(days=7))
+    task = PruneLedger(database, 3)
     assert (task.run_once(), task.run_once()) == (7, 0)
     assert [row.occurred_at for row in read_ledger(database)] == MONTHS[7:]
 
