@@ -287,7 +287,9 @@ def test_cut_webp_is_refused_also_when_its_lengths_are_mended(lossless):
     [b"", b"hello", b"BM, a text", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"],
 )
 def test_other_formats_are_refused_by_their_bytes(data):
-    assert problem(data) == "The image is neither PNG, JPEG, WebP, GIF, BMP, TIFF, SVG nor PDF"
+    assert (
+        problem(data) == "The image is neither PNG, JPEG, WebP, AVIF, GIF, BMP, TIFF, SVG nor PDF"
+    )
 
 
 def test_number_of_pixels_is_judged_by_the_header():
@@ -363,6 +365,17 @@ def test_formats_of_old_are_drawn(kind: str, mode: str):
     assert (image.width, image.height, image.mask) == (30, 20, None)
     expected = corners().convert(mode).convert("RGB")
     assert pixels_of(image).getpixel((2, 2)) == expected.getpixel((2, 2))
+
+
+def test_pictures_in_avif_are_drawn_within_bounds():
+    data = encoded_as("AVIF", corners(), quality=100, subsampling="4:4:4")
+    image = prepared(data)
+    assert (image.width, image.height, image.mask) == (30, 20, None)
+    assert pixels_of(image).getpixel((2, 2)) == pytest.approx((255, 0, 0), abs=3)
+    at = data.index(b"ispe") + 8  # the size, which is checked before pixels are decoded
+    assert "at most 24 megapixels" in problem(
+        data[:at] + struct.pack(">II", 9000, 9000) + data[at + 8 :]
+    )
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "CMYK", "I;16"])

@@ -63,7 +63,7 @@ NOT_AN_IMAGE = base64.b64encode(b"no image at all").decode()
         (
             document(f'<img src="data:image/png;base64,{NOT_AN_IMAGE}" alt="a"/>'),
             "image-data",
-            "neither PNG, JPEG, WebP, GIF, BMP, TIFF, SVG nor PDF",
+            "neither PNG, JPEG, WebP, AVIF, GIF, BMP, TIFF, SVG nor PDF",
         ),
         (document('<div><row><img src="lgoo" alt="a"/></row></div>'), "image-missing", '"lgoo"'),
         (

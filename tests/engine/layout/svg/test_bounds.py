@@ -57,7 +57,7 @@ def test_size_is_the_stated_one_or_that_of_the_view_box(attributes: str, size: t
         (svg("<g/>" * 50_001), "too many elements: at most 50,000"),
         (svg(" " * 8_000_001), "8,000"),
         (svg('<path d="M0 0' + "L1 1" * 300_001 + '"/>'), "too many path segments"),
-        (b"<html><svg></svg></html>", "neither PNG, JPEG, WebP, GIF, BMP, TIFF, SVG nor PDF"),
+        (b"<html><svg></svg></html>", "neither PNG, JPEG, WebP, AVIF, GIF, BMP, TIFF, SVG nor PDF"),
         (b"<?xml version='1.0' encoding='nonsense'?><svg/>", "encoding"),
         (svg("<style>" + "a{}" * 2001 + "</style>"), "too many style rules"),
     ],

@@ -55,6 +55,7 @@ FORMATS: Final = (
         prepare_webp,
         True,
     ),
+    _decoded("AVIF", ".avif", signature=rb".{4}ftypavi[fs]"),
     _decoded("GIF", ".gif", signature=rb"GIF8[79]a"),
     _decoded("BMP", ".bmp", signature=rb"BM.{4}\0\0\0\0"),
     _decoded("TIFF", ".tif", ".tiff", signature=rb"II\*\0|MM\0\*"),
