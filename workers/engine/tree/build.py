@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, localcontext
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
@@ -14,7 +14,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.security_checks import SIGNING
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, Scope
-from workers.engine.tree.compiler.builders import sequence
+from workers.engine.tree.compiler.builders import Nodes, sequence
 from workers.engine.tree.compiler.context import (
     CompileContext,
     UnresolvedName,
@@ -356,14 +356,11 @@ def _compile_paginated_flow(
 ) -> Callable[[Scope, ComputedStyle], Flow]:
     name = element.attributes.get("name", BODY)
     content = compile_flow(name, context)
-    page, most = (
-        context.compile_attribute(element, "page"),
-        context.compile_attribute(element, "max-pages"),
-    )
+    page, most = context.compile_attributes(element, "page", "max-pages")
     source = Source(element.location)
 
     def build(scope: Scope, root: ComputedStyle) -> Flow:
-        blocks: list[Any] = []
+        blocks: Nodes = []
         state: BuildState = scope.state
         state.footnotes.begin_flow()
         content.build(scope, root, blocks)

@@ -15,7 +15,9 @@ from workers.engine.tree.styles.cascade import (
     ComputedStyle,
 )
 
-BuildNodes = Callable[[Scope, ComputedStyle, list[Any]], None]
+# What builders append to: blocks, list items, rows of a table, or the ids in a paragraph.
+Nodes = list[Any]
+BuildNodes = Callable[[Scope, ComputedStyle, Nodes], None]
 
 
 class NodeBuilder(NamedTuple):
@@ -46,7 +48,7 @@ def cached(builder: NodeBuilder) -> NodeBuilder:
     made: dict[Any, tuple[Any, ...]] = {}
     build = builder.build
 
-    def build_once(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build_once(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         steps: tuple[LoopStep, ...] = scope.loop
         if steps and steps[-1].is_iteration:  # its nodes hold the iteration
             build(scope, parent, out)
@@ -54,7 +56,7 @@ def cached(builder: NodeBuilder) -> NodeBuilder:
         key: Any = (parent, steps) if steps else parent
         nodes = made.get(key)
         if nodes is None:
-            fresh: list[Any] = []
+            fresh: Nodes = []
             findings: Findings = scope.state.findings
             reports_before = findings.report_count
             build(scope, parent, fresh)
@@ -84,7 +86,7 @@ class _Sequence:
     def __init__(self, builds: Iterable[BuildNodes]) -> None:
         self.builds = tuple(builds)
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         for build in self.builds:
             build(scope, parent, out)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import BuildState, Scope
@@ -12,7 +12,7 @@ from workers.engine.tree.rendered_terms import RenderedTerm
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 if TYPE_CHECKING:
-    from workers.engine.tree.compiler.builders import NodeBuilder
+    from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
     from workers.engine.tree.compiler.context import CompileContext
 
 _TEXT_ELEMENTS: Final = frozenset({"span", "b", "i", "u", "s", "code", "a", "br"})
@@ -34,7 +34,7 @@ def compile_business_term(
     text = context.compile_text(TextTemplate(tuple(parts) or ("",)), element.location)
     element_style = context.compile_style(element, is_inline=True)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         builder.build(scope, parent, out)
         state: BuildState = scope.state
         if state.rendered_terms.is_paused:

@@ -117,6 +117,12 @@ class CompileContext:
         self.check_expression(parsed, location)
         return Evaluation(compile_value(parsed), (parsed,), location, None)
 
+    def compile_condition(self, element: Element) -> Evaluation:
+        """Compile the `if` of an element, which holds if it has none."""
+        if "if" in element.attributes:
+            return self.compile_expression(element.attributes["if"], element.location)
+        return Evaluation(lambda _: True, (), element.location, True)
+
     def compile_expression_text(self, text: str, location: SourceLocation) -> Evaluation:
         """Compile an expression written without braces whose value becomes text."""
         try:
@@ -269,6 +275,10 @@ class CompileContext:
             )
         except ValueError:  # reported by the checks
             return CompiledAttribute(spec, element.location, default, None)
+
+    def compile_attributes(self, element: Element, *names: str) -> list[CompiledAttribute[Any]]:
+        """Compile several attributes, in the order of their names."""
+        return [self.compile_attribute(element, name) for name in names]
 
     def read_constant(self, element: Element, name: str) -> Any:
         """Return the value of an attribute that may hold no expression."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from workers.engine.syntax.nodes import Element, Expansion
 from workers.engine.syntax.terms import BUSINESS_TERM
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder
+from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
 from workers.engine.tree.compiler.business_terms import compile_business_term
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.loops import compile_loop
@@ -20,7 +19,7 @@ from workers.engine.tree.styles.cascade import (
 
 
 def _conditional(condition: Evaluation, build: BuildNodes) -> BuildNodes:
-    def build_if(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build_if(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         if condition.evaluate(scope):
             build(scope, parent, out)
 

@@ -12,7 +12,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Evaluation, Scope
-from workers.engine.tree.compiler.builders import BuildNodes
+from workers.engine.tree.compiler.builders import BuildNodes, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.nodes import LoopStep
@@ -68,7 +68,7 @@ class CompiledLoop:
         """Return a function that runs another once for each item."""
         self.propagate_names()
 
-        def build_iterations(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        def build_iterations(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             for inner in self.iterate(scope, self.evaluate_items(scope)):
                 build(inner, parent, out)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.nodes import (
@@ -25,7 +25,7 @@ from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 if TYPE_CHECKING:
-    from workers.engine.tree.compiler.builders import NodeBuilder
+    from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
     from workers.engine.tree.compiler.context import CompileContext
 
 _PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING}
@@ -74,7 +74,7 @@ def _compile_otherwise(
     builder = compile_inner(element, context)
     build_inner = builder.build
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         if not condition.evaluate(scope):
             build_inner(scope, parent, out)
 
@@ -98,7 +98,7 @@ def _compile_part(
     context.used.update(inside.used - taken)
     build_inner, fills_slot = builder.build, element.fills_slot
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         scope.state.count_iterations(1, location)
         inner = _enter_part(scope, name, location)
         if fills_slot:
@@ -170,7 +170,7 @@ def _compile_slot(
     hidden = _PAGE_VALUE_NAMES & caller.names  # page values that are names of another kind there
     build_inner = builder.build
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         with _attributing_findings(scope, None):
             build_inner(_leave_part(scope, hidden), parent, out)
 

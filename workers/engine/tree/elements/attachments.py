@@ -51,16 +51,12 @@ def compile_attachment(element: Element, context: CompileContext) -> BuildAttach
     name, media_type, relationship, description, modified = (
         context.compile_attribute(element, attribute) for attribute in _NAMES
     )
-    condition = (
-        context.compile_expression(element.attributes["if"], element.location)
-        if "if" in element.attributes
-        else None
-    )
+    condition = context.compile_condition(element)
     read = _compile_content(element, context)
     location = element.location
 
     def build(scope: Scope) -> Attachment | None:
-        if condition is not None and not condition.evaluate(scope):
+        if not condition.evaluate(scope):
             return None
         own_name = _read_name(name, scope)
         if own_name is None:

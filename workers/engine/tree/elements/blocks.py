@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree.build_state import Evaluation, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
-    BuildNodes,
     NodeBuilder,
+    Nodes,
     cache_static,
     sequence,
     source_maker,
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.elements import charts, contents, figures, footnotes, grids, markdown
-from workers.engine.tree.elements.block_builder import BlockBuilder, with_counters
+from workers.engine.tree.elements import charts, contents, figures, footnotes, markdown
+from workers.engine.tree.elements.block_builder import BlockBuilder, report_page_time, with_counters
 from workers.engine.tree.elements.flows import compile_insert
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
 from workers.engine.tree.elements.inlines import (
@@ -29,7 +29,6 @@ from workers.engine.tree.elements.inlines import (
     compile_index_anchor,
     compile_inlines,
     compile_running_anchor,
-    report_page_time,
 )
 from workers.engine.tree.elements.lets import compile_let, keep_names
 from workers.engine.tree.elements.lists import compile_list
@@ -51,9 +50,11 @@ from workers.engine.tree.elements.positions import (
 )
 from workers.engine.tree.elements.qr_bills import compile_qr_bill
 from workers.engine.tree.elements.tables import tables
+from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.nodes import (
     Break,
     Container,
+    Grid,
     Paragraph,
     Role,
     Row,
@@ -61,10 +62,14 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import BreakTo
-from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
+from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, LengthKind, Sides
 
 _FIGURES: Final = frozenset({"img", "barcode", "chart", *FORM_FIELDS})
 _NO_BLOCKS: Final = frozenset({*_FIGURES, "mark", "running"})
+_GRID_ATTRIBUTES: Final = (
+    *("grid-template-columns", "grid-auto-rows", "grid-auto-flow"),
+    *("column-gap", "row-gap", "skip"),
+)
 _INLINE_TAGS: Final = FORMATTING | {"a", "br", "ref", "footnote"}
 
 
@@ -142,7 +147,7 @@ def _compile_loose(
     inner = compile_inlines(children, context, owner=owner)
     source, sheet = source_maker(owner.location), context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         names: list[str] = []
         inlines = collect_inlines(inner.build, scope, parent, names, owner.location)
         if inlines:
@@ -187,7 +192,7 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
     if element.tag == "figure":
         context = replace(context, is_in_figure=True)
     inner = context.compile_blocks(element.children, owner=element)
-    made.inner = inner.build
+    made.inner = inner
     return NodeBuilder(made, made.is_static and inner.is_static and is_placed_alike(element))
 
 
@@ -195,7 +200,7 @@ class _ContainerBuilder(BlockBuilder):
     """Builds a box of blocks."""
 
     __slots__ = ("columns", "floating", "inner", "is_box", "is_figure", "position", "role")
-    inner: BuildNodes
+    inner: NodeBuilder
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
@@ -208,20 +213,16 @@ class _ContainerBuilder(BlockBuilder):
         self.is_figure = element.tag == "figure"
         self.floating = compile_floating(element, context) if self.is_figure else None
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        computed = self.element_style.compute(scope, parent)
-        blocks: list[Any] = []
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed = self.compute(scope, parent)
         name = self.read_id(scope)
-        inner = self.element_style.enter(scope)
-        if self.is_figure:
-            inner = inner.enter(figure_id=name)
-        self.inner(inner, computed, blocks)
+        around = scope.enter(figure_id=name) if self.is_figure else scope
         out.append(
             Container(
                 self.source(scope),
                 self.role,
                 computed.style,
-                tuple(blocks),
+                self.build_inside(self.inner, around, computed),
                 self.position(scope, computed) if self.position else None,
                 name,
                 self.is_box,
@@ -232,38 +233,58 @@ class _ContainerBuilder(BlockBuilder):
 
 
 def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
-    common = BlockBuilder(element, context)
-    gap, align = (
-        context.compile_attribute(element, "gap"),
-        context.compile_attribute(element, "align-items"),
-    )
+    common = BlockBuilder(element, context, "gap", "align-items")
     inner = context.compile_blocks(element.children, owner=element)
-    sheet = context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        computed = common.element_style.compute(scope, parent)
-        blocks: list[Any] = []
-        inner.build(common.element_style.enter(scope), computed, blocks)
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed = common.compute(scope, parent)
+        blocks = common.build_inside(inner, scope, computed)
+        gap, align = common.read(scope)
+        points = common.sheet.to_points(gap, computed)
+        name = common.read_id(scope)
+        out.append(Row(common.source(scope), computed.style, blocks, points, align, name))
+
+    return NodeBuilder(build, common.is_static and inner.is_static)
+
+
+def _compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a grid; each block in it takes one cell."""
+    common, sheet = BlockBuilder(element, context, *_GRID_ATTRIBUTES), context.sheet
+    inner = context.compile_blocks(element.children, owner=element)
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
+        tracks, rows, direction, column_gap, row_gap, skip = common.read(scope)
+        height = sheet.to_length(rows, own)
+        fills_columns = direction == "column"
+        if fills_columns and height.kind is LengthKind.AUTO:
+            scope.state.findings.error(
+                "grid-rows",
+                "A grid that fills its columns first needs rows of one height: give it grid-auto-rows",
+                element.location,
+            )
         out.append(
-            Row(
+            Grid(
                 common.source(scope),
-                computed.style,
-                tuple(blocks),
-                sheet.to_points(gap.read(scope), computed),
-                align.read(scope),
+                own.style,
+                common.build_inside(inner, scope, own),
+                tuple(sheet.to_length(track, own) for track in tracks or ()),
+                None if height.kind is LengthKind.AUTO else height.value,
+                sheet.to_points(column_gap, own),
+                sheet.to_points(row_gap, own),
+                skip,
+                fills_columns,
                 common.read_id(scope),
             )
         )
 
-    return NodeBuilder(
-        build, common.is_static and inner.is_static and gap.is_static and align.is_static
-    )
+    return NodeBuilder(build, common.is_static and inner.is_static)
 
 
 def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
     common = BlockBuilder(element, context)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         style = common.element_style.compute(scope, parent).style
         line = style.box.border.top
         if line is NO_BORDER or not line.width:
@@ -276,18 +297,15 @@ def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
-    to, need = context.compile_attribute(element, "to"), context.compile_attribute(element, "need")
+    to, need = context.compile_attributes(element, "to", "need")
     source, sheet = source_maker(element.location), context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         least = need.read(scope)
         points = None if least is None else sheet.to_points(least, parent)
         out.append(Break(source(scope), to.read(scope), points))
 
     return NodeBuilder(build, to.is_static and need.is_static)
-
-
-# --- lists ----------------------------------------------------------------------------------------------
 
 
 # --- groups, values, conditions, flows --------------------------------------------------------------------
@@ -299,14 +317,12 @@ def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
         return inner
     common, sheet = BlockBuilder(element, context), context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        computed = common.element_style.compute(scope, parent)
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed = common.compute(scope, parent)
         name = common.read_id(scope)
-        blocks: list[Any] = []
-        inner.build(common.element_style.enter(scope), computed, blocks)
+        blocks = common.build_inside(inner, scope, computed)
         if name is not None:
-            style = sheet.compute_anonymous(parent).style
-            blocks = [Container(common.source(scope), Role.DIV, style, tuple(blocks), None, name)]
+            blocks = (common.box(scope, sheet.compute_anonymous(parent), blocks, name),)
         out += blocks
 
     return NodeBuilder(build, is_static=False)
@@ -319,55 +335,37 @@ def compile_assertion(element: Element, context: CompileContext) -> NodeBuilder:
 
 def _compile_test(element: Element, context: CompileContext) -> NodeBuilder:
     test = context.compile_expression(element.attributes.get("test", "true"), element.location)
-    message = element.attributes.get("message")
-    message_text = _compile_message(message, element.location, context)
+    written = element.attributes.get("test", "")[:80]
+    stated = element.attributes.get("message")
+    parts = (f"The condition does not hold: {written}",)
+    template = (
+        TextTemplate(parts) if stated is None else context.parse_template(stated, element.location)
+    )
+    message = context.compile_text(template, element.location)
     is_warning = element.attributes.get("severity") == "warning"
 
-    def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
-        errors_before = scope.state.findings.error_count
-        if test.evaluate(scope) or scope.state.findings.error_count > errors_before:
-            return
-        text = (
-            message_text.evaluate(scope)
-            if message_text
-            else f"The condition does not hold: {test_text}"
-        )
+    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         findings = scope.state.findings
-        (findings.warn if is_warning else findings.error)("assert", text, element.location)
+        errors_before = findings.error_count
+        if not test.evaluate(scope) and findings.error_count == errors_before:
+            report = findings.warn if is_warning else findings.error
+            report("assert", message.evaluate(scope), element.location)
 
-    test_text = element.attributes.get("test", "")[:80]
     return NodeBuilder(build, is_static=False)
 
 
-def _compile_message(
-    message: str | None, location: SourceLocation, context: CompileContext
-) -> Evaluation | None:
-    return (
-        None
-        if message is None
-        else context.compile_text(context.parse_template(message, location), location)
-    )
-
-
-def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile an index mark among blocks: an anchor before the next one."""
-    return _compile_block_anchor(element, context, compile_index_anchor(element, context))
-
-
-def _compile_running_value(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile a running value among blocks: an anchor before the next one."""
-    return _compile_block_anchor(element, context, compile_running_anchor(element, context))
-
-
 def _compile_block_anchor(
-    element: Element, context: CompileContext, note: Callable[[Scope], str | None]
+    element: Element,
+    context: CompileContext,
+    compile_anchor: Callable[[Element, CompileContext], Callable[[Scope], str | None]],
 ) -> NodeBuilder:
+    """Compile an index mark or a running value among blocks: an anchor before the next one."""
     if context.is_page_time:
-        report_page_time(element, context)
-        return sequence(())
+        return report_page_time(element, context)
+    note = compile_anchor(element, context)
     source, sheet = source_maker(element.location), context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         name = note(scope)
         if name is not None:
             style = sheet.compute_anonymous(parent).style
@@ -390,13 +388,13 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     **dict.fromkeys(FORM_FIELDS, compile_field),
     "qr-bill": compile_qr_bill,
     "payment-slip": compile_payment_slip,
-    "grid": grids.compile_grid,
+    "grid": _compile_grid,
     "markdown": markdown.compile_markdown,
     "table": tables.compile_table,
     "group": _compile_group,
     "assert": _compile_test,
-    "mark": _compile_index_mark,
-    "running": _compile_running_value,
+    "mark": partial(_compile_block_anchor, compile_anchor=compile_index_anchor),
+    "running": partial(_compile_block_anchor, compile_anchor=compile_running_anchor),
     "toc": contents.compile_contents,
     "index": contents.compile_index,
     "endnotes": footnotes.compile_endnotes,

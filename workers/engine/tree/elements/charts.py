@@ -15,12 +15,12 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.loops import CompiledLoop, compile_loop
 from workers.engine.tree.compiler.styles import find_color
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -57,7 +57,7 @@ def _compile_records(element: Element, context: CompileContext) -> NodeBuilder:
     axes = _compile_axes(element, context, is_sideways=frame.kind in _SIDEWAYS)
     records.close()
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = frame.element_style.compute(scope, parent)
         inner = frame.element_style.enter(scope)
         items = records.loop.evaluate_items(inner)
@@ -81,7 +81,7 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
         for name, default in (("value", "none"), ("max", "1"))
     )
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = frame.element_style.compute(scope, parent)
         shown = _read_number(scope, value.evaluate(scope), "value", location)
         full = _read_number(scope, most.evaluate(scope), "max", location)
@@ -95,8 +95,8 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
             full = None
         share = None if shown is None or not full else min(max(float(shown / full), 0.0), 1.0)
         plain = ChartAxis(_AxisFormat(scope, None, None))
-        content = _Content((), CategoryKind.TEXT, (), plain, plain, share)
-        out.append(frame.chart(scope, own, content))
+        content = _Content((), CategoryKind.TEXT, (), plain, plain)
+        out.append(frame.chart(scope, own, content, share))
 
     return NodeBuilder(build, is_static=False)
 
@@ -109,30 +109,32 @@ class _Content(NamedTuple):
     series: tuple[ChartSeries, ...]
     value_axis: ChartAxis
     x_axis: ChartAxis
-    gauge: float | None = None
 
 
-class _ChartFrame:
+class _ChartFrame(BlockBuilder):
     """The style, texts and options of every chart."""
 
-    def __init__(self, element: Element, context: CompileContext) -> None:
-        self.kind: str = context.read_constant(element, "type") or "column"
-        self.element_style = context.compile_style(element)
-        self._place, self._sheet = element.location, context.sheet
-        self._source = source_maker(element.location)
-        names = ("alt", "title", "stack", "legend", "colors", "hatch", "values", "id")
-        self._attributes: list[CompiledAttribute[Any]] = [
-            context.compile_attribute(element, name) for name in names
-        ]
+    __slots__ = ("kind",)
 
-    def chart(self, scope: Scope, computed: ComputedStyle, content: _Content) -> Chart:
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        names = ("alt", "title", "stack", "legend", "colors", "hatch", "values")
+        super().__init__(element, context, *names)
+        self.kind: str = context.read_constant(element, "type") or "column"
+
+    def chart(
+        self,
+        scope: Scope,
+        computed: ComputedStyle,
+        content: _Content,
+        gauge: float | None = None,
+    ) -> Chart:
         """Return the node."""
-        *others, identity = self._attributes
-        alt, title, stack, legend, colors, hatch, values = (each.read(scope) for each in others)
-        found = (find_color(self._sheet, color, scope, self._place) for color in colors or ())
+        alt, title, stack, legend, colors, hatch, values = self.read(scope)
+        location = self.plain.location
+        found = (find_color(self.sheet, color, scope, location) for color in colors or ())
         default_stack = "sum" if self.kind == "area" else "none"
         return Chart(
-            self._source(scope),
+            self.source(scope),
             computed.style,
             self.kind,
             alt or "",
@@ -147,8 +149,8 @@ class _ChartFrame:
             tuple(color for color in found if color is not None),
             hatch,
             values,
-            content.gauge,
-            read_id(identity, scope),
+            gauge,
+            self.read_id(scope),
         )
 
 
@@ -212,13 +214,10 @@ class _Records:
 
     def _compile_series(self, element: Element, context: CompileContext) -> NodeBuilder:
         evaluation = self._y(element.attributes.get("y", "none"), context, element.location)
-        label, color = (
-            context.compile_attribute(element, "label"),
-            context.compile_attribute(element, "color"),
-        )
+        label, color = context.compile_attributes(element, "label", "color")
         sheet = context.sheet
 
-        def build(scope: Scope, _parent: ComputedStyle, out: list[Any]) -> None:
+        def build(scope: Scope, _parent: ComputedStyle, out: Nodes) -> None:
             own = find_color(sheet, color.read(scope), scope, element.location)
             out.append(self._read(scope, evaluation, label.read(scope) or "", own))
 

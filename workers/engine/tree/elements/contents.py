@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder, report_page_time
 from workers.engine.tree.nodes import Contents, EntryStyle, Index
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 
@@ -19,29 +19,17 @@ _LETTER: Final = "index-letter"  # lies over index-1
 
 def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a table of contents."""
-    if _is_repeated(element, context):
-        return sequence(())
-    element_style, identity = (
-        context.compile_style(element),
-        context.compile_attribute(element, "id"),
-    )
-    levels, kind, leader = (
-        context.compile_attribute(element, name) for name in ("levels", "of", "leader")
-    )
-    source, sheet = source_maker(element.location), context.sheet
+    if context.is_page_time:
+        return report_page_time(element, context)
+    common = BlockBuilder(element, context, "levels", "of", "leader")
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        own = element_style.compute(scope, parent)
-        first, last = levels.read(scope)
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
+        (first, last), kind, leader = common.read(scope)
+        entries = tuple(_entry_style(common.sheet, own, name) for name in _CONTENTS)
+        name = common.read_id(scope)
         contents = Contents(
-            source(scope),
-            own.style,
-            kind.read(scope),
-            first,
-            last,
-            leader.read(scope),
-            tuple(_entry_style(sheet, own, name) for name in _CONTENTS),
-            read_id(identity, scope),
+            common.source(scope), own.style, kind, first, last, leader, entries, name
         )
         scope.state.references.contents.append(contents)
         out.append(contents)
@@ -51,19 +39,15 @@ def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
 
 def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index."""
-    if _is_repeated(element, context):
-        return sequence(())
-    element_style, identity = (
-        context.compile_style(element),
-        context.compile_attribute(element, "id"),
-    )
-    source, sheet = source_maker(element.location), context.sheet
+    if context.is_page_time:
+        return report_page_time(element, context)
+    common, sheet = BlockBuilder(element, context), context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        own = element_style.compute(scope, parent)
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
         styles = [_entry_style(sheet, own, name) for name in _INDEX]
         styles.append(_entry_style(sheet, own, _INDEX[0], _LETTER))
-        index = Index(source(scope), own.style, tuple(styles), read_id(identity, scope))
+        index = Index(common.source(scope), own.style, tuple(styles), common.read_id(scope))
         scope.state.references.add_index(index, own.inherited.lang)
         out.append(index)
 
@@ -76,15 +60,3 @@ def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> Entry
         properties |= sheet.entry_properties(name)
     computed = sheet.compute(parent, properties)
     return EntryStyle(computed.style, computed.transform)
-
-
-def _is_repeated(element: Element, context: CompileContext) -> bool:
-    """Report a list in content that pages repeat, before the pages of its entries are known."""
-    if context.is_page_time:
-        context.findings.error(
-            "misplaced-element",
-            f"`{element.tag}` is not allowed in content that pages repeat: headers, footers, boxes of pages, "
-            "and heads and feet of tables",
-            element.location,
-        )
-    return context.is_page_time

@@ -79,16 +79,12 @@ class CompiledInvoice:
         self._source = context.compile_expression(
             element.attributes.get("from", "none"), element.location
         )
-        self._condition = (
-            context.compile_expression(element.attributes["if"], element.location)
-            if "if" in element.attributes
-            else None
-        )
+        self._condition = context.compile_condition(element)
         self.location = element.location
 
     def is_wanted(self, scope: Scope) -> bool:
         """Return whether its `if` holds."""
-        return self._condition is None or bool(self._condition.evaluate(scope))
+        return bool(self._condition.evaluate(scope))
 
     def build(self, scope: Scope) -> StatedInvoice | None:
         """Read and check the invoice.

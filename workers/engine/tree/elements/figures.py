@@ -13,13 +13,13 @@ from workers.engine.tree.build_state import (
     Scope,
     value_to_text,
 )
-from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.nodes import (
     Barcode,
-    Container,
     Image,
     Paragraph,
     Role,
@@ -34,11 +34,8 @@ _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layo
 
 def compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an `img` or a `barcode`."""
-    return (
-        _compile_image(element, context)
-        if element.tag == "img"
-        else _compile_barcode(element, context)
-    )
+    compile_tag = _compile_image if element.tag == "img" else _compile_barcode
+    return compile_tag(element, context)
 
 
 def read_image_source(value: str | bytes | None, page: int = 1) -> ImageSource | None:
@@ -47,86 +44,69 @@ def read_image_source(value: str | bytes | None, page: int = 1) -> ImageSource |
 
 
 def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
-    element_style = context.compile_style(element)
-    source, location = source_maker(element.location), element.location
-    src, alt, identity = (context.compile_attribute(element, name) for name in ("src", "alt", "id"))
-    fit, optional, position, page = (
-        context.compile_attribute(element, name)
-        for name in ("object-fit", "optional", "object-position", "page")
-    )
-    sheet = context.sheet
+    names = ("src", "alt", "object-fit", "optional", "object-position", "page")
+    common, sheet = BlockBuilder(element, context, *names), context.sheet
 
-    def build_image(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        picture = read_image_source(src.read(scope), page.read(scope))
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        src, alt, fit, is_optional, position, page = common.read(scope)
+        picture = read_image_source(src, page)
         if picture is None:
-            if not optional.read(scope):
-                scope.state.findings.error("missing-image", "The image has no src", location)
+            if not is_optional:
+                message = "The image has no src"
+                scope.state.findings.error("missing-image", message, element.location)
             return
-        own = element_style.compute(scope, parent)
-        across, down = (sheet.to_length(offset, own) for offset in position.read(scope))
-        text, place = alt.read(scope) or "", source(scope)
+        own = common.compute(scope, parent)
+        across, down = (sheet.to_length(offset, own) for offset in position)
+        place, is_spared = common.source(scope), own.inherited.has_optional_images
         fallback = None
-        if own.inherited.has_optional_images and text:
-            plain = sheet.compute_anonymous(own).style
-            written = Paragraph(place, Role.P, plain, (TextRun(text, plain.text),))
-            fallback = Container(place, Role.DIV, plain, (written,))
+        if is_spared and alt:
+            plain = sheet.compute_anonymous(own)
+            written = Paragraph(place, Role.P, plain.style, (TextRun(alt, plain.style.text),))
+            fallback = common.box(scope, plain, (written,), None)
         out.append(
             Image(
                 place,
                 own.style,
                 picture,
-                text,
-                fit.read(scope),
-                optional.read(scope) or own.inherited.has_optional_images,
-                read_id(identity, scope),
+                alt or "",
+                fit,
+                is_optional or is_spared,
+                common.read_id(scope),
                 (across, down),
                 fallback,
             )
         )
 
-    attributes = (src, alt, identity, fit, optional, position, page)
-    return NodeBuilder(
-        build_image,
-        element_style.is_static
-        and identity.constant is None
-        and all(a.is_static for a in attributes),
-    )
+    return NodeBuilder(build, common.is_static)
 
 
 def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
-    element_style, sheet = context.compile_style(element), context.sheet
-    source = source_maker(element.location)
-    kind, alt, level, module, quiet, shows_text, identity = (
-        context.compile_attribute(element, name)
-        for name in ("type", "alt", "level", "module", "quiet", "show-text", "id")
-    )
-    columns, correction, add_on, escapes = (
-        context.compile_attribute(element, name)
-        for name in ("columns", "correction", "add-on", "escapes")
-    )
+    names = ("type", "alt", "level", "module", "quiet", "show-text", "columns", "correction")
+    common = BlockBuilder(element, context, *names, "add-on", "escapes")
     value = _compile_barcode_value(element, context)
     is_of_page = any(expression.all_names & _OF_A_PAGE for expression in value.expressions)
 
-    def build_barcode(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        state: BuildState = scope.state
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        state = scope.state
         errors_before = state.findings.error_count
-        own = element_style.compute(scope, parent)
-        width = module.read(scope)
+        own = common.compute(scope, parent)
+        kind, alt, level, module, is_quiet, shows_text, *rest = common.read(scope)
+        columns, correction, add_on, has_escapes = rest
         barcode = Barcode(
-            source(scope),
+            common.source(scope),
             own.style,
-            kind.read(scope) or "",
+            kind or "",
             value.evaluate(scope),
-            alt.read(scope) or "",
-            shows_text.read(scope),
-            level.read(scope),
-            None if width is None else sheet.to_points(width, own),
-            quiet.read(scope),
-            read_id(identity, scope),
-            columns.read(scope),
-            correction.read(scope),
-            add_on.read(scope) or "",
-            escapes.read(scope),
+            alt or "",
+            shows_text,
+            level,
+            None if module is None else context.sheet.to_points(module, own),
+            is_quiet,
+            common.read_id(scope),
+            columns,
+            correction,
+            add_on or "",
+            has_escapes,
         )
         if barcode.symbology == "swiss-qr":
             warn_of_signs("swiss-qr", barcode.value, state, element.location)
@@ -136,7 +116,7 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             _check_barcode(state, state.validator, barcode)
         out.append(barcode)
 
-    return NodeBuilder(build_barcode, is_static=False)
+    return NodeBuilder(build, is_static=False)
 
 
 def _check_barcode(state: BuildState, validator: LayoutValidator, barcode: Barcode) -> None:
@@ -164,11 +144,3 @@ def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluat
         return value if isinstance(value, dict) else value_to_text(value, template, scope, location)
 
     return Evaluation(read, (sole,), location, "")
-
-
-def read_id(attribute: Any, scope: Scope) -> str | None:
-    """Return an element's id, registered in the build."""
-    name: str | None = attribute.read(scope)
-    if name is not None:
-        scope.state.register_id(name, attribute.location)
-    return name

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import BLOCKS, INLINE
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
     NodeBuilder,
+    Nodes,
     sequence,
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
-from workers.engine.tree.nodes import (
-    Container,
-    Role,
-)
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 MAX_INSERT_DEPTH: Final = 32
@@ -44,25 +41,15 @@ def compile_insert(element: Element, context: CompileContext) -> NodeBuilder:
     has_lang = "lang" in element.attributes
     compiled = compile_flow(name, context)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         scope.state.count_iterations(1, element.location)
-        computed = common.element_style.compute(scope, parent)
-        entered = common.element_style.enter(scope)
+        computed = common.compute(scope, parent)
         if not needs_box:
+            entered = common.element_style.enter(scope)
             compiled.build(entered, computed if has_lang else parent, out)
             return
-        blocks: list[Any] = []
-        compiled.build(entered, computed, blocks)
-        out.append(
-            Container(
-                common.source(scope),
-                Role.DIV,
-                computed.style,
-                tuple(blocks),
-                None,
-                common.read_id(scope),
-            )
-        )
+        blocks = common.build_inside(compiled, scope, computed)
+        out.append(common.box(scope, computed, blocks, common.read_id(scope)))
 
     return NodeBuilder(build, is_static=False)
 
@@ -82,7 +69,7 @@ def compile_flow(name: str, context: CompileContext) -> NodeBuilder:
     inner = _compile_flow_once(element, inner_context)
     is_poured = context.features.has_notes and not context.insertion_path
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = element_style.compute(scope, parent)
         inner.build(scope.enter(note_parent=own) if is_poured else scope, own, out)
 

@@ -7,21 +7,24 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement
-from workers.engine.tree.build_state import BuildState, Scope
-from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
+from workers.engine.tree.build_state import Scope
+from workers.engine.tree.compiler.builders import (
+    NodeBuilder,
+    Nodes,
+    sequence,
+    source_maker,
+)
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
 from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.nodes import (
     Block,
-    Container,
     InlineAnchor,
     ListItem,
     Note,
     NoteCall,
     Paragraph,
     Reference,
-    Role,
     Source,
     child_blocks,
 )
@@ -47,7 +50,7 @@ def compile_footnote(element: Element, context: CompileContext) -> NodeBuilder:
     inner = replace(
         context, is_in_note=True, is_page_time=False, takes_notes=False, is_in_list=False
     )
-    note.inner = inner.compile_blocks(element.children, owner=element).build
+    note.inner = inner.compile_blocks(element.children, owner=element)
     return NodeBuilder(note, is_static=False)
 
 
@@ -61,15 +64,11 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
             element.location,
         )
         return sequence(())
-    element_style, identity = (
-        context.compile_style(element),
-        context.compile_attribute(element, "id"),
-    )
-    source = source_maker(element.location)
+    common = BlockBuilder(element, context)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        own = element_style.compute(scope, parent)
-        state: BuildState = scope.state
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
+        state = scope.state
         notes = state.footnotes.collect_endnotes(state.counters)
         if not notes:
             state.findings.warn(
@@ -79,8 +78,7 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
             )
         page = own.style.breaks.page
         notes = tuple(replace(note, style=_on_pages(note.style, page)) for note in notes)
-        name = read_id(identity, scope)
-        out.append(Container(source(scope), Role.DIV, own.style, notes, None, name))
+        out.append(common.box(scope, own, notes, common.read_id(scope)))
 
     return NodeBuilder(build, is_static=False)
 
@@ -154,49 +152,36 @@ class _CallStyles:
         return found
 
 
-class _FootnoteBuilder:
+class _FootnoteBuilder(BlockBuilder):
     """Builds a note and its call."""
 
-    __slots__ = (
-        "_call_styles",
-        "_element",
-        "_element_style",
-        "_identity",
-        "_rule_in",
-        "_sheet",
-        "_source",
-        "inner",
-    )
-    inner: BuildNodes
+    __slots__ = ("_call_styles", "_element", "_rule_in", "inner")
+    inner: NodeBuilder
 
     def __init__(self, element: Element, context: CompileContext) -> None:
+        super().__init__(element, context)
         self._element = element
-        self._element_style = context.compile_style(element)
-        self._identity = context.compile_attribute(element, "id")
-        self._source = source_maker(element.location)
-        self._sheet = context.sheet
         self._call_styles = _CallStyles(context.sheet)
         self._rule_in: tuple[ComputedStyle, Style] | None = None
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
-        state: BuildState = scope.state
+    def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
+        state = scope.state
         if state.footnotes.is_closed or state.is_page_time:
             return  # in Markdown of a head that is built for each page
-        base: ComputedStyle = scope.note_parent or parent
-        computed, properties = self._element_style.resolve(scope, base)
-        called = self._call(state, scope, parent, computed, properties.get("count-per", "document"))
-        blocks: list[Any] = []
-        self.inner(self._element_style.enter(scope), computed, blocks)
-        own_id = read_id(self._identity, scope)
+        base = scope.note_parent or parent
+        computed, properties = self.element_style.resolve(scope, base)
+        called = self._call(scope, parent, computed, properties.get("count-per", "document"))
+        blocks = self.build_inside(self.inner, scope, computed)
+        own_id = read_id(self.identity, scope)
         if own_id is not None:
             state.references.add_target(own_id, called.number, _first_inlines(blocks))
-            plain = self._sheet.compute_anonymous(computed).style
-            blocks = [Container(self._source(scope), Role.DIV, plain, tuple(blocks), None, own_id)]
+            plain = self.sheet.compute_anonymous(computed)
+            blocks = (self.box(scope, plain, blocks, own_id),)
         numbering = computed.style.numbering
         note = Note(
-            self._source(scope),
+            self.source(scope),
             computed.style,
-            tuple(blocks),
+            blocks,
             called.number,
             self._call_styles.compute(computed),
             None if numbering is None else numbering.width,
@@ -208,16 +193,12 @@ class _FootnoteBuilder:
             state.footnotes.by_key[self._element.fragment] = called
 
     def _call(
-        self,
-        state: BuildState,
-        scope: Scope,
-        parent: ComputedStyle,
-        computed: ComputedStyle,
-        count_per: str,
+        self, scope: Scope, parent: ComputedStyle, computed: ComputedStyle, count_per: str
     ) -> CalledNote:
         """Number the note, and put its call into the text."""
+        state = scope.state
         name = state.references.make_anchor_name()
-        numbering, source = computed.style.numbering, self._source(scope)
+        numbering, source = computed.style.numbering, self.source(scope)
         is_counted = count_per == "page" and numbering is not None and numbering.format is not None
         number: str | None = ""
         if numbering is not None and not is_counted:
@@ -233,7 +214,7 @@ class _FootnoteBuilder:
 
     def _rule(self, base: ComputedStyle) -> Style:
         if self._rule_in is None or self._rule_in[0] is not base:
-            computed = self._sheet.compute(base, self._sheet.entry_properties(_RULE))
+            computed = self.sheet.compute(base, self.sheet.entry_properties(_RULE))
             self._rule_in = base, computed.style
         return self._rule_in[1]
 
@@ -248,7 +229,7 @@ class _RepeatedCall:
         self._source = source_maker(location)
         self._call_styles = _CallStyles(sheet)
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         called = scope.state.footnotes.by_key.get(self._key)
         if called is not None:
             again = called._replace(anchor="")
@@ -268,7 +249,7 @@ def _add_call(
     collector.add_call(call, InlineAnchor(called.anchor) if called.anchor else None)
 
 
-def _first_inlines(blocks: list[Block]) -> tuple[Any, ...]:
+def _first_inlines(blocks: tuple[Block, ...]) -> tuple[Any, ...]:
     """Return the inline content of the first paragraph, which references show."""
     waiting: list[Block | ListItem] = [*reversed(blocks)]
     while waiting:

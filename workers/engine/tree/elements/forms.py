@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.field_names import BUTTON_VALUE, OFF
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Evaluation, Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
+from workers.engine.tree.build_state import Evaluation, Scope
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
 from workers.engine.tree.expressions.white_space import collapse_and_trim
 from workers.engine.tree.field_values import FieldKind, FieldOption
 from workers.engine.tree.nodes import (
@@ -24,6 +23,10 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 FORM_FIELDS: Final = frozenset({"input", "textarea", "select", "signature"})
 MAX_VALUE: Final = 10_000  # characters; PDF/A allows strings of 32,767 bytes (ISO 19005-2, 6.1.13)
 MAX_OPTIONS: Final = 1_000  # of one field
+_NAMES: Final = (
+    *("name", "label", "value", "checked", "required", "readonly", "interactive"),
+    *("max-length", "comb"),
+)
 _DEFAULT_BUTTON: Final = "yes"
 _SHOWN: Final = 40  # characters of a value in a message
 _KINDS: Final = {
@@ -48,60 +51,50 @@ def compile_field(element: Element, context: CompileContext) -> NodeBuilder:
     return NodeBuilder(_FieldBuilder(element, context), is_static=False)
 
 
-class _FieldBuilder:
+class _FieldBuilder(BlockBuilder):
     """Builds the node of one form field."""
 
-    __slots__ = ("_attributes", "_element_style", "_kind", "_location", "_options", "_source")
+    __slots__ = ("_kind", "_names", "_options")
 
     def __init__(self, element: Element, context: CompileContext) -> None:
+        self._names = [name for name in _NAMES if name in ELEMENTS[element.tag].attributes]
+        super().__init__(element, context, *self._names)
         kind = element.attributes.get("type", "text") if element.tag == "input" else element.tag
         self._kind = _KINDS.get(kind, FieldKind.TEXT)  # another type is reported by the checks
-        self._location = element.location
-        self._source = source_maker(element.location)
-        self._element_style = context.compile_style(element)
-        self._attributes: dict[str, CompiledAttribute[Any]] = {
-            name: context.compile_attribute(element, name)
-            for name in (
-                *("name", "label", "value", "checked", "required", "readonly", "interactive"),
-                *("max-length", "comb", "id"),
-            )
-            if name in ELEMENTS[element.tag].attributes
-        }
         self._options = sequence(
-            [
-                compile_controlled(child, context, _compile_option)
-                for child in element.elements("option")
-            ]
+            compile_controlled(child, context, _compile_option)
+            for child in element.elements("option")
         )
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        own = self._element_style.compute(scope, parent)
-        state: BuildState = scope.state
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = self.compute(scope, parent)
+        state = scope.state
         errors_before = state.findings.error_count
-        scope = self._element_style.enter(scope)  # values are formatted in its language
-        name = self._read(scope, "name")
+        scope = self.element_style.enter(scope)  # values are formatted in its language
+        values = dict.fromkeys(_NAMES) | dict(zip(self._names, self.read(scope), strict=True))
+        name = values["name"]
         if not name:
             if state.findings.error_count == errors_before:
                 self._report(scope, "wrong-value", "The field has no name: `name` is empty")
             return
         options: list[FieldOption] = []
         self._options.build(scope, own, options)
-        cells = self._read(scope, "comb") or 0
+        cells = values["comb"] or 0
         node = FormField(
-            self._source(scope),
+            self.source(scope),
             own.style,
             self._kind,
             name,
-            collapse_and_trim(self._read(scope, "label") or ""),
-            self._read_value(scope, name, options),
-            bool(self._read(scope, "checked")),
-            bool(self._read(scope, "required")),
-            bool(self._read(scope, "readonly")),
-            bool(self._read(scope, "interactive")),
-            cells or self._read(scope, "max-length"),
+            collapse_and_trim(values["label"] or ""),
+            self._read_value(scope, name, values["value"] or "", options),
+            bool(values["checked"]),
+            bool(values["required"]),
+            bool(values["readonly"]),
+            bool(values["interactive"]),
+            cells or values["max-length"],
             cells,
             tuple(options),
-            read_id(self._attributes["id"], scope),
+            read_id(self.identity, scope),
         )
         if node.max_length is not None and len(node.value) > node.max_length:
             self._report(
@@ -113,12 +106,7 @@ class _FieldBuilder:
         state.add_form_field(node)
         out.append(node)
 
-    def _read(self, scope: Scope, name: str) -> Any:
-        attribute = self._attributes.get(name)
-        return None if attribute is None else attribute.read(scope)
-
-    def _read_value(self, scope: Scope, name: str, options: list[FieldOption]) -> str:
-        value: str = self._read(scope, "value") or ""
+    def _read_value(self, scope: Scope, name: str, value: str, options: list[FieldOption]) -> str:
         if self._kind.is_button:
             return self._check_button(scope, value)
         if len(value) > MAX_VALUE:
@@ -173,8 +161,8 @@ class _FieldBuilder:
             )
 
     def _report(self, scope: Scope, code: str, message: str) -> None:
-        state: BuildState = scope.state
-        state.findings.error(code, f"{message}{describe_loops(scope.loop)}", self._location)
+        where = self.plain.location
+        scope.state.findings.error(code, f"{message}{describe_loops(scope.loop)}", where)
 
 
 def _compile_option(element: Element, context: CompileContext) -> NodeBuilder:
@@ -183,7 +171,7 @@ def _compile_option(element: Element, context: CompileContext) -> NodeBuilder:
     text: Evaluation = context.compile_text(context.parse_template(written, location), location)
     value = context.compile_attribute(element, "value")
 
-    def build(scope: Scope, _parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, _parent: ComputedStyle, out: Nodes) -> None:
         shown = collapse_and_trim(text.evaluate(scope) or "")
         stated = value.read(scope)
         out.append(FieldOption(shown if stated is None else stated, shown))

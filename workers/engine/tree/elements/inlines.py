@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.builders import (
+    BuildNodes,
+    NodeBuilder,
+    Nodes,
+    sequence,
+    source_maker,
+)
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements import charts, figures
 from workers.engine.tree.elements.alert_titles import translate_alert
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import read_id, report_page_time
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
 from workers.engine.tree.expressions import isolation
@@ -100,7 +106,7 @@ def _compile_text(child: Text, context: CompileContext, owner: Element) -> NodeB
         return NodeBuilder(_Literal(literal), is_static=True)
     evaluation = context.compile_text(template, owner.location, isolates=True)
 
-    def build_text(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+    def build_text(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         _add_text(scope, parent, evaluation.evaluate(scope))
 
     return NodeBuilder(build_text, is_static=False)
@@ -114,7 +120,7 @@ class _Literal:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         _add_text(scope, parent, self.text)
 
 
@@ -146,13 +152,13 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _compile_alert_title(kind: str) -> NodeBuilder:
-    def build_title(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+    def build_title(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         _add_text(scope, parent, translate_alert(kind, parent.style.text.lang))
 
     return NodeBuilder(build_title, is_static=True)
 
 
-def _build_break(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+def _build_break(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
     scope.collector.add_break(parent.style.text)
 
 
@@ -175,7 +181,7 @@ class _FormattingBuilder:
         self.element_style = context.compile_style(element, is_inline=True)
         self.identity = context.compile_attribute(element, "id")
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         element_style = self.element_style
         name = _register_id(self.identity, scope, out)
         start = scope.collector.position
@@ -194,19 +200,12 @@ class _FormattingBuilder:
 def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `ref`."""
     if context.is_page_time:
-        report_page_time(element, context)
-        return sequence(())
-    element_style, identity = (
-        context.compile_style(element, is_inline=True),
-        context.compile_attribute(element, "id"),
-    )
-    target, show = (
-        context.compile_attribute(element, "to"),
-        context.compile_attribute(element, "show"),
-    )
+        return report_page_time(element, context)
+    element_style = context.compile_style(element, is_inline=True)
+    identity, target, show = context.compile_attributes(element, "id", "to", "show")
     source = source_maker(element.location)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         _register_id(identity, scope, out)
         name = target.read(scope)
         if name is None:
@@ -224,13 +223,12 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
 def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index mark: an anchor, and the text in it."""
     if context.is_page_time:
-        report_page_time(element, context)
-        return sequence(())
+        return report_page_time(element, context)
     mark = _FormattingBuilder(element, context)
     mark.inner = compile_inlines(element.children, context, owner=element).build
     note = compile_index_anchor(element, context)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         name = note(scope)
         if name is not None:
             scope.collector.add_anchor(InlineAnchor(name))
@@ -260,11 +258,10 @@ def compile_index_anchor(
 def _compile_running_value(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a running value in a line: an anchor."""
     if context.is_page_time:
-        report_page_time(element, context)
-        return sequence(())
+        return report_page_time(element, context)
     note = compile_running_anchor(element, context)
 
-    def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
+    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         scope.collector.add_anchor(InlineAnchor(note(scope)))
 
     return NodeBuilder(build, is_static=False)
@@ -283,28 +280,16 @@ def compile_running_anchor(element: Element, context: CompileContext) -> Callabl
     return note
 
 
-def report_page_time(element: Element, context: CompileContext) -> None:
-    """Report an element that content repeated by pages may not contain."""
-    context.findings.error(
-        "misplaced-element",
-        f"`{element.tag}` is not allowed in content that pages repeat: headers, footers, boxes of pages, "
-        "and heads and feet of tables",
-        element.location,
-    )
-
-
 def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
-    element_style, identity = (
-        context.compile_style(element, is_inline=True),
-        context.compile_attribute(element, "id"),
-    )
+    element_style = context.compile_style(element, is_inline=True)
+    identity = context.compile_attribute(element, "id")
     if isinstance(element, MarkdownElement) and element.fragment:
         return _compile_fragment_link(element, element_style, context)
     href = context.compile_attribute(element, "href")
     inner = compile_inlines(element.children, context, owner=element)
     location = element.location
 
-    def build_link(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build_link(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         name = _register_id(identity, scope, out)
         start = scope.collector.position
         target = href.read(scope)
@@ -327,7 +312,7 @@ def _compile_fragment_link(
     fragment, location = element.fragment, element.location
     inner = compile_inlines(element.children, context, owner=element)
 
-    def build_link(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build_link(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         target = scope.fragments.get(fragment, fragment)
         scope.state.links.append(Link(target, location, is_markdown=True))
         entered = element_style.enter(scope).enter(link=f"#{target}")
@@ -341,7 +326,7 @@ def _build_inner(
     scope: Scope,
     parent: ComputedStyle,
     own: ComputedStyle,
-    out: list[Any],
+    out: Nodes,
     *,
     is_isolated: bool = False,
 ) -> None:
@@ -363,9 +348,7 @@ def _find_initiator(computed: ComputedStyle) -> str:
     return isolation.RIGHT_TO_LEFT if own.is_rtl else isolation.LEFT_TO_RIGHT
 
 
-def _register_id(
-    identity: CompiledAttribute[str | None], scope: Scope, out: list[Any]
-) -> str | None:
+def _register_id(identity: CompiledAttribute[str | None], scope: Scope, out: Nodes) -> str | None:
     """Register an inline element's id; `out` are the ids of the paragraph in this context."""
     name = read_id(identity, scope)
     if name is not None:
@@ -376,8 +359,8 @@ def _register_id(
 def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
     builder = _compile_replaced(element, context)
 
-    def build_figure(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
-        made: list[Any] = []
+    def build_figure(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
+        made: Nodes = []
         builder.build(scope, parent, made)
         for block in made:
             scope.collector.add_block(block, scope.link)

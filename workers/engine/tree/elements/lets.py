@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.styles.cascade import ComputedStyle
 
@@ -17,7 +16,7 @@ def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
     name = element.attributes.get("name", "")
     value = context.compile_expression(element.attributes.get("value", "none"), element.location)
 
-    def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
+    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         scope.names[name] = value.evaluate(scope)
 
     return NodeBuilder(build, is_static=False)
@@ -45,7 +44,7 @@ def compile_with_lets(
 def keep_names(builder: NodeBuilder) -> NodeBuilder:
     """Return a builder that runs in a scope of its own, so that `let` affects siblings alone."""
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         builder.build(scope.fork(), parent, out)
 
     return NodeBuilder(build, builder.is_static)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
-    BuildNodes,
     NodeBuilder,
+    Nodes,
     sequence,
 )
 from workers.engine.tree.compiler.context import CompileContext
@@ -31,12 +30,12 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
     items = _compile_items(element, context)
     is_given = "list-style-type" in element.attributes
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         computed, properties = common.element_style.resolve(scope, parent)
         own = kind.read(scope)
         style = own if is_given else properties.get("list-style-type", own)
         first = 1 if start is None else start.read(scope)
-        made: list[Any] = []
+        made: Nodes = []
         items.build(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
         out.append(
             ListBlock(common.source(scope), computed.style, tuple(made), common.read_id(scope))
@@ -57,28 +56,24 @@ def _compile_items(parent: Element, context: CompileContext) -> NodeBuilder:
 def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
     if element.tag == "group":
         return _compile_items(element, context)
-    made = _ItemBuilder(element, context)
+    made = _ItemBuilder(element, context, "checked")
     inner = replace(context, is_in_list=True).compile_blocks(element.children, owner=element)
-    made.inner = inner.build
-    builder = NodeBuilder(made, made.is_static and inner.is_static and made.checked.is_static)
+    made.inner = inner
+    builder = NodeBuilder(made, made.is_static and inner.is_static)
     return with_counters(element, context, builder) if context.features.counters else builder
 
 
 class _ItemBuilder(BlockBuilder):
     """Builds an item of a list."""
 
-    __slots__ = ("checked", "inner")
-    inner: BuildNodes
+    __slots__ = ("inner",)
+    inner: NodeBuilder
 
-    def __init__(self, element: Element, context: CompileContext) -> None:
-        super().__init__(element, context)
-        self.checked = context.compile_attribute(element, "checked")
-
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         computed = self.element_style.compute(scope, parent)
         kind, first = scope.markers
-        blocks: list[Any] = []
-        self.inner(self.element_style.enter(scope), computed, blocks)
+        blocks = self.build_inside(self.inner, scope, computed)
         own_id = self.read_id(scope)
-        marker = CHECK_BOXES.get(self.checked.read(scope)) or format_marker(kind, first + len(out))
-        out.append(ListItem(self.source(scope), computed.style, marker, tuple(blocks), own_id))
+        (checked,) = self.read(scope)
+        marker = CHECK_BOXES.get(checked) or format_marker(kind, first + len(out))
+        out.append(ListItem(self.source(scope), computed.style, marker, blocks, own_id))

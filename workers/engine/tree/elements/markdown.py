@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from textwrap import dedent
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
 from workers.engine.merge.markdown_reader import (
@@ -22,11 +22,10 @@ from workers.engine.merge.markdown_reader import (
 )
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.runtime import describe_type
-from workers.engine.tree.nodes import Container, Role
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 MAX_CACHED_TEXTS: Final = 64  # values read and compiled, for each markdown element
@@ -35,24 +34,19 @@ _EXPRESSION: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 def compile_markdown(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `markdown` element."""
-    element_style = context.compile_style(element)
-    source, identity = source_maker(element.location), context.compile_attribute(element, "id")
+    common = BlockBuilder(element, context)
     inner = (
         _compile_value(element, context)
         if "value" in element.attributes
         else _compile_written(element, context)
     )
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-        own = element_style.compute(scope, parent)
-        blocks: list[Any] = []
-        inner.build(element_style.enter(scope), own, blocks)
-        name = read_id(identity, scope)
-        out.append(Container(source(scope), Role.DIV, own.style, tuple(blocks), None, name))
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
+        blocks = common.build_inside(inner, scope, own)
+        out.append(common.box(scope, own, blocks, common.read_id(scope)))
 
-    return NodeBuilder(
-        build, element_style.is_static and inner.is_static and identity.constant is None
-    )
+    return NodeBuilder(build, common.is_static and inner.is_static)
 
 
 def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:
@@ -89,7 +83,7 @@ def _compile_nodes(
     if not slugs:
         return inner
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         inner.build(scope.enter(fragments=scope.state.reserve_fragments(slugs)), parent, out)
 
     return NodeBuilder(build, is_static=False)
@@ -188,7 +182,7 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
     value = context.compile_expression(element.attributes["value"], element.location)
     cached: OrderedDict[str, NodeBuilder] = OrderedDict()
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         text = value.evaluate(scope)
         findings: Findings = scope.state.findings
         if text is None:

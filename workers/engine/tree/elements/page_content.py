@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from typing import Any, Final
 
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.expressions.environment import RUNNING, TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Block
@@ -37,7 +37,7 @@ class CompiledPageContent:
         """Return the blocks of one page."""
         if self._made is not None:
             return self._made
-        made: list[Any] = []
+        made: Nodes = []
         state = self._scope.state
         was_page_time, state.is_page_time = state.is_page_time, True
         try:

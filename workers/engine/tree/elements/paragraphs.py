@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
+    Nodes,
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
@@ -79,7 +80,7 @@ class _ParagraphBuilder(BlockBuilder):
         if element.tag == "caption":
             self.kind = FIGURE if context.is_in_figure else TABLE
 
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         computed = self.element_style.compute(scope, parent)
         names = [name for name in (self.read_id(scope),) if name is not None]
         numbering = computed.style.numbering

@@ -13,7 +13,7 @@ from workers.engine.barcodes.sepa_slip import SLIP_TEXTS, SepaSlip, SlipTexts, r
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState, Scope
-from workers.engine.tree.compiler.builders import NodeBuilder
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.formats import get_formats, make_currency
@@ -58,7 +58,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
     common, sheet, location = BlockBuilder(element, context), context.sheet, element.location
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         state: BuildState = scope.state
         errors_before = state.findings.error_count
         value = payment.evaluate(scope)

@@ -66,9 +66,7 @@ def compile_floating(element: Element, context: CompileContext) -> ReadFloating 
     """Compile the float of a figure, None if the figure states none."""
     if "float" not in element.attributes:
         return None
-    to, span, within = (
-        context.compile_attribute(element, name) for name in ("float", "span", "float-within")
-    )
+    to, span, within = context.compile_attributes(element, "float", "span", "float-within")
 
     def read(scope: Scope) -> Floating | None:
         edge = to.read(scope)
@@ -83,7 +81,7 @@ def compile_floating(element: Element, context: CompileContext) -> ReadFloating 
 
 def compile_columns(element: Element, context: CompileContext) -> ReadColumns:
     """Compile `columns` and `column-gap`, and `column-fill` and `column-rule` if the element has them."""
-    count, gap = (context.compile_attribute(element, name) for name in ("columns", "column-gap"))
+    count, gap = context.compile_attributes(element, "columns", "column-gap")
     declared = ELEMENTS[element.tag].attributes
     fill, rule = (
         context.compile_attribute(element, name) if name in declared else None

@@ -20,7 +20,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState, Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.nodes import (
     Barcode,
@@ -139,12 +139,10 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `qr-bill`."""
     source, location, sheet = source_maker(element.location), element.location, context.sheet
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
-    lang, separator, identity = (
-        context.compile_attribute(element, name) for name in ("lang", "separator", "id")
-    )
+    lang, separator, identity = context.compile_attributes(element, "lang", "separator", "id")
     styles: dict[tuple[ComputedStyle, str], _BillStyles] = {}
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         state: BuildState = scope.state
         errors_before = state.findings.error_count
         value = payment.evaluate(scope)

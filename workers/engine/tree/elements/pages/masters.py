@@ -182,9 +182,8 @@ def _compile_margins(
 def _compile_area(element: Element, context: CompileContext) -> _BuildArea:
     sheet = context.sheet
     position, columns = compile_position(element, context), compile_columns(element, context)
-    width, height, overflow, padding = (
-        context.compile_attribute(element, name)
-        for name in ("width", "height", "overflow", "padding")
+    width, height, overflow, padding = context.compile_attributes(
+        element, "width", "height", "overflow", "padding"
     )
     flow = context.read_constant(element, "flow")
     source = Source(element.location)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.document import PageContent, RunningBox
@@ -74,9 +74,7 @@ def _make_content(
     return content
 
 
-def _place_on_paper(
-    builder: NodeBuilder, scope: Scope, parent: ComputedStyle, out: list[Any]
-) -> None:
+def _place_on_paper(builder: NodeBuilder, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
     boxes: list[Container] = []
     builder.build(scope, parent, boxes)
     out += [box if box.position else replace(box, position=Position()) for box in boxes]
@@ -87,9 +85,9 @@ def _compile_as_box(element: Element, context: CompileContext) -> NodeBuilder:
     inner = context.compile_blocks(element.children, owner=element)
     source = Source(element.location)
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own = element_style.compute(scope, parent)
-        blocks: list[Any] = []
+        blocks: Nodes = []
         inner.build(element_style.enter(scope), own, blocks)
         out.append(Container(source, Role.ARTIFACT, own.style, tuple(blocks), None, None))
 

@@ -23,15 +23,11 @@ BuildWatermark = Callable[[Scope, ComputedStyle], Watermark | None]
 def compile_watermark(element: Element, context: CompileContext) -> BuildWatermark:
     """Compile a watermark, built once for all its pages; None if its `if` fails."""
     read = {name: context.compile_attribute(element, name) for name in _NAMES}
-    condition = (
-        context.compile_expression(element.attributes["if"], element.location)
-        if "if" in element.attributes
-        else None
-    )
+    condition = context.compile_condition(element)
     sheet, location = context.sheet, element.location
 
     def build(scope: Scope, root: ComputedStyle) -> Watermark | None:
-        if condition is not None and not condition.evaluate(scope):
+        if not condition.evaluate(scope):
             return None
         values = {name: attribute.read(scope) for name, attribute in read.items()}
         size = values["font-size"]

@@ -14,7 +14,7 @@ from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import ElementStyle
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.lets import compile_with_lets
 from workers.engine.tree.elements.tables.columns import TableColumns, count_cells, rows_of
 from workers.engine.tree.elements.tables.spans import RowBuilder, SpannedColumns

@@ -14,7 +14,7 @@ from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import find_color
-from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
 from workers.engine.tree.elements.lets import compile_let, keep_names
 from workers.engine.tree.elements.page_content import VALIDATION_PAGE, keep_used, page_record
