@@ -21,7 +21,7 @@ from workers.engine.layout.display import (
     Stroke,
     single_items,
 )
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.ports import NoResources, Resources
@@ -144,10 +144,10 @@ SQUARE = SquareFace()
 class SquareFonts:
     """Every style is written in the square face, which has no Thai."""
 
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[FontFace, str]]:
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
         return [(SQUARE, text)] if text else []
 
-    def find(self, style: TextStyle) -> FontFace:
+    def find(self, style: TextStyle) -> Face:
         return SQUARE
 
     def find_missing(self, text: str) -> str:

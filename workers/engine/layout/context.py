@@ -36,7 +36,7 @@ from workers.engine.layout.display import (
     Owner,
 )
 from workers.engine.layout.fonts import needs_extra_fonts
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.ports import Resources
 from workers.engine.tree.memo import DocumentMemo, Kind, Lifetime, TemplateMemo
 from workers.engine.tree.nodes import (
@@ -86,10 +86,10 @@ AnyBlock = Block | ListItem
 class Fonts(Protocol):
     """The source of font faces for a document."""
 
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[FontFace, str]]:
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
         """Split `text` into runs of one face each; at least one run unless `text` is empty."""
 
-    def find(self, style: TextStyle) -> FontFace:
+    def find(self, style: TextStyle) -> Face:
         """Return the face of a style's first family."""
 
     def find_missing(self, text: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.fonts.shaping import Cluster
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import FormField, SourceNode
@@ -42,7 +42,7 @@ class GlyphRun(NamedTuple):
 
     x: float
     y: float  # baseline
-    face: FontFace
+    face: Face
     size: float
     color: Color
     codes: bytes
@@ -64,7 +64,7 @@ class TextRows(NamedTuple):
 
     xs: Sequence[float]
     ys: Sequence[float]  # baseline of each row
-    face: FontFace
+    face: Face
     size: float
     color: Color
     codes: Sequence[bytes]
@@ -97,7 +97,7 @@ class ShapedRun(NamedTuple):
 
     x: float
     y: float  # baseline
-    face: FontFace
+    face: Face
     size: float
     color: Color
     clusters: tuple[Cluster, ...]
@@ -250,7 +250,7 @@ class Widget(NamedTuple):
     width: float
     height: float
     node: FormField
-    face: FontFace
+    face: Face
     appearances: tuple[tuple[Item, ...], ...]
     owner: Owner = None
 

@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.layout import fonts as house_fonts
 from workers.engine.layout.context import Fonts
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.fonts.matching import FontRequest
 from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedError
 from workers.engine.layout.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
@@ -25,13 +25,13 @@ MAX_BYTES: Final = 64_000_000  # of their rebuilt files
 class BundledFonts:
     """The fonts shipped with the product (layout/fonts/)."""
 
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[FontFace, str]]:
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
         """Split `text` into runs of one face each."""
         return house_fonts.split_by_face(
             style.families, style.weight, style.is_italic, text, style.lang
         )
 
-    def find(self, style: TextStyle) -> FontFace:
+    def find(self, style: TextStyle) -> Face:
         """Return the face of a style's first family."""
         return house_fonts.find_face(style.families, style.weight, style.is_italic)
 
@@ -50,14 +50,14 @@ class DocumentFonts:
     def __init__(self, fonts: FontSet) -> None:
         self._fonts = fonts
 
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[FontFace, str]]:
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
         """Split `text` into runs of one face each."""
         try:
             return self._fonts.split(style.families, _wanted(style), text, style.lang)
         except FontRefusedError as error:
             raise _to_authoring_error(error) from error
 
-    def find(self, style: TextStyle) -> FontFace:
+    def find(self, style: TextStyle) -> Face:
         """Return the face of a style's first family."""
         try:
             return self._fonts.find(style.families, _wanted(style))

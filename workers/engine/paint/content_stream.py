@@ -359,7 +359,6 @@ class ContentStreamWriter:
     def write_shaped(self, item: ShapedRun) -> None:
         """Write a run of shaped text."""
         state, size, color = self._state, item.size, item.color
-        assert isinstance(item.face, Face)
         font = self._resources.use_shaped_font(item.face)
         if (item.owner is None) is not self._is_artifact:
             self._switch_artifact()

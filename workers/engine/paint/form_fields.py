@@ -142,7 +142,6 @@ class FormFields:
     def _write_default_appearance(self, widget: Widget) -> bytes:
         """Return the font, size and colour of typed text (ISO 32000-1, 12.7.3.3)."""
         face, style = widget.face, widget.node.style.text
-        assert isinstance(face, Face)
         if face not in self._fonts:
             self._fonts[face] = b"T%d" % (len(self._fonts) + 1), write_typing_font(face)
         name, _ = self._fonts[face]

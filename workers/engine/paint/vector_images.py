@@ -120,7 +120,6 @@ class VectorWriter:
 
     def _fonts_of(self, form: FormXObject) -> Iterator[tuple[bytes, list[ObjectPart]]]:
         for name, (face, texts) in form.fonts.items():
-            assert isinstance(face, Face)
             known, collected_texts = self._use_font(face)
             collected_texts.extend(texts)
             yield name, [refer_to_font(known)]

@@ -15,7 +15,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
 )
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,
@@ -160,7 +160,7 @@ def _draw_atomic_inline(
     canvas.add_link(LinkArea(x, y, atomic.width, fragment.height, link, holder))
 
 
-def _encode(face: FontFace, text: str, size: float, word_spacing: float) -> bytes:
+def _encode(face: Face, text: str, size: float, word_spacing: float) -> bytes:
     """Return the operand of a text, which spreads its spaces where letter spacing does not."""
     if not word_spacing or face.is_ideographic:
         return face.encode(text)

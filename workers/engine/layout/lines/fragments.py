@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, Fragment
 from workers.engine.layout.fonts import JoinedTexts, has_effect, has_ligatures, needs_shaping
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.seams import find_unligated
 from workers.engine.layout.lines.shaped import (
     ShapingSettings,
@@ -30,7 +30,7 @@ class GlyphStyle(NamedTuple):
     """
 
     style: TextStyle
-    face: FontFace
+    face: Face
     link: str | None
     level: int = 0
     is_shaped: bool = False
@@ -106,7 +106,7 @@ class GlyphStyle(NamedTuple):
 
 def make_glyph_style(
     style: TextStyle,
-    face: FontFace,
+    face: Face,
     link: str | None = None,
     level: int = 0,
     *,
@@ -117,7 +117,7 @@ def make_glyph_style(
 
 
 def find_encoding(
-    style: TextStyle, face: FontFace, level: int, text: str | None
+    style: TextStyle, face: Face, level: int, text: str | None
 ) -> tuple[bool, JoinedTexts | None]:
     """Return whether a text in one face is encoded by clusters of glyphs, else its ligatures."""
     if not face.shapes:
@@ -135,7 +135,7 @@ def find_encoding(
     return False, joined
 
 
-def find_ligatures(style: TextStyle, face: FontFace, text: str | None) -> JoinedTexts | None:
+def find_ligatures(style: TextStyle, face: Face, text: str | None) -> JoinedTexts | None:
     """Return the texts with ligatures of a face, None if a text has none of them."""
     if not style.ligatures or text is None or not face.shapes:
         return None

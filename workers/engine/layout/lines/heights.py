@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from workers.engine.layout.context import Fonts
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, InlineFragment
 from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle
 
@@ -25,7 +25,7 @@ class Strut(NamedTuple):
     baseline: float
 
     @staticmethod
-    def of(base: TextStyle, style: ParagraphStyle, face: FontFace) -> Strut:
+    def of(base: TextStyle, style: ParagraphStyle, face: Face) -> Strut:
         """Return the strut of a paragraph; half of the leading goes above the font's own box, half below."""
         box = (face.ascent + face.descent) * base.size
         baseline = (style.line_height - box) / 2 + face.ascent * base.size

@@ -14,7 +14,7 @@ from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.fonts import JoinedTexts
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.bidi import CONTROLS, join_isolates, resolve_levels
 from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (
@@ -488,7 +488,7 @@ _GLYPH_STYLES: Final[Kind[tuple[object, ...], GlyphStyle]] = Kind()
 def _intern_glyph_style(
     context: LayoutContext,
     run: TextRun,
-    face: FontFace,
+    face: Face,
     *rest: *tuple[int, bool, JoinedTexts | None],
 ) -> GlyphStyle:
     """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops."""

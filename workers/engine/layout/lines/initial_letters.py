@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.fonts import is_cursive
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
@@ -124,7 +124,7 @@ def take_initial_letter(
     return InitialLetter(tuple(fragments), width, rise, above, sink, hanging, beside, depth), rest
 
 
-def _fit(context: LayoutContext, strut: Strut, face: FontFace, above: float) -> tuple[float, float]:
+def _fit(context: LayoutContext, strut: Strut, face: Face, above: float) -> tuple[float, float]:
     """Return the font size of a letter, and its rise from the baseline of its line.
 
     Its capital height reaches `above` points higher than that of the text: from the top of the first

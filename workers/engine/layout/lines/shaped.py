@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workers.engine.layout.fonts import Cluster, Shaper, find_shaper, is_cursive
-from workers.engine.layout.fonts.interface import FontFace
+from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.seams import find_unligated
 from workers.engine.syntax.font_variants import Features
 
@@ -14,7 +14,7 @@ from workers.engine.syntax.font_variants import Features
 class ShapingSettings(NamedTuple):
     """Segment properties for shaping: face, size in points, direction, language and OpenType features."""
 
-    face: FontFace
+    face: Face
     size: float
     letter_spacing: float
     is_rtl: bool

@@ -42,7 +42,7 @@ class Canvas:
         self._patterns: dict[bytes, Shading | TilingPattern] = {}
         self._shadings: dict[bytes, Shading | MeshShading] = {}
         self._xobjects: dict[bytes, FormXObject | PreparedImage] = {}
-        self._fonts: dict[object, tuple[bytes, list[str]]] = {}
+        self._fonts: dict[Face, tuple[bytes, list[str]]] = {}
         self._gstates: list[dict[str, bytes]] = [{}]  # parameters by open q
         self._max_depth = 1
         self._mask_depths: list[int] = []  # nesting depth at which each mask was set
@@ -199,7 +199,7 @@ class Canvas:
         self._shadings[name] = gradient
         self._out.append(b"q %b cm %b sh Q\n" % (format_numbers(gradient.matrix), name))
 
-    def use_font(self, face: object) -> tuple[bytes, list[str]]:
+    def use_font(self, face: Face) -> tuple[bytes, list[str]]:
         """Return the resource name of a face, and the list that collects the texts set in it."""
         if face not in self._fonts:
             self._fonts[face] = (b"/T%d" % (len(self._fonts) + 1), [])

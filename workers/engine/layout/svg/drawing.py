@@ -91,7 +91,7 @@ class FormXObject:
     shadings: dict[bytes, Shading | MeshShading] = field(default_factory=dict)
     xobjects: dict[bytes, FormXObject | PreparedImage] = field(default_factory=dict)
     # By resource name: the face, and the texts set in it.
-    fonts: dict[bytes, tuple[object, list[str]]] = field(default_factory=dict)
+    fonts: dict[bytes, tuple[Face, list[str]]] = field(default_factory=dict)
     shaped_texts: tuple[ShapedText, ...] = ()
     is_group: bool = False
     depth: int = 1  # nesting of graphics states, resources included
