@@ -46,6 +46,7 @@ from workers.engine.tree.nodes import (
     Occurrence,
     Role,
     RowTemplate,
+    SpanningCell,
     TableRow,
     Total,
     TotalMode,
@@ -63,10 +64,13 @@ def pages(*blocks, **given):
     return [texts(page) for page in laid(*blocks, **given).pages]
 
 
-def spanning(*cells, starts=(), **given):
-    """A row template of cells given as (colspan, rowspan)."""
+def spanning(*cells, under=None, rows=1, **given):
+    """A row template of cells given as (colspan, rowspan), under the first cell of another."""
     made = tuple(CellTemplate(at("td"), Role.CELL, styled(**given), c, r) for c, r in cells)
-    return RowTemplate(at("tr"), styled(avoid_inside=True), made, repeats=False, starts=starts)
+    covers = () if under is None else (SpanningCell(under.cells[0], 0, rows),)
+    starts = (1,) if covers else ()
+    shared = styled(avoid_inside=True)
+    return RowTemplate(at("tr"), shared, made, repeats=False, starts=starts, covers=covers)
 
 
 @dataclass
@@ -272,14 +276,15 @@ class TestDecimals:
 class TestSpans:
     def test_a_cell_over_two_rows_needs_no_height_of_the_first(self):
         first = spanning((1, 2), (1, 1))
-        second = spanning((1, 1), starts=(1,))
+        second = spanning((1, 1), under=first)
         made = table(body(tr(first, "a", "b"), tr(second, "c"), tr(TWO, "d", "e")))
         assert placed(laid(made).pages[0]) == [
             ("a", 0, 0), ("b", 50, 0), ("c", 50, 10), ("d", 0, 20), ("e", 50, 20),
         ]  # fmt: skip
 
     def test_the_excess_height_of_a_spanning_cell_goes_to_its_last_row(self):
-        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        first = spanning((1, 2), (1, 1))
+        second = spanning((1, 1), under=first)
         high = (lines_of(4),)
         made = table(body(tr(first, high, "b"), tr(second, "c"), tr(TWO, "d", "e")))
         tops = {text: y for text, _, y in placed(laid(made).pages[0])}
@@ -287,28 +292,29 @@ class TestSpans:
 
     def test_the_background_of_a_spanning_cell_lies_over_all_its_rows(self):
         first = spanning((1, 2), (1, 1), background=RED)
-        second = spanning((1, 1), starts=(1,))
+        second = spanning((1, 1), under=first)
         made = table(body(tr(first, "a", "b"), tr(second, "c")))
         assert fills(laid(made).pages[0]) == [(50, 0, 50, 10), (0, 0, 50, 20)]
 
     def test_no_line_is_drawn_through_a_spanning_cell(self):
         border = sides(0)._replace(top=LINE, right=LINE, bottom=LINE, left=LINE)
         first = spanning((1, 2), (1, 1), border=border)
-        second = spanning((1, 1), starts=(1,), border=border)
+        second = spanning((1, 1), under=first, border=border)
         page = laid(table(body(tr(first, "a", "b"), tr(second, "c")))).pages[0]
         across = [line for line in strokes(page) if line[1] == line[3]]
         assert [(x1, x2) for x1, _, x2, _ in across] == [(0, 100), (50, 100), (0, 100)]
 
     def test_rows_that_a_cell_joins_stay_on_one_page(self):
-        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        first = spanning((1, 2), (1, 1))
+        second = spanning((1, 1), under=first)
         rows = [tr(TWO, str(n), "") for n in range(9)]
         made = table(body(*rows, tr(first, "a", "b"), tr(second, "c")))
         assert pages(made)[1] == ["a", "b", "c"]
 
     def test_joined_rows_taller_than_a_page_break_between_each_other(self):
         first = spanning((1, 24), (1, 1), background=RED)
-        other = spanning((1, 1), starts=(1,))
-        rows = [tr(first, "a", "1"), *(tr(other, str(n)) for n in range(2, 25))]
+        others = [spanning((1, 1), under=first, rows=25 - n) for n in range(1, 24)]
+        rows = [tr(first, "a", "1"), *(tr(each, str(n)) for n, each in enumerate(others, 2))]
         made = table(body(tr(TWO, "d", "e"), *rows))
         assert pages(made) == [
             ["d", "e", "a", *map(str, range(1, 10))],
@@ -319,7 +325,8 @@ class TestSpans:
         assert [height for _, _, _, height in backgrounds] == [90, 100, 50]
 
     def test_a_spanning_cell_taller_than_a_page_goes_on_beside_its_last_row(self):
-        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        first = spanning((1, 2), (1, 1))
+        second = spanning((1, 1), under=first)
         high = (lines_of(25),)
         made = table(
             body(tr(TWO, "d", "e"), tr(first, high, "b"), tr(second, "c"), tr(TWO, "f", "g"))
@@ -329,7 +336,8 @@ class TestSpans:
         assert (tops["f"], tops["g"]) == (60, 60)
 
     def test_heads_may_span_rows_too(self):
-        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        first = spanning((1, 2), (1, 1))
+        second = spanning((1, 1), under=first)
         head = group(tr(first, "H", "a"), tr(second, "b"))
         made = table(body(*(tr(TWO, str(n), "") for n in range(10))), heads=[head])
         assert [page[:3] for page in pages(made)] == [["H", "a", "b"]] * 2

@@ -130,7 +130,9 @@ class _Headers:
                 structure.shapes[cell.element] = cell.attributes._replace(headers=names)
 
     def _read_row(self, row: _Row) -> None:
-        self._place(row.cells)
+        for cell, column in zip(row.cells, row.template.columns, strict=True):
+            cell.place = column, column + cell.attributes.colspan
+            cell.rest = cell.attributes.rowspan
         if self._is_group_row(row):
             self.is_irregular = True
             self.group = row.cells[0]
@@ -145,17 +147,6 @@ class _Headers:
         if row.role != Role.TABLE_HEAD and not all(cell.is_head for cell in row.cells):
             self.has_data = True
             self.block += 1
-
-    def _place(self, cells: Sequence[_Cell]) -> None:
-        """Place the cells of a row in the columns that no cell from above spans."""
-        taken = {column for cell in self.above for column in range(*cell.place)}
-        column = 0
-        for cell in cells:
-            while column in taken:
-                column += 1
-            cell.place = column, column + cell.attributes.colspan
-            cell.rest = cell.attributes.rowspan
-            column = cell.place[1]
 
     def _spanning(self, cells: Sequence[_Cell]) -> Iterator[_Cell]:
         for cell in cells:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import SourceLocation
@@ -585,11 +586,28 @@ class CellTemplate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SpanningCell:
+    """A cell of a row above, from its column `first` on: it spans `rows` more, the current one
+    included.
+    """
+
+    cell: CellTemplate
+    first: int
+    rows: int
+
+    @property
+    def last(self) -> int:
+        """The column after its last."""
+        return self.first + self.cell.colspan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RowTemplate:
     """The common part of all rows made from one tr in one style.
 
     `starts` are the columns its cells begin at, empty if cells follow one another; a column between
-    them is covered by a cell of a row above. With `is_text`, all cells of its rows are plain text.
+    them is covered by one of `covers`, cells of rows above. With `is_text`, all cells of its rows are
+    plain text.
     """
 
     source: Source
@@ -599,6 +617,12 @@ class RowTemplate:
     id: str | None = None
     starts: tuple[int, ...] = ()
     is_text: bool = False
+    covers: tuple[SpanningCell, ...] = ()
+
+    @property
+    def columns(self) -> Sequence[int]:
+        """The first column of each cell."""
+        return self.starts or [*accumulate([cell.colspan for cell in self.cells[:-1]], initial=0)]
 
 
 def is_head_row(template: RowTemplate) -> bool:

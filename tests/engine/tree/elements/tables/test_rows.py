@@ -45,6 +45,15 @@ def test_a_table_in_a_cell_is_not_covered_by_the_cells_around_it():
     assert starts(inner) == [()]
 
 
+def test_rows_beside_spanning_cells_share_a_template():
+    found = table(
+        "<table><thead><tr><th rowspan='2'>a</th><th>b</th></tr><tr><th>c</th></tr></thead>"
+        "<tr for='n in [1, 2]'><td>{{ n }}</td><td>d</td></tr></table>"
+    )
+    first, second = found.bodies[0].rows
+    assert first.template is second.template
+
+
 def test_group_heads_are_marked():
     found = table('<table><tr repeat="true"><td>a</td></tr><tr><td>b</td></tr></table>')
     assert [row.template.repeats for row in found.bodies[0].rows] == [True, False]

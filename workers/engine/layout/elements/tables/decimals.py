@@ -166,9 +166,7 @@ def measure_fractions(
     """Return the width of the widest fraction of each column with aligned numbers, in points."""
     widest: dict[int, float] = {}
     for template, rows in groups:
-        for index, (cell, start) in enumerate(
-            zip(template.cells, columns_of(template), strict=True)
-        ):
+        for index, (cell, start) in enumerate(zip(template.cells, template.columns, strict=True)):
             if not is_decimal(cell):
                 continue
             edge = DecimalAlignment(context, cell)
@@ -176,14 +174,3 @@ def measure_fractions(
             most = edge.measure_widest([row.cells[index] for row in rows])
             widest[column] = max(widest.get(column, 0.0), most)
     return widest
-
-
-def columns_of(template: RowTemplate) -> Sequence[int]:
-    """Return the first column of each cell of a template's rows."""
-    if template.starts:
-        return template.starts
-    starts, column = [], 0
-    for cell in template.cells:
-        starts.append(column)
-        column += cell.colspan
-    return starts

@@ -183,7 +183,7 @@ class TableFragment:
                 role,
             )
 
-    def _laid_group(self, canvas: PageCanvas, group: RowGroup) -> tuple[RowBlock, ...]:
+    def _laid_group(self, canvas: PageCanvas, group: RowGroup) -> Sequence[RowBlock]:
         measured = self.grid.group(self.context, group)
         if group.rows.is_static:
             return measured
@@ -196,10 +196,10 @@ class TableFragment:
                 _describe_outgrown(self.context, self.grid.node, group, needed=need, available=room)
             )
         # Reserved space that is not needed stays, so that content below does not move.
-        return tuple(
+        return [
             row._replace(height=max(row.height, kept.height))
             for row, kept in zip(laid_out, measured, strict=False)
-        )
+        ]
 
     def _body_entries(self) -> Iterator[_Entry]:
         grid = self.grid

@@ -19,7 +19,6 @@ from workers.engine.layout.elements.tables.rows import (
     spanning_heights,
     with_heights,
 )
-from workers.engine.layout.elements.tables.spans import RowSpans, SpanningCell, grow_rows
 from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
@@ -63,33 +62,28 @@ class TableGrid:
     group_heads: list[int]  # the indexes of repeated group heads
     room: float  # the width available for the columns
     carried: CarriedTotals
-    spans: RowSpans | None  # None where no cell spans rows
     laid_out: list[RowBlock | None]  # the block of each row
     measured: int = 0  # rows up to here are in a block if their cells are lines of text
     forces_breaks: bool = False  # whether a row or body forces a break before or after itself
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
     templates: list[RowTemplate] = field(default_factory=list)  # kept: their styles' ids are keys
-    groups: dict[RowGroup, tuple[RowBlock, ...]] = field(default_factory=dict)
+    groups: dict[RowGroup, list[RowBlock]] = field(default_factory=dict)
     captions: dict[Caption, LaidOutCaption] = field(default_factory=dict)
     lines: dict[Hashable, tuple[tuple[float, float, Border], ...]] = field(default_factory=dict)
 
-    def plan(
-        self, context: LayoutContext, template: RowTemplate, covers: tuple[SpanningCell, ...] = ()
-    ) -> RowPlan:
-        """Return the plan of a template's rows; `covers` are cells from above that span into them."""
-        own_key = (template, covers) if covers else template
-        known = self.plans.get(own_key)
+    def plan(self, context: LayoutContext, template: RowTemplate) -> RowPlan:
+        """Return the plan of a template's rows."""
+        known = self.plans.get(template)
         if known is None:
-            key = (*layout_key(template), covers)
+            key = layout_key(template)
             known = self.plans.get(key) or plan_row(
                 context,
                 template,
                 self.edges,
                 fractions=self.fractions,
-                covers=covers,
                 is_rtl=self.node.style.paragraph.is_rtl,
             )
-            self.plans[own_key] = self.plans[key] = known
+            self.plans[template] = self.plans[key] = known
             self.templates.append(template)
         return known
 
@@ -97,10 +91,10 @@ class TableGrid:
         """Return the block of a body row; a general row is one by itself."""
         block = self.laid_out[index]
         if block is None:
-            joined = self.spans.joined_rows(index) if self.spans else None
-            if self.spans and joined:
-                rows = self.rows[slice(*joined)]
-                self._keep(self._lay_out_joined(context, rows, joined.first, self.spans))
+            joined = self.joined_rows(index)
+            if len(joined) > 1:
+                rows = self.rows[joined.start : joined.stop]
+                self._keep(self.lay_out_all(context, rows, joined.start))
             elif index >= self.measured:
                 self._lay_out_lines(context, index)
             block = self.laid_out[index]
@@ -109,6 +103,18 @@ class TableGrid:
             block = lay_out_row(context, self.plan(context, row.template), row, index)
             self.laid_out[index] = block
         return block
+
+    def joined_rows(self, index: int) -> range:
+        """Return the rows that spanning cells join with a row, or the row alone.
+
+        A break separates them only where they are taller than an area.
+        """
+        first, end = index, index + 1
+        while self.rows[first].template.covers:
+            first -= 1
+        while end < len(self.rows) and self.rows[end].template.covers:
+            end += 1
+        return range(first, end)
 
     def row(self, context: LayoutContext, index: int) -> RowBlock:
         """Return a body row, laid out."""
@@ -126,7 +132,7 @@ class TableGrid:
         for block in blocks:
             self.laid_out[block.first : block.end] = [block] * len(block.rows)
 
-    def group(self, context: LayoutContext, group: RowGroup) -> tuple[RowBlock, ...]:
+    def group(self, context: LayoutContext, group: RowGroup) -> list[RowBlock]:
         """Return the rows of a head or foot, laid out with placeholder values."""
         known = self.groups.get(group)
         if known is None:
@@ -145,31 +151,30 @@ class TableGrid:
             self.captions[caption] = known
         return known
 
-    def lay_out_all(self, context: LayoutContext, rows: Sequence[TableRow]) -> tuple[RowBlock, ...]:
-        """Lay out the rows of a head or foot, each by itself."""
-        if _has_spans(rows):
-            return tuple(self._lay_out_joined(context, rows, 0, RowSpans(rows)))
-        return tuple(lay_out_row(context, self.plan(context, row.template), row) for row in rows)
+    def lay_out_all(
+        self, context: LayoutContext, rows: Sequence[TableRow], first: int = 0
+    ) -> list[RowBlock]:
+        """Lay out rows each by itself, those of a head or foot or rows joined by spanning cells.
+
+        The last row of a spanning cell gets the height that its rows lack.
+        """
+        blocks = [
+            lay_out_row(context, self.plan(context, row.template), row, number)
+            for number, row in enumerate(rows, first)
+        ]
+        needs = [
+            (at + span, at, height)
+            for at, block in enumerate(blocks)
+            for span, height in spanning_heights(block)
+        ]
+        heights = [block.height for block in blocks]
+        for end, at, needed in sorted(needs):
+            heights[min(end, len(heights)) - 1] += max(needed - sum(heights[at:end]), 0.0)
+        return [with_heights(block, heights, at) for at, block in enumerate(blocks)]
 
     def body_of(self, index: int) -> int:
         """Return the number of the body that contains a row."""
         return bisect_right(self.starts, index) - 1
-
-    def _lay_out_joined(
-        self,
-        context: LayoutContext,
-        rows: Sequence[TableRow],
-        first: int,
-        spans: RowSpans,
-    ) -> list[RowBlock]:
-        laid_out = []
-        for number, row in enumerate(rows, first):
-            plan = self.plan(context, row.template, spans.covers.get(number, ()))
-            laid_out.append(lay_out_row(context, plan, row, number))
-        heights = grow_rows(
-            [row.height for row in laid_out], [spanning_heights(row) for row in laid_out]
-        )
-        return [with_heights(row, heights, at) for at, row in enumerate(laid_out)]
 
 
 _GRIDS: Final[Kind[tuple[Table, float], TableGrid]] = Kind(Lifetime.WIDTHS)
@@ -197,7 +202,6 @@ def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
         group_heads=[index for index, row in enumerate(rows) if row.template.repeats],
         room=width,
         carried=carried,
-        spans=RowSpans(rows) if any(_spans_rows(template) for template, _ in groups) else None,
         laid_out=[None] * len(rows),
         forces_breaks=any(
             not FORCING_BREAKS.isdisjoint((style.breaks.before, style.breaks.after))
@@ -227,11 +231,3 @@ def _starts(bodies: Sequence[TableBody]) -> list[int]:
 def _outer_rows(node: Table, carried: CarriedTotals) -> list[TableRow]:
     values = carried.placeholder_values()
     return [row for group in (*node.heads, *node.feet) for row in group.rows.evaluate(values)]
-
-
-def _has_spans(rows: Sequence[TableRow]) -> bool:
-    return any(_spans_rows(row.template) for row in rows)
-
-
-def _spans_rows(template: RowTemplate) -> bool:
-    return any(cell.rowspan > 1 for cell in template.cells)

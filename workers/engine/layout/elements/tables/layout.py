@@ -34,7 +34,6 @@ from workers.engine.layout.elements.tables.grid import (
     total_height,
 )
 from workers.engine.layout.elements.tables.rows import RowBlock
-from workers.engine.layout.elements.tables.spans import JoinedRows
 from workers.engine.layout.elements.tables.widths import group_by_template, measure_columns
 from workers.engine.tree.nodes import Occurrence, RowGroup, Table
 from workers.engine.tree.styles.computed import BreakTo
@@ -127,7 +126,7 @@ class _TableFiller:
         return self._place_broken([], self._break_rows(self.at, self._room(is_last=False)))
 
     def _breaks_spanning_cell(self, end: int) -> bool:
-        return self.grid.spans is not None and self.grid.spans.is_inside(end)
+        return bool(self.grid.rows[end].template.covers)
 
     def _blocks(self, end: int) -> Iterator[RowBlock]:
         """Yield the rows of the fragment up to, not including, `end`, in as few blocks as there are."""
@@ -231,32 +230,27 @@ class _TableFiller:
         """
         if end == len(self.grid.rows) or end < self.first + len(self.begun):
             return None
-        block = self._find_block(end)
-        if not self._may_break(block):
+        joined = self.grid.joined_rows(end)
+        if not self._may_break(joined):
             return None
-        rows = [*self._blocks(block.first)]
+        rows = [*self._blocks(joined.start)]
         room = self._room(is_last=False) - total_height(rows)
-        broken = self._break_rows(TableResume(block.first), room)
+        broken = self._break_rows(TableResume(joined.start), room)
         if not broken.rows or broken.resume is None or broken.height > room + EPSILON:
             return None
         return self._place_broken(rows, broken)
 
-    def _may_break(self, block: JoinedRows) -> bool:
-        rows = [self.grid.row(self.context, index) for index in range(*block)]
+    def _may_break(self, joined: range) -> bool:
+        rows = [self.grid.row(self.context, index) for index in joined]
         if len(rows) == 1 and not rows[0].plan.template.style.breaks.avoid_inside:
             return True
         empty = self.context.area_height - self._fixed_height(is_last=False)
         return total_height(rows) > empty + EPSILON
 
-    def _find_block(self, index: int) -> JoinedRows:
-        """Return the rows that are kept together with a row."""
-        joined = None if self.grid.spans is None else self.grid.spans.joined_rows(index)
-        return joined or JoinedRows(index, index + 1)
-
     def _break_rows(self, start: TableResume, room: float) -> BrokenRows:
         """Return the part of the rows kept together from a position that fits."""
         is_forced = self.is_top and start.row == self.first
-        end = self._find_block(start.row).end
+        end = self.grid.joined_rows(start.row).stop
         return break_rows(self.context, self.grid, start, end, max(room, 0.0), is_forced=is_forced)
 
     def _place_broken(self, above: list[RowBlock], broken: BrokenRows) -> TableFragment:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.elements.tables.decimals import (
     DecimalAlignment,
-    columns_of,
     is_decimal,
 )
-from workers.engine.layout.elements.tables.spans import SpanningCell
 from workers.engine.layout.lines import GlyphStyle, line_metrics, make_glyph_style
 from workers.engine.tree.nodes import CellTemplate, RowTemplate
 from workers.engine.tree.styles.computed import Align, VerticalAlign, WhiteSpace
@@ -48,7 +47,7 @@ class CellPlan:
     align_share: float  # share of the free width before a line of text
     vertical_share: float  # share of the free height above the content
     takes_lines: bool  # whether text that fits on one line needs no box
-    decimal_alignment: DecimalAlignment | None = None
+    decimal_alignment: DecimalAlignment | None
 
     @property
     def left(self) -> float:
@@ -72,8 +71,8 @@ class CellBorders(NamedTuple):
     first: int
     last: int
     border: Sides[Border]
-    is_covered: bool = False
-    continues_below: bool = False  # below this row
+    is_covered: bool
+    continues_below: bool  # below this row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,24 +100,28 @@ def plan_row(
     edges: Sequence[float],
     *,
     fractions: Mapping[int, float],
-    covers: Sequence[SpanningCell] = (),
     is_rtl: bool = False,
 ) -> RowPlan:
     """Return the plan of a template's rows; `edges` are the columns' left edges and the right end.
 
-    `fractions` are the widest of each column with aligned numbers, `covers` the cells that span
-    into the row from above. Right-to-left tables have their columns in that order.
+    `fractions` are the widest of each column with aligned numbers. Right-to-left tables have their
+    columns in that order.
     """
+
+    def seen(first: int, last: int) -> tuple[int, int]:
+        columns = len(edges) - 1
+        first, last = min(first, columns), min(last, columns)
+        return (columns - last, columns - first) if is_rtl else (first, last)
+
     cells: list[CellPlan] = []
-    last_column = len(edges) - 1
-    for cell, column in zip(template.cells, columns_of(template), strict=True):
-        first, end = min(column, last_column), min(column + cell.colspan, last_column)
-        seen = (last_column - end, last_column - first) if is_rtl else (first, end)
-        plan = _plan_cell(context, cell, *seen, edges)
+    for cell, column in zip(template.cells, template.columns, strict=True):
+        alignment = None
         if is_decimal(cell):
-            edge = DecimalAlignment(context, cell, fractions.get(end - 1, 0.0))
-            plan = replace(plan, decimal_alignment=edge)
-        cells.append(plan)
+            reserve = fractions.get(min(column + cell.colspan, len(edges) - 1) - 1, 0.0)
+            alignment = DecimalAlignment(context, cell, reserve)
+        cells.append(
+            _plan_cell(context, cell, *seen(column, column + cell.colspan), edges, alignment)
+        )
     box = template.style.box
     common = max((cell.baseline for cell in cells if cell.is_on_baseline), default=0.0)
     heights = [
@@ -127,14 +130,26 @@ def plan_row(
         if cell.template.rowspan == 1
     ]
     cells = [replace(cell, baseline=common) if cell.is_on_baseline else cell for cell in cells]
-    if is_rtl:
-        covers = [
-            cover._replace(first=last_column - cover.last, last=last_column - cover.first)
-            for cover in covers
-        ]
-    cell_borders = _frames(cells, covers)
-    has_borders = any(any(map(_is_drawn, cell_borders.border)) for cell_borders in cell_borders)
-    has_borders = has_borders or any(map(_is_drawn, box.border))
+    own = [
+        CellBorders(
+            *(each.first, each.last, each.template.style.box.border),
+            is_covered=False,
+            continues_below=each.template.rowspan > 1,
+        )
+        for each in cells
+    ]
+    above = [
+        CellBorders(
+            *(*seen(cover.first, cover.last), cover.cell.style.box.border),
+            is_covered=True,
+            continues_below=cover.rows > 1,
+        )
+        for cover in template.covers
+    ]
+    cell_borders = tuple(sorted([*own, *above], key=attrgetter("first")))
+    has_borders = any(
+        map(_is_drawn, chain(box.border, *(borders.border for borders in cell_borders)))
+    )
     return RowPlan(
         template=template,
         cells=tuple(cells),
@@ -155,8 +170,9 @@ def layout_key(template: RowTemplate) -> tuple[object, ...]:
         (id(cell.style), cell.colspan, cell.rowspan, cell.role, cell.source.location, cell.id)
         for cell in template.cells
     )
+    covers = tuple((id(each.cell.style), each.first, each.rows > 1) for each in template.covers)
     row = (id(template.style), template.source.location, template.repeats, template.id)
-    return (*row, template.starts, cells)
+    return (*row, template.starts, cells, covers)
 
 
 def resolve_borders(
@@ -208,7 +224,12 @@ def resolve_borders(
 
 
 def _plan_cell(
-    context: LayoutContext, template: CellTemplate, first: int, last: int, edges: Sequence[float]
+    context: LayoutContext,
+    template: CellTemplate,
+    first: int,
+    last: int,
+    edges: Sequence[float],
+    alignment: DecimalAlignment | None,
 ) -> CellPlan:
     style = template.style
     box, text, paragraph = style.box, style.text, style.paragraph
@@ -239,6 +260,7 @@ def _plan_cell(
         align_share=_ALIGN_SHARES.get(paragraph.align, 0.0),
         vertical_share=vertical_share,
         takes_lines=takes_lines,
+        decimal_alignment=alignment,
     )
 
 
@@ -257,29 +279,6 @@ def _run_key(cell: CellPlan) -> tuple[object, ...]:
 
 def _inset(padding: float, border: Border) -> float:
     return padding + _width(border) / 2
-
-
-def _frames(cells: Sequence[CellPlan], covers: Sequence[SpanningCell]) -> tuple[CellBorders, ...]:
-    own = [
-        CellBorders(
-            cell.first,
-            cell.last,
-            cell.template.style.box.border,
-            continues_below=cell.template.rowspan > 1,
-        )
-        for cell in cells
-    ]
-    above = [
-        CellBorders(
-            cover.first,
-            cover.last,
-            cover.cell.style.box.border,
-            True,
-            continues_below=cover.continues_below,
-        )
-        for cover in covers
-    ]
-    return tuple(sorted([*own, *above], key=lambda borders: borders.first))
 
 
 def _vertical_borders(

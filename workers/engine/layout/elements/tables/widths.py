@@ -11,7 +11,6 @@ from workers.engine.layout.blocks.tracks import Track, distribute_width
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.elements.tables.decimals import (
     DecimalAlignment,
-    columns_of,
     is_decimal,
     measure_fractions,
 )
@@ -130,8 +129,7 @@ class _MeasuredRows(NamedTuple):
 
 def _span(template: RowTemplate) -> int:
     ends = [
-        start + cell.colspan
-        for cell, start in zip(template.cells, columns_of(template), strict=True)
+        start + cell.colspan for cell, start in zip(template.cells, template.columns, strict=True)
     ]
     return max(ends, default=0)
 
@@ -147,7 +145,7 @@ def _measure(
     needs = [0.0] * len(columns)
     spanning: list[tuple[int, int, float]] = []
     for template, rows in texts.groups:
-        for index, (cell, at) in enumerate(zip(template.cells, columns_of(template), strict=True)):
+        for index, (cell, at) in enumerate(zip(template.cells, template.columns, strict=True)):
             end = min(at + cell.colspan, len(columns))
             if wanted.isdisjoint(range(at, end)):
                 continue

@@ -42,6 +42,7 @@ from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 from workers.engine.tree.styles.computed import WhiteSpace
 
 _ROLES: Final = {"td": Role.CELL, "th": Role.HEAD_CELL}
+_NOT_PLAIN: Final = frozenset({"for", "if", "lang", "id", "term", "rowspan"})
 _OF_BODIES: Final = frozenset({"repeat", "count"})
 
 # Makes the cells of a row in a style, with their template.
@@ -98,7 +99,7 @@ class RowCompiler:
         counts = self.counting(element, context)
         repeats = self.is_body and bool(context.read_constant(element, "repeat"))
         general = partial(self._general_cells, element, context, repeats=repeats)
-        is_plain = not (self.has_spans or {"id", "lang"} & element.attributes.keys()) and all(
+        is_plain = not {"id", "lang"} & element.attributes.keys() and all(
             _plain_text(cell) is not None for cell in element.elements()
         )
         make_cells = (
@@ -137,7 +138,8 @@ class RowCompiler:
             template = RowTemplate(
                 *(source(scope), computed.style, tuple(row.cells), repeats),
                 read_id(identity, scope),
-                row.starts,
+                tuple(row.starts) if row.covers else (),
+                covers=row.covers,
             )
             row.finish(len(scope.columns.columns), scope, element.location, repeats=repeats)
             return template, row.contents
@@ -203,8 +205,7 @@ def enter_section(rows: RowCompiler, scope: Scope) -> Scope:
     """Return the scope for the rows of one section, over which cells may span."""
     if not rows.has_spans and scope.spanned is None:
         return scope
-    covered = SpannedColumns(len(scope.columns.columns)) if rows.has_spans else None
-    return scope.enter(spanned=covered)
+    return scope.enter(spanned=SpannedColumns() if rows.has_spans else None)
 
 
 def close_section(scope: Scope) -> None:
@@ -260,7 +261,7 @@ class CellStyles:
 class _TextCells:
     """Cells of text whose number and styles do not depend on data: one function evaluates them all.
 
-    Rows that need more are made by `general`: those that keep line ends, or fail.
+    Rows that need more are made by `general`: those that cells above span, keep line ends, or fail.
     """
 
     def __init__(
@@ -301,6 +302,8 @@ class _TextCells:
         self, scope: Scope, computed: ComputedStyle
     ) -> tuple[RowTemplate, Sequence[CellContent]]:
         """Return the cells of one row with their template."""
+        if scope.spanned is not None and scope.spanned.cells:
+            return self._make_general(scope, computed)
         columns: TableColumns = scope.columns
         made = self._made.get((computed, columns))
         if made is None:
@@ -379,7 +382,7 @@ def _scope_of(cell: Element, context: CompileContext) -> str:
 
 def _plain_text(cell: Element) -> tuple[Text, ...] | None:
     """Return the texts of a cell that holds nothing else and has a constant style, else None."""
-    if cell.tag not in ("td", "th") or {"for", "if", "lang", "id", "term"} & cell.attributes.keys():
+    if cell.tag not in ("td", "th") or _NOT_PLAIN & cell.attributes.keys():
         return None
     if any("{{" in value for value in cell.attributes.values()) and not cell.is_literal:
         return None
