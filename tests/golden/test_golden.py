@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from difflib import unified_diff
+from math import inf
+from typing import Any
 
 import pytest
 
@@ -10,7 +13,10 @@ from tests.golden.case import FOLDER, LINKED, OPTIONS, Case, FolderImages, find_
 from tests.golden.pictures import MAX_BYTES, draw, is_same, to_png
 from tests.golden.report import REPORT
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings
+from workers.engine.layout import passes
+from workers.engine.layout.context import LayoutContext, LayoutFunction, Region, Resume
 from workers.engine.layout.dump import dump_pages
+from workers.engine.layout.registry import LAYOUTS
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template
 
 CASES = find_cases()
@@ -48,6 +54,36 @@ def test_case(case: Case, is_update: bool, failed: dict[Case, str]):
         write_reference(case, pages)
     else:
         compare_pages(case, pages, failed)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_discarded_attempts_change_nothing(case: Case, monkeypatch: pytest.MonkeyPatch):
+    attempts = Attempts(case.name)
+    monkeypatch.setattr(passes, "LAYOUTS", {kind: attempts.before(kind) for kind in LAYOUTS})
+    pages, found = lay_out(case)
+    compare_findings(case, found)
+    compare_pages(case, pages, {})
+
+
+class Attempts:
+    """Lays out blocks in random regions and discards the result, before it lays them out."""
+
+    def __init__(self, seed: str) -> None:
+        self.random = random.Random(seed)
+        self.is_trying = False
+
+    def before(self, kind: type) -> LayoutFunction:
+        lay_out = LAYOUTS[kind]
+
+        def attempt(context: LayoutContext, node: Any, region: Region, resume: Resume) -> Any:
+            if not self.is_trying and self.random.random() < 0.3:
+                self.is_trying = True
+                height = self.random.choice((5.0, 20.0, 100.0, inf))
+                lay_out(context, node, region._replace(height=height), resume)
+                self.is_trying = False
+            return lay_out(context, node, region, resume)
+
+        return attempt
 
 
 @pytest.mark.parametrize("name", PICTURED)

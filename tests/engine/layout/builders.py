@@ -34,7 +34,7 @@ from workers.engine.tree.document import (
     RunningBox,
     Watermark,
 )
-from workers.engine.tree.memo import TemplateMemo
+from workers.engine.tree.memo import DocumentMemo, TemplateMemo
 from workers.engine.tree.nodes import (
     Block,
     CellContent,
@@ -426,8 +426,9 @@ def laid(
 
 
 def context() -> LayoutContext:
+    memo = DocumentMemo(TemplateMemo())
     return LayoutContext(
-        NoResources(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_rotated
+        NoResources(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_rotated, memo
     )
 
 

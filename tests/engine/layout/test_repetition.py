@@ -27,9 +27,8 @@ SPACE = Region(100.0, 60.0)
 @pytest.fixture
 def passes() -> LayoutContext:
     """Return the context of a document with references."""
-    made = context()
-    made.references = PageReferences(CrossReferences({}, (), {"there": ("here",)}, {}, {}))
-    return made
+    references = PageReferences(CrossReferences({}, (), {"there": ("here",)}, {}, {}))
+    return context()._replace(references=references)
 
 
 def referring() -> Block:

@@ -14,7 +14,7 @@ every problem knows its page.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import (
     TYPE_CHECKING,
@@ -105,7 +105,8 @@ class Region(NamedTuple):
     `height` is the space left below, infinite where the content decides. `is_top` means that the
     area is empty so far: a block that does not fit here fits nowhere. `bottom` is the distance down
     to the edge to which `margin-top="auto"` pushes, None without such an edge. `has_fixed_width`
-    means that the row around the block has already applied the block's own `width`.
+    means that the row around the block has already applied the block's own `width`. `top` is the
+    distance from the top of the area, None off its line grid.
     """
 
     width: float
@@ -113,6 +114,7 @@ class Region(NamedTuple):
     is_top: bool = True
     bottom: float | None = None
     has_fixed_width: bool = False
+    top: float | None = None
 
 
 class Fragment(Protocol):
@@ -352,13 +354,23 @@ class PageCanvas:
         self._findings.add(Diagnostic(problem.severity, problem.code, message, problem.places))
 
 
-@dataclass(slots=True)
-class LayoutContext:
-    """The state of one document's layout: fonts, images, findings, layout functions and results.
+class FilledRectangle(NamedTuple):
+    """The area being filled: its height, infinite for one as high as its content, and its columns.
 
-    `path` holds the open elements, outermost first, for the chain of an error. `memo` has results of
-    earlier attempts. Only with `has_page_families` may a block require pages of another family than
-    the block before it.
+    `foot` is the distance from its lower edge to that of the paper, in points.
+    """
+
+    height: float = inf
+    columns: int = 1
+    foot: float = 0.0
+
+
+class LayoutContext(NamedTuple):
+    """What layout functions are given: services, results of earlier attempts, and the place.
+
+    Services are the same for the whole document; `memo` only saves work. The place is passed down in
+    new contexts: nothing is set, so that a discarded attempt leaves nothing. `path` has the open
+    elements, outermost first, for the chain of an error.
     """
 
     resources: Resources
@@ -367,29 +379,26 @@ class LayoutContext:
     layouts: Mapping[type, LayoutFunction]
     measures: Mapping[type, MeasureFunction]
     lay_out_rotated: LayoutFunction
-    path: list[Source] = field(default_factory=list)
-    memo: DocumentMemo = field(default_factory=lambda: DocumentMemo(TemplateMemo()))
-    has_page_families: bool = False
+    memo: DocumentMemo
+    references: PageReferences | None = None  # None in a document without references
+    missing_glyph_severity: Severity = Severity.WARNING
+    has_page_families: bool = False  # only then may a block require pages of another family
+    # The place.
     places_floats: bool = False  # figures that float are taken out of the flow
     section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
-    area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
-    area_height: float = inf  # of the area being filled, infinite for one as high as its content
-    area_columns: int = 1  # of the area being filled
-    # From the top of the area to that of the block being laid out, in points; None off the line grid.
-    grid_y: float | None = None
+    area: FilledRectangle = FilledRectangle()
     is_in_columns: bool = False
-    is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
-    missing_glyph_severity: Severity = Severity.WARNING
-    references: PageReferences | None = None  # None in a document without references
+    is_aligning_baselines: bool = False  # a row aligns the block to the baseline of the others
+    path: tuple[Source, ...] = ()
+
+    def inside(self, source: Source) -> LayoutContext:
+        """Return the context of what is inside an element."""
+        return LayoutContext(*self[:-1], (*self.path, source))
 
     def lay_out(self, block: AnyBlock, region: Region, resume: Resume = None) -> Fragment | None:
         """Lay out a block of any kind; the module's docstring states the contract."""
-        if self.grid_y is not None and not _is_on_grid(block):
-            top, self.grid_y = self.grid_y, None
-            try:
-                return self.lay_out(block, region, resume)
-            finally:
-                self.grid_y = top
+        if region.top is not None and not _is_on_grid(block):
+            region = region._replace(top=None)
         if not isinstance(block, Break) and block.style.box.rotate % 180 == 90:
             return self.lay_out_rotated(self, block, region, resume)
         return self.layouts[type(block)](self, block, region, resume)
@@ -398,6 +407,11 @@ class LayoutContext:
         """Return the min-content and max-content outer widths of a block, in points (CSS Sizing 3)."""
         # Remembered: a nested table is measured twice per level, so the work would double with each.
         return self.memo.remember(_WIDTHS, block, lambda: self.measures[type(block)](self, block))
+
+    def measure_widest(self, blocks: Iterable[AnyBlock]) -> tuple[float, float]:
+        """Return the min-content and max-content widths of the widest of some blocks, in points."""
+        lows, highs = zip((0.0, 0.0), *map(self.measure, blocks), strict=True)
+        return max(lows), max(highs)
 
     def report_missing_glyphs(self, text: str, source: Source | None) -> None:
         """Report the characters of a text that no font covers."""

@@ -112,10 +112,13 @@ def paginate(
         has_page_families=len({master.name for master in document.masters}) > 1,
         missing_glyph_severity=_missing_glyph_severity(document),
         places_floats=document.has_floats,
+        references=(
+            None
+            if document.cross_references is None
+            else PageReferences(document.cross_references, document.footnotes)
+        ),
     )
     memo.begin_document()
-    if document.cross_references is not None:
-        context.references = PageReferences(document.cross_references, document.footnotes)
     pages, numbers = _paginate(context, document)
     return PaginatedDocument(context, document, pages, numbers)
 

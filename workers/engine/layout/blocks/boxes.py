@@ -102,11 +102,7 @@ def lay_out_box(
         mark = replace(mark, outline=_outline_of(node, context.references))
     if used_box.is_plain and mark is None and not _is_containing_block(node):
         return content(region, resume)
-    top = context.grid_y
-    if top is not None and resume is None:
-        context.grid_y = top + used_box.insets.top
     fragment = _lay_out_in_box(context, node, used_box, region, resume, content)
-    context.grid_y = top
     if fragment is not None and box.background_image is not None:
         set_background_image(context, fragment)
     return fragment
@@ -468,7 +464,8 @@ def _lay_out_growing(
     if room < 0 and not region.is_top:
         return None
     bottom = None if region.bottom is None else region.bottom - top - insets.bottom
-    inner = Region(used_box.content_width, room, region.is_top, bottom)
+    at = None if region.top is None else region.top + top
+    inner = Region(used_box.content_width, room, region.is_top, bottom, top=at)
     fragment = content(inner, resume)
     if fragment is None:
         return None
@@ -495,7 +492,8 @@ def _lay_out_fixed(
         return None
     insets = used_box.insets
     room = max(stated - insets.top - insets.bottom, 0.0)
-    fragment = content(Region(used_box.content_width, inf, True, room), None)
+    top = None if region.top is None else region.top + insets.top
+    fragment = content(Region(used_box.content_width, inf, True, room, top=top), None)
     assert fragment is not None
     is_too_full = fragment.height > room + EPSILON
     overflow = used_box.box.overflow

@@ -14,7 +14,11 @@ from operator import attrgetter
 from typing import Final
 
 from workers.engine.layout.blocks.boxes import draw_border
-from workers.engine.layout.blocks.stacks import lay_out_stack
+from workers.engine.layout.blocks.stacks import (
+    collapses_child_margins,
+    lay_out_children,
+    lay_out_stack,
+)
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
@@ -25,7 +29,7 @@ from workers.engine.layout.context import (
     Region,
     Resume,
 )
-from workers.engine.tree.nodes import ColumnLayout, Source
+from workers.engine.tree.nodes import ColumnLayout, Container, Source
 
 # The search for the balanced height ends at this interval, in points.
 _TOLERANCE: Final = 0.5
@@ -66,45 +70,37 @@ class ColumnsFragment:
 
 def lay_out_columns(
     context: LayoutContext,
-    source: Source,
-    blocks: Sequence[AnyBlock],
+    node: Container,
     columns: ColumnLayout,
     region: Region,
     resume: Resume,
-    *,
-    collapses_top: bool = False,
 ) -> ColumnsFragment | None:
-    """Lay out blocks in the columns of one element; nested columns are a problem.
-
-    `collapses_top` is as in `lay_out_stack`, for the first column.
-    """
+    """Lay out the blocks of a container in its columns; nested columns are a problem."""
     if context.is_in_columns:  # nested searches would multiply
-        fragment = lay_out_stack(context, blocks, region, resume, collapses_top=collapses_top)
+        fragment = lay_out_children(context, node, node.children, region, resume)
         if fragment is None:
             return None
         whole = ColumnsFragment(
             columns, [(0.0, fragment)], fragment.height, fragment.resume, fragment.forced
         )
-        return replace(whole, problem=_describe_nested(context, source))
-    context.is_in_columns = True
-    try:
-        if region.height == inf and region.bottom is not None and not columns.is_balanced:
-            given = Region(region.width, region.bottom, True, region.bottom)
-            return fill_columns(context, blocks, columns, given, resume, is_bound=True)
-        fill = partial(lay_out_stack, collapses_top=collapses_top)
-        filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
-        if filled is None or filled.resume is not None:
-            return filled
-        if not columns.is_balanced and region.height != inf:
-            return filled
+        return replace(whole, problem=_describe_nested(context, node.source))
+    blocks, collapses_top = node.children, collapses_child_margins(node.style.box)
+    context = context._replace(is_in_columns=True).inside(node.source)
+    if region.height == inf and region.bottom is not None and not columns.is_balanced:
+        given = region._replace(height=region.bottom, is_top=True)
+        return fill_columns(context, blocks, columns, given, resume, is_bound=True)
+    fill = partial(lay_out_stack, collapses_top=collapses_top)
+    filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
+    if filled is None or filled.resume is not None:
+        return filled
+    if not columns.is_balanced and region.height != inf:
+        return filled
 
-        def try_height(height: float) -> ColumnsFragment | None:
-            room = Region(region.width, height, is_top=False)
-            return fill_columns(context, blocks, columns, room, resume, fill=fill)
+    def try_height(height: float) -> ColumnsFragment | None:
+        room = Region(region.width, height, is_top=False, top=region.top)
+        return fill_columns(context, blocks, columns, room, resume, fill=fill)
 
-        return balance_columns(filled, try_height)
-    finally:
-        context.is_in_columns = False
+    return balance_columns(filled, try_height)
 
 
 def fill_columns(
@@ -128,7 +124,8 @@ def fill_columns(
     bottom = region.bottom if columns.count == 1 else None
     for number in range(columns.count):
         is_rest = is_bound and number == columns.count - 1
-        given = Region(width, inf if is_rest else region.height, region.is_top, bottom)
+        height = inf if is_rest else region.height
+        given = Region(width, height, region.is_top, bottom, top=region.top)
         fragment = fill(context, blocks, given, at)
         if fragment is None:
             forced = ""

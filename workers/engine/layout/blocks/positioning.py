@@ -36,11 +36,10 @@ def is_positioned(block: AnyBlock) -> bool:
 
 @dataclass(slots=True)
 class PositionedFragment:
-    """A positioned box, without height in the flow; `path` is the elements around it."""
+    """A positioned box, without height in the flow."""
 
     context: LayoutContext
     node: Container
-    path: tuple[Source, ...]
     height: float = 0.0
     resume: None = None
     forced: str = ""
@@ -48,17 +47,13 @@ class PositionedFragment:
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the box at its offsets, regardless of the given point."""
-        before, self.context.path = self.context.path, list(self.path)
-        try:
-            draw_positioned(self.context, self.node, canvas)
-        finally:
-            self.context.path = before
+        draw_positioned(self.context, self.node, canvas)
 
 
 def make_positioned(context: LayoutContext, node: AnyBlock) -> PositionedFragment:
     """Return the fragment of a positioned block."""
     assert isinstance(node, Container)
-    return PositionedFragment(context, node, tuple(context.path))
+    return PositionedFragment(context, node)
 
 
 def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas) -> None:

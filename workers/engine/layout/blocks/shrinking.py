@@ -106,7 +106,7 @@ def _fits(context: LayoutContext, node: Any, region: Region) -> bool:
     canvas = PageCanvas(
         LaidOutPage(inf, inf), values=_TRIAL_VALUES, outline=[], findings=findings, reported=set()
     )
-    trial = Region(region.width, inf, True, None, region.has_fixed_width)
+    trial = region._replace(height=inf, is_top=True, bottom=None)
     fragment = context.layouts[type(node)](context, node, trial, None)
     if fragment is not None:
         fragment.draw(canvas, 0.0, 0.0)

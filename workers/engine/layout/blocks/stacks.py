@@ -22,7 +22,7 @@ from math import inf
 from typing import Any, Final, NamedTuple, cast
 
 from workers.engine.diagnostics import Severity
-from workers.engine.layout.blocks.boxes import BoxFragment
+from workers.engine.layout.blocks.boxes import BoxFragment, BoxNode
 from workers.engine.layout.blocks.breaks import (
     avoids_break_after,
     avoids_break_before,
@@ -212,6 +212,19 @@ def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> floa
     return own
 
 
+def lay_out_children(
+    context: LayoutContext,
+    node: BoxNode,
+    blocks: Sequence[AnyBlock],
+    region: Region,
+    resume: Resume,
+) -> StackFragment | None:
+    """Lay out blocks below each other inside the box of a node."""
+    collapses_top = collapses_child_margins(node.style.box)
+    inside = context.inside(node.source)
+    return lay_out_stack(inside, blocks, region, resume, collapses_top=collapses_top)
+
+
 def is_broken_against_style(block: AnyBlock, fragment: Fragment) -> bool:
     """Return whether a block with `break-inside="avoid"` continues elsewhere without a forced break."""
     if fragment.resume is None or fragment.forced or isinstance(block, Break):
@@ -364,11 +377,9 @@ class _StackLayout:
         bottom = None
         if region.bottom is not None and index == len(self.blocks) - 1:
             bottom = region.bottom - self.y - gap
-        context, top = self.context, self.context.grid_y
-        if top is not None:
-            context.grid_y = top + self.y + gap
-        fragment = context.lay_out(block, Region(region.width, left, is_top, bottom), inner)
-        context.grid_y = top
+        top = None if region.top is None else region.top + self.y + gap
+        given = Region(region.width, left, is_top, bottom, top=top)
+        fragment = self.context.lay_out(block, given, inner)
         if fragment is None:
             return None
         if not is_top and (
@@ -447,13 +458,10 @@ class _StackLayout:
         if last is None or (type(last.block) is Paragraph and avoids_break_after(last.block)):
             return None
         room = last.fragment.height - 2 * EPSILON
-        context, top = self.context, self.context.grid_y
-        if top is not None:
-            context.grid_y = top + last.y
         inner = self.start.inner if index == self.start.child else None
-        region = Region(self.region.width, room, is_top=False)
-        fragment = context.lay_out(last.block, region, inner)
-        context.grid_y = top
+        top = None if self.region.top is None else self.region.top + last.y
+        region = Region(self.region.width, room, is_top=False, top=top)
+        fragment = self.context.lay_out(last.block, region, inner)
         if fragment is None or fragment.resume is None or fragment.height > room + EPSILON:
             return None
         if is_broken_against_style(last.block, fragment):

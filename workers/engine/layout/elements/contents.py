@@ -9,7 +9,7 @@ from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import measure_label
-from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
+from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.context import Fragment, LayoutContext, Region, Resume
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.syntax.direction import is_in_arabic_script
@@ -57,11 +57,7 @@ def lay_out_contents(
         context.references.record(ShownEntries(node, entries))
 
     def content(inner: Region, at: Resume) -> Fragment | None:
-        context.path.append(node.source)
-        collapses_top = collapses_child_margins(node.style.box)
-        part = lay_out_stack(context, entries, inner, at, collapses_top=collapses_top)
-        context.path.pop()
-        return part
+        return lay_out_children(context, node, entries, inner, at)
 
     return lay_out_box(context, node, region, resume, content)
 
@@ -70,10 +66,7 @@ def measure_contents(context: LayoutContext, node: Contents | Index) -> tuple[fl
     """Return the min-content and max-content widths of the entries, box included."""
     if context.references is not None:
         context.references.affects_widths = True
-    measured = [context.measure(entry) for entry in _entries_of(context, node)]
-    low = max((low for low, _ in measured), default=0.0)
-    high = max((high for _, high in measured), default=0.0)
-    return outer_widths(node.style.box, low, high)
+    return outer_widths(node.style.box, *context.measure_widest(_entries_of(context, node)))
 
 
 _CONTENTS: Final[Kind[Contents, Sequence[Paragraph]]] = Kind()

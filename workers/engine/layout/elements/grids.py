@@ -103,19 +103,14 @@ def lay_out_grid(
     """Lay out the rows of a grid that fit into a region."""
 
     def content(inner: Region, at: Resume) -> Fragment | None:
-        context.path.append(node.source)
-        fragment = _GridFiller(context, node, inner, at or GridResume(0)).fill()
-        context.path.pop()
-        return fragment
+        return _GridFiller(context.inside(node.source), node, inner, at or GridResume(0)).fill()
 
     return lay_out_box(context, node, region, resume, content)
 
 
 def measure_grid(context: LayoutContext, node: Grid) -> tuple[float, float]:
     """Return the min-content and max-content widths of a grid, box included."""
-    measured = [context.measure(child) for child in node.children]
-    low = max((low for low, _ in measured), default=0.0)
-    high = max((high for _, high in measured), default=0.0)
+    low, high = context.measure_widest(node.children)
     stated = sum(length.value for length in node.columns if length.kind is LengthKind.POINTS)
     stated += node.column_gap * max(len(node.columns) - 1, 0)
     open_ = sum(length.kind is not LengthKind.POINTS for length in node.columns)
@@ -190,7 +185,7 @@ class _GridFiller:
             is_top = self.region.is_top and not row
             fragments = self._lay_out_row(row, inf, is_top=True)
             height = _height_of(fragments)
-            is_too_tall = is_top or height > self.context.area_height + EPSILON
+            is_too_tall = is_top or height > self.context.area.height + EPSILON
             if height > room + EPSILON and is_too_tall:
                 parts = self._lay_out_row(row, room, is_top=is_top)
                 self.rest = self._find_rest(row, fragments, parts)

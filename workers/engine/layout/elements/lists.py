@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
-from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
+from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
 from workers.engine.layout.lines import GlyphStyle, draw_text, line_metrics, make_glyph_style
@@ -82,12 +82,7 @@ def lay_out_list(
     """Lay out the items below each other."""
 
     def content(inner: Region, at: Resume) -> Fragment | None:
-        context.path.append(node.source)
-        fragment = lay_out_stack(
-            context, node.items, inner, at, collapses_top=collapses_child_margins(node.style.box)
-        )
-        context.path.pop()
-        return fragment
+        return lay_out_children(context, node, node.items, inner, at)
 
     return lay_out_box(context, node, region, resume, content)
 
@@ -98,11 +93,7 @@ def lay_out_item(
     """Lay out one item."""
 
     def content(inner: Region, at: Resume) -> Fragment | None:
-        context.path.append(node.source)
-        fragment = lay_out_stack(
-            context, node.children, inner, at, collapses_top=collapses_child_margins(node.style.box)
-        )
-        context.path.pop()
+        fragment = lay_out_children(context, node, node.children, inner, at)
         if fragment is None:
             return None
         style = node.style
@@ -129,15 +120,9 @@ def _mirror_marker(marker: str) -> str:
 
 def measure_list(context: LayoutContext, node: ListBlock) -> tuple[float, float]:
     """Return the min-content and max-content widths of a list, box included."""
-    measured = [measure_item(context, item) for item in node.items]
-    low = max((low for low, _ in measured), default=0.0)
-    high = max((high for _, high in measured), default=0.0)
-    return outer_widths(node.style.box, low, high)
+    return outer_widths(node.style.box, *context.measure_widest(node.items))
 
 
 def measure_item(context: LayoutContext, node: ListItem) -> tuple[float, float]:
     """Return the min-content and max-content widths of an item, box included."""
-    measured = [context.measure(child) for child in node.children]
-    low = max((low for low, _ in measured), default=0.0)
-    high = max((high for _, high in measured), default=0.0)
-    return outer_widths(node.style.box, low, high)
+    return outer_widths(node.style.box, *context.measure_widest(node.children))

@@ -8,7 +8,7 @@ from typing import Final
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import NUMBER_GAP
-from workers.engine.layout.blocks.stacks import collapses_child_margins, lay_out_stack
+from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
 from workers.engine.layout.lines import (
@@ -81,10 +81,7 @@ def lay_out_note(
         number = _number_line(context, node)
         hanging_indent = _hanging_indent(node, number)
         room = inner._replace(width=max(inner.width - hanging_indent, 1.0), bottom=None)
-        context.path.append(node.source)
-        collapses_top = collapses_child_margins(node.style.box)
-        fragment = lay_out_stack(context, node.children, room, at, collapses_top=collapses_top)
-        context.path.pop()
+        fragment = lay_out_children(context, node, node.children, room, at)
         if fragment is None:
             return None
         height = fragment.height
@@ -99,9 +96,7 @@ def lay_out_note(
 def measure_note(context: LayoutContext, node: Note) -> tuple[float, float]:
     """Return the min-content and max-content widths of a note, its number included."""
     hanging_indent = _hanging_indent(node, _number_line(context, node))
-    measured = [context.measure(child) for child in node.children]
-    low = max((low for low, _ in measured), default=0.0)
-    high = max((high for _, high in measured), default=0.0)
+    low, high = context.measure_widest(node.children)
     return outer_widths(node.style.box, low + hanging_indent, high + hanging_indent)
 
 

@@ -67,9 +67,9 @@ def lay_out_foot(
     content = context.lay_out(box, Region(width))
     assert content is not None
     gap = 0.0 if region.is_top else max(box.style.box.margin.top.value, _MIN_GAP)
-    needed = max(content.height + gap - context.area_foot, 0.0)
+    needed = max(content.height + gap - context.area.foot, 0.0)
     problem = None
-    if context.area_columns > 1:
+    if context.area.columns > 1:
         problem = _describe_columns(context.chain(node.source))
     elif region.height + EPSILON < needed:
         if not region.is_top:

@@ -62,10 +62,7 @@ def lay_out_row(
     least = _own_height(resolve_box(context, node.style.box, region))
 
     def content(inner: Region, at: Resume) -> Fragment | None:
-        context.path.append(node.source)
-        fragment = _RowFiller(context, node, inner).fill(at, least)
-        context.path.pop()
-        return fragment
+        return _RowFiller(context.inside(node.source), node, inner).fill(at, least)
 
     return lay_out_box(context, node, region, resume, content)
 
@@ -179,9 +176,9 @@ class _RowFiller:
         # would double with each level.
         again = None
         if not context.is_aligning_baselines:
-            context.is_aligning_baselines = True
+            self.context = context._replace(is_aligning_baselines=True)
             again = self._lay_out(index, None)
-            context.is_aligning_baselines = False
+            self.context = context
         if again is None:
             self.tops[index] -= drop
         self.fragments[index] = again or fragment

@@ -275,10 +275,11 @@ def _lay_out_lines(
     label_layout = None if node.extra is None else find_label_layout(context, node, region.width)
     width = region.width if label_layout is None else label_layout.room
     lead = 0.0 if label_layout is None else label_layout.lead
-    start, first = _find_start(context, node, width, resume, lead)
-    lines = _lines_of(context, node, width, start, lead=lead)
+    start, first = _find_start(context, node, region, width, resume, lead)
+    is_on_grid = region.top is not None
+    lines = _lines_of(context, node, width, start, lead=lead, is_on_grid=is_on_grid)
     count = len(lines.lines)
-    shift = _find_shift(context, node, lines, first)
+    shift = _find_shift(context, node, lines, first, region.top)
     room = region._replace(height=region.height - shift) if shift else region
     last = _last_line(node, lines, first, room, is_start=resume is None)
     if last is None:
@@ -301,22 +302,29 @@ def _lay_out_lines(
     return fragment
 
 
-def _find_shift(context: LayoutContext, node: Paragraph, lines: Lines, first: int) -> float:
+def _find_shift(
+    context: LayoutContext, node: Paragraph, lines: Lines, first: int, top: float | None
+) -> float:
     """Return the distance that the first line moves down to the line grid, in points."""
     style = node.style.paragraph
-    if style.line_grid is None or context.grid_y is None or first >= len(lines.lines):
+    if style.line_grid is None or top is None or first >= len(lines.lines):
         return 0.0
     return find_shift(
         style.line_grid,
         style,
         context.fonts,
-        top=context.grid_y,
+        top=top,
         baseline=lines.lines[first].baseline,
     )
 
 
 def _find_start(
-    context: LayoutContext, node: Paragraph, width: float, resume: LineResume | None, lead: float
+    context: LayoutContext,
+    node: Paragraph,
+    region: Region,
+    width: float,
+    resume: LineResume | None,
+    lead: float,
 ) -> tuple[InlinePosition | None, int]:
     """Return the position from which lines are broken at a width, and the first line to place.
 
@@ -326,7 +334,8 @@ def _find_start(
         return None, 0
     if resume.width == width:
         return resume.start, resume.line
-    before = _lines_of(context, node, resume.width, resume.start, lead=lead)
+    is_on_grid = region.top is not None
+    before = _lines_of(context, node, resume.width, resume.start, lead=lead, is_on_grid=is_on_grid)
     return before.position_of(resume.line, resume.start), 0
 
 
@@ -369,12 +378,13 @@ def _lines_of(
     start: InlinePosition | None = None,
     *,
     lead: float = 0.0,
+    is_on_grid: bool = False,
 ) -> Lines:
     references = context.references
     if references is None or node.extra is None or not node.extra.has_references:
-        return _find_lines(context, node, width, start, (), lead=lead)
+        return _find_lines(context, node, width, start, (), lead=lead, is_on_grid=is_on_grid)
     texts = references.texts_of(node.inlines)
-    lines = _find_lines(context, node, width, start, texts, lead=lead)
+    lines = _find_lines(context, node, width, start, texts, lead=lead, is_on_grid=is_on_grid)
     references.record(ShownLines(node, lines, lead))
     return lines
 
@@ -390,6 +400,7 @@ def _find_lines(
     texts: tuple[str, ...],
     *,
     lead: float,
+    is_on_grid: bool,
 ) -> Lines:
     key = node, width, start
     known = context.memo.find(_LINES, key)
@@ -401,14 +412,13 @@ def _find_lines(
         _warn_of_missing_features(context, node)
         _warn_of_missing_letter(context, node)
     base, style = node.style.text, node.style.paragraph
-    grid = style.line_grid if context.grid_y is not None else None
+    grid = style.line_grid if is_on_grid else None
     if grid is not None:
         style = fit_line_height(style, grid, base.size)
-    context.path.append(node.source)
 
     def break_() -> Lines:
         return break_lines(
-            context,
+            context.inside(node.source),
             _resolved(context, node),
             base=base,
             style=style,
@@ -421,7 +431,6 @@ def _find_lines(
         lines = remember_lines(context, node.inlines, node.style, width, break_)
     else:
         lines = break_()
-    context.path.pop()
     if grid is not None:
         lines.lines = place_on_grid(lines.lines, grid.step)
     lines.texts = texts

@@ -60,24 +60,9 @@ def fill_area(
 
     `notes` adds the footnotes called in it, and `floats` the figures that float.
     """
-    context.grid_y = 0.0
-    try:
-        return _fill_rectangle(context, blocks, area, rectangle, resume, notes, floats)
-    finally:
-        context.grid_y = None
-
-
-def _fill_rectangle(
-    context: LayoutContext,
-    blocks: Sequence[Block],
-    area: Area | None,
-    rectangle: Rectangle,
-    resume: Resume,
-    notes: FootnoteFiller | None,
-    floats: FloatFiller | None,
-) -> Fragment:
     width, height = rectangle.width, rectangle.height
-    region = Region(width, height, True, None if context.area_height == inf else height)
+    bottom = None if context.area.height == inf else height
+    region = Region(width, height, True, bottom, top=0.0)
     fill: FillFunction = lay_out_stack if notes is None else notes.fill
     if floats is not None:
         fill = floats.fill
@@ -88,7 +73,7 @@ def _fill_rectangle(
     elif area.columns.count == 1:
         fragment = fill(context, blocks, region, resume)
     elif floats is not None:
-        fragment = floats.fill_columns(context, blocks, area.columns, region, resume)
+        fragment = floats.fill_columns(blocks, area.columns, region, resume)
     else:
         fragment = _fill_columns(context, blocks, area.columns, region, resume, notes)
     assert fragment is not None
@@ -116,12 +101,8 @@ def has_room(
     context: LayoutContext, blocks: Sequence[Block], rectangle: Rectangle, resume: Resume
 ) -> bool:
     """Return whether the next content fits into an area at least in part, without being clipped."""
-    region = Region(rectangle.width, rectangle.height, False, rectangle.height)
-    context.grid_y = 0.0
-    try:
-        return lay_out_stack(context, blocks, region, resume) is not None
-    finally:
-        context.grid_y = None
+    region = Region(rectangle.width, rectangle.height, False, rectangle.height, top=0.0)
+    return lay_out_stack(context, blocks, region, resume) is not None
 
 
 def _fill_clipped(
@@ -133,17 +114,15 @@ def _fill_clipped(
     resume: Resume,
     notes: FootnoteFiller | None,
 ) -> Fragment | None:
+    placeless = context._replace(places_floats=False)
+
     def fill_to(height: float) -> Fragment | None:
         inside = rectangle._replace(height=height)
-        return _lay_out_clipped(context, blocks, area, overflow, inside, resume)
+        return _lay_out_clipped(placeless, blocks, area, overflow, inside, resume)
 
-    places_floats, context.places_floats = context.places_floats, False
-    try:
-        if notes is None:
-            return fill_to(rectangle.height)
-        return notes.fill_clipped(fill_to, rectangle.width, rectangle.height)
-    finally:
-        context.places_floats = places_floats
+    if notes is None:
+        return fill_to(rectangle.height)
+    return notes.fill_clipped(fill_to, rectangle.width, rectangle.height)
 
 
 def _lay_out_clipped(
@@ -165,7 +144,7 @@ def _lay_out_clipped(
     style = replace(area.style, box=box)
     rest = tuple(blocks[at.child :])
     wrapper = Container(area.source, Role.SECT, style, rest, columns=area.columns)
-    region = Region(rectangle.width, rectangle.height, True, rectangle.height)
+    region = Region(rectangle.width, rectangle.height, True, rectangle.height, top=0.0)
     if at.inner is None:
         return context.lay_out(wrapper, region)
 

@@ -32,7 +32,7 @@ def balance_area(
     if notes is None:
 
         def try_without_notes(height: float) -> ColumnsFragment | None:
-            room = Region(region.width, height, is_top=False)
+            room = Region(region.width, height, is_top=False, top=region.top)
             return fill_columns(context, blocks, columns, room, resume, fill=lay_out_stack)
 
         return balance_columns(filled, try_without_notes)
@@ -42,7 +42,7 @@ def balance_area(
 
     def try_height(height: float) -> ColumnsFragment | None:
         filler.pending = before
-        room = Region(region.width, region.height, is_top=False, bottom=region.bottom)
+        room = region._replace(is_top=False)
         fill = partial(filler.fill, most=height)
         trial = fill_columns(context, blocks, columns, room, resume, fill=fill)
         return None if filler.pending else trial

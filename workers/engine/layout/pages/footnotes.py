@@ -182,7 +182,7 @@ class FootnoteFiller:
         def lay_out(height: float, *, is_top: bool) -> Fragment | None:
             height = min(height, most)
             bottom = None if region.bottom is None else height
-            given = Region(region.width, height, is_top, bottom)
+            given = Region(region.width, height, is_top, bottom, top=region.top)
             return lay_out_stack(context, blocks, given, resume, collapses_top=collapses_top)
 
         area = _HeightSearch(self, region, lay_out, is_over=_is_over(blocks, resume))

@@ -19,6 +19,7 @@ from workers.engine.layout.blocks.stacks import StackResume
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
+    FilledRectangle,
     Fragment,
     LayoutContext,
     Rectangle,
@@ -325,13 +326,16 @@ class _Paginator:
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
     ) -> Fragment:
         """Fill an area of a page."""
-        filler = self._note_filler(flow_progress, plan)
-        floats = self._float_filler(flow_progress, plan, filler)
-        self.context.area_foot = plan.master.height - rectangle.y - rectangle.height
-        self.context.area_height = inf if self.is_measuring else rectangle.height
-        self.context.area_columns = 1 if area is None else area.columns.count
+        filled = FilledRectangle(
+            inf if self.is_measuring else rectangle.height,
+            1 if area is None else area.columns.count,
+            plan.master.height - rectangle.y - rectangle.height,
+        )
+        context = self.context._replace(area=filled)
+        filler = self._note_filler(context, flow_progress, plan)
+        floats = self._float_filler(context, flow_progress, plan, filler)
         fragment = fill_area(
-            self.context,
+            context,
             flow_progress.flow.blocks,
             area,
             rectangle,
@@ -346,22 +350,28 @@ class _Paginator:
         plan.filled_areas.append(FilledArea(area, rectangle, fragment))
         return fragment
 
-    def _note_filler(self, flow_progress: _FlowProgress, plan: PagePlan) -> FootnoteFiller | None:
+    def _note_filler(
+        self, context: LayoutContext, flow_progress: _FlowProgress, plan: PagePlan
+    ) -> FootnoteFiller | None:
         """Return the footnote filler of a flow on a page, None in a document without notes."""
         if self.footnotes is None:
             return None
         page = LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed)
         values = self.page_numbers.values(plan, len(self.pages))
-        return FootnoteFiller(self.context, self.footnotes, page, values, flow_progress.notes)
+        return FootnoteFiller(context, self.footnotes, page, values, flow_progress.notes)
 
     def _float_filler(
-        self, flow_progress: _FlowProgress, plan: PagePlan, notes: FootnoteFiller | None
+        self,
+        context: LayoutContext,
+        flow_progress: _FlowProgress,
+        plan: PagePlan,
+        notes: FootnoteFiller | None,
     ) -> FloatFiller | None:
         """Return the filler of an area with figures that float, None in a document without."""
         if not self.has_floats:
             return None
         state = FloatState(
-            self.context,
+            context,
             LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed),
             self.page_numbers.values(plan, len(self.pages)),
             floats=flow_progress.floating,

@@ -215,10 +215,7 @@ def _lay_out_evaluated(
         return _lay_out_shrinking(context, box, blocks, page)
 
     def content(inner: Region, _: Resume) -> Fragment | None:
-        context.path.append(box.source)
-        fragment = lay_out_stack(context, blocks, inner)
-        context.path.pop()
-        return fragment
+        return lay_out_stack(context.inside(box.source), blocks, inner)
 
     def lay_out() -> _LaidOutText:
         reports_before = context.findings.report_count

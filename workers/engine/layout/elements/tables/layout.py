@@ -45,14 +45,13 @@ def lay_out_table(
     """Lay out as many rows of a table as fit, with their heads and feet."""
 
     def content(inner: Region, at: TableResume | None) -> Fragment | None:
-        context.path.append(node.source)
+        own = context.inside(node.source)
         references = context.references
         before = 0 if references is None else references.lookups
-        grid = find_grid(context, node, inner.width)
-        fragment = _TableFiller(context, grid, inner, at).fill()
+        grid = find_grid(own, node, inner.width)
+        fragment = _TableFiller(own, grid, inner, at).fill()
         if references is not None and references.lookups > before:
             references.affects_widths = True  # the grid keeps rows for all areas
-        context.path.pop()
         return fragment
 
     return lay_out_box(context, node, region, resume, content)
@@ -244,7 +243,7 @@ class _TableFiller:
         rows = [self.grid.row(self.context, index) for index in joined]
         if len(rows) == 1 and not rows[0].plan.template.style.breaks.avoid_inside:
             return True
-        empty = self.context.area_height - self._fixed_height(is_last=False)
+        empty = self.context.area.height - self._fixed_height(is_last=False)
         return total_height(rows) > empty + EPSILON
 
     def _break_rows(self, start: TableResume, room: float) -> BrokenRows:
@@ -279,10 +278,8 @@ class _TableFiller:
         for source, style in [(row.source, row.style), *((c.source, c.style) for c in row.cells)]:
             stated = max(style.box.height.value, style.box.min_height.value)
             if stated > room + EPSILON:
-                self.context.path.append(row.source)
-                problem = self.context.too_tall(source, needed=stated, available=room)
-                self.context.path.pop()
-                return problem
+                context = self.context.inside(row.source)
+                return context.too_tall(source, needed=stated, available=room)
         return None
 
     def _make_fragment(self, end: int, *, is_last: bool) -> TableFragment:

@@ -391,15 +391,11 @@ def lay_out_cell(
         # Aligned right in the remaining width, so that its decimal sign is in line.
         width = max(width - cell.decimal_alignment.shift(content), 0.0)
     region = region._replace(width=width, height=max(region.height - edges, 0.0))
-    context.path.append(Source(plan.template.source.location, row.loop))
+    context = context.inside(Source(plan.template.source.location, row.loop))
     if isinstance(content, str):
-        fragment = context.lay_out(_paragraph_of(context, cell, row, content), region, resume)
-    else:
-        context.path.append(Source(cell.template.source.location, row.loop))
-        fragment = lay_out_stack(context, content, region, resume)
-        context.path.pop()
-    context.path.pop()
-    return fragment
+        return context.lay_out(_paragraph_of(context, cell, row, content), region, resume)
+    context = context.inside(Source(cell.template.source.location, row.loop))
+    return lay_out_stack(context, content, region, resume)
 
 
 _BARE_STYLES: Final[Kind[int, Style]] = Kind()

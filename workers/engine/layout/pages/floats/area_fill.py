@@ -124,10 +124,11 @@ class AreaFill:
         height = region.height - above - below
         bottom = None if region.bottom is None else region.bottom - above - below
         is_top = region.is_top and not self._placed
-        inner = Region(region.width, max(height, 0.0), is_top, bottom)
+        top = None if region.top is None else region.top + above
+        inner = Region(region.width, max(height, 0.0), is_top, bottom, top=top)
         if self._spans_columns:
             self._state.around = self._placed
-        return self._state.fill_around(self._fill, inner, above)
+        return self._state.fill_around(self._fill, inner)
 
     def _place_new(self, body: Fragment | None) -> Fragment | None:
         """Place figures of this area while their anchors stay in it; return the text around them."""

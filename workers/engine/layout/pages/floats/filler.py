@@ -28,15 +28,14 @@ class FloatFiller:
         return self._state.queue
 
     def fill(
-        self, context: LayoutContext, blocks: Sequence[AnyBlock], region: Region, resume: Resume
+        self, _context: LayoutContext, blocks: Sequence[AnyBlock], region: Region, resume: Resume
     ) -> Fragment | None:
         """Fill an area of one column."""
         self._state.begin()
-        return self._fill_column(context, blocks, region, resume, accepts=_accept_all)
+        return self._fill_column(_context, blocks, region, resume, accepts=_accept_all)
 
     def fill_columns(
         self,
-        context: LayoutContext,
         blocks: Sequence[AnyBlock],
         columns: ColumnLayout,
         region: Region,
@@ -45,7 +44,7 @@ class FloatFiller:
         """Fill an area of several columns, which figures may span."""
         self._state.begin()
 
-        def fill(inner: Region) -> Fragment | None:
+        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
             notes = self._state.notes
             before = None if notes is None else (notes, notes.pending)
             column = partial(self._fill_column, accepts=_accept_in_column)
@@ -66,7 +65,7 @@ class FloatFiller:
 
     def _fill_column(
         self,
-        context: LayoutContext,
+        _context: LayoutContext,
         blocks: Sequence[AnyBlock],
         region: Region,
         resume: Resume,
@@ -75,7 +74,7 @@ class FloatFiller:
     ) -> Fragment | None:
         fill_text = lay_out_stack if self._state.notes is None else self._state.notes.fill
 
-        def fill(inner: Region) -> Fragment | None:
+        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
             return fill_text(context, blocks, inner, resume)
 
         return AreaFill(self._state, blocks, region, resume, fill, accepts).fill()

@@ -18,7 +18,7 @@ from workers.engine.units import mm
 
 _AT_TOP: Final = mm(7)  # a heading above this starts the area, with its own margin
 
-FillText = Callable[[Region], "Fragment | None"]
+FillText = Callable[[LayoutContext, Region], "Fragment | None"]
 
 
 class SavedState(NamedTuple):
@@ -106,21 +106,11 @@ class FloatState:
         assert fragment is not None
         return fragment
 
-    def fill_around(self, fill: FillText, region: Region, above: float) -> Fragment | None:
-        """Fill the text of an area, up to the end of the section of a waiting figure.
-
-        `above` is the height of the figures at the top of the area, in points.
-        """
-        context = self._context
-        top = context.grid_y
-        context.grid_y = None if top is None else top + above
-        before = context.section_ends
+    def fill_around(self, fill: FillText, region: Region) -> Fragment | None:
+        """Fill the text of an area, up to the end of the section of a waiting figure."""
         ends = (self._floats.ends.get(node) for node in self.queue.waiting)
-        context.section_ends = frozenset(end for end in ends if end is not None)
-        try:
-            return fill(region)
-        finally:
-            context.section_ends, context.grid_y = before, top
+        section_ends = frozenset(end for end in ends if end is not None)
+        return fill(self._context._replace(section_ends=section_ends), region)
 
     def describe_too_tall(self, node: Container, height: float, room: float) -> LayoutProblem:
         """Return the problem of a figure that no area is high enough for."""
