@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.engine.tree.documents import evaluate
 from workers.engine.tree.expressions.filters import capitalize, matches, title
 from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.runtime import ExpressionError
@@ -30,8 +31,7 @@ def test_a_rank_is_written_as_the_language_does():
 
 
 def test_an_empty_value_stays_empty():
-    assert words(None) == ""
-    assert words(None, "en", "ordinal") == ""
+    assert evaluate("none | spell") == evaluate("none | ordinal") == ""
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,8 @@ class _CodeGenerator:
                 f"{node.name!r}, ({''.join(f'{a}, ' for a in arguments)}), "
                 f"({''.join(f'({name!r}, {a}), ' for name, a in options)})"
             )
-            return self.assign(f"formats[{key}]({value})")
+            write = self.assign(f"formats[{key}]")
+            return self.assign(f"'' if {value} is None else {write}({value})")
         written = [value, *arguments, *(f"{name}={a}" for name, a in options)]
         return self.assign(f"{self.bind(known.function)}({', '.join(written)})")
 

@@ -1,10 +1,9 @@
-"""Fields of CLDR date patterns: those written without Babel, and those of other calendars."""
+"""Fields of CLDR date patterns: Babel's, and the years, months, days and eras of other calendars."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import date, datetime
-from typing import Any, Final
+from datetime import date, datetime, time
+from typing import Final, Literal
 
 from babel import Locale
 from babel import dates as babel_dates
@@ -12,56 +11,42 @@ from babel import dates as babel_dates
 from workers.engine.tree.expressions.conventions import Calendar, find_era, find_months
 from workers.engine.tree.expressions.runtime import ExpressionError
 
-# Those that differ between calendars; Babel writes the others.
-CALENDAR_FIELDS: Final = "GyMLd"
-PLAIN_FIELDS: Final[dict[str, Callable[[Any], str]]] = {
-    "d": lambda value: str(value.day),
-    "dd": lambda value: f"{value.day:02}",
-    "M": lambda value: str(value.month),
-    "MM": lambda value: f"{value.month:02}",
-    "y": lambda value: str(value.year),
-    "yy": lambda value: f"{value.year % 100:02}",
-    "yyyy": lambda value: f"{value.year:04}",
-    "H": lambda value: str(value.hour),
-    "HH": lambda value: f"{value.hour:02}",
-    "mm": lambda value: f"{value.minute:02}",
-    "ss": lambda value: f"{value.second:02}",
-}
-MONTHS: Final[dict[str, tuple[Any, Any]]] = {
-    "MMM": ("abbreviated", "format"),
-    "MMMM": ("wide", "format"),
-    "LLL": ("abbreviated", "stand-alone"),
-    "LLLL": ("wide", "stand-alone"),
-}
-WEEKDAYS: Final[dict[str, Any]] = {
-    "E": "abbreviated",
-    "EE": "abbreviated",
-    "EEE": "abbreviated",
-    "EEEE": "wide",
-}
+_CALENDAR_FIELDS: Final = "GyMLd"  # those that differ between calendars
+_WIDTHS: Final[dict[int, Literal["abbreviated", "wide"]]] = {3: "abbreviated", 4: "wide"}
 
 
-def make_calendar_field(calendar: Calendar, locale: Locale, field: str) -> Callable[[Any], str]:
-    """Return a formatter of a year, month, day or era of a calendar."""
-    convert = calendar.convert
-    if field[0] == "G":
-        era = find_era(calendar, locale)
-        return lambda _: era
-    months = find_months(calendar, locale)
-    if field in MONTHS and months is not None:
-        return lambda value: months[convert(_to_day(value)).month - 1]
-    # Gregorian names of months have the numbers of the calendar.
-    plain = PLAIN_FIELDS.get(field)
-    if plain is None and field in MONTHS:
-        names = babel_dates.get_month_names(*MONTHS[field], locale)
-        return lambda value: str(names[convert(_to_day(value)).month])
-    if plain is None:
-        raise ExpressionError(f'"{field}" is not a field of dates of this calendar')
-    return lambda value: plain(convert(_to_day(value)))
+class DateFields(babel_dates.DateTimeFormat):
+    """The fields of a date or time in a locale, by their letters; `calendar` is None for the Gregorian one."""
 
+    def __init__(
+        self, value: date | datetime | time, locale: Locale, calendar: Calendar | None
+    ) -> None:
+        super().__init__(value, locale)
+        self._own_locale, self._calendar = locale, calendar
 
-def _to_day(value: Any) -> date:
-    day: date = value.date() if isinstance(value, datetime) else value
-    if not isinstance(day, date):
-        raise AttributeError("a time has no date")
-    return day
+    def __getitem__(self, name: str) -> str:
+        if self._calendar is None or name[0] not in _CALENDAR_FIELDS:
+            return super().__getitem__(name)
+        return self._write(self._calendar, name[0], len(name))
+
+    def _write(self, calendar: Calendar, letter: str, length: int) -> str:
+        """Return a field of another calendar."""
+        if letter == "G":
+            return find_era(calendar, self._own_locale)
+        value = self.value
+        if isinstance(value, time):
+            raise AttributeError("a time has no date")
+        year, month, day = calendar.convert(date(value.year, value.month, value.day))
+        if letter == "y" and length != 3:
+            return f"{year % 100:02}" if length == 2 else f"{year:0{length}}"
+        if letter == "d" or length <= 2:
+            return f"{day if letter == 'd' else month:0{length}}"
+        width = _WIDTHS.get(length)
+        if letter == "y" or width is None:
+            raise ExpressionError(f'"{letter * length}" is not a field of dates of this calendar')
+        months = find_months(calendar, self._own_locale)
+        if months is not None:
+            return months[month - 1]
+        # Gregorian names of months have the numbers of the calendar.
+        context: Literal["format", "stand-alone"] = "format" if letter == "M" else "stand-alone"
+        return str(babel_dates.get_month_names(width, context, self._own_locale)[month])

@@ -29,6 +29,7 @@ from workers.engine.tree.expressions.runtime import (
     check_text_length,
     describe_type,
     less,
+    require_number,
     to_integer,
     to_text,
 )
@@ -85,15 +86,15 @@ def round_number(value: Value, places: Value = ZERO, mode: Value = "half-up") ->
     if not -MAX_PLACES <= digits <= MAX_PLACES:
         raise ExpressionError(f"round's places must be from -{MAX_PLACES} to {MAX_PLACES}")
     if mode == "half-up":
-        return round_half_up(_require_number(value, "round"), digits)
+        return round_half_up(require_number(value, "round"), digits)
     if mode == "half-even":
-        return round_half_even(_require_number(value, "round"), digits)
+        return round_half_even(require_number(value, "round"), digits)
     raise ExpressionError("round's mode must be half-up or half-even")
 
 
 def absolute(value: Value) -> Value:
     """Return the absolute value of a number."""
-    return None if value is None else abs(_require_number(value, "abs"))
+    return None if value is None else abs(require_number(value, "abs"))
 
 
 # --- dates ------------------------------------------------------------------------------------------
@@ -456,12 +457,6 @@ def translate(key: Value, **arguments: Value) -> Value:
 # --- shared helpers --------------------------------------------------------------------------------
 
 
-def _require_number(value: Value, what: str) -> Decimal:
-    if value.__class__ is not Decimal:
-        raise ExpressionError(f"{what} needs a number, not {describe_type(value)}")
-    return value
-
-
 def _require_date(value: Value, what: str) -> date:
     if not isinstance(value, date):
         raise ExpressionError(f"{what} needs a date, not {describe_type(value)}")
@@ -502,7 +497,7 @@ def _numbers(
 ) -> Iterable[Decimal]:
     for item in _values(value, x, scope, what):
         if item is not None:
-            yield _require_number(item, what)
+            yield require_number(item, what)
 
 
 def _hashable(value: Value, what: str) -> Any:

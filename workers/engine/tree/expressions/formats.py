@@ -26,19 +26,14 @@ from workers.engine.tree.expressions.conventions import (
     find_numbering,
     list_digits,
 )
-from workers.engine.tree.expressions.date_fields import (
-    CALENDAR_FIELDS,
-    MONTHS,
-    PLAIN_FIELDS,
-    WEEKDAYS,
-    make_calendar_field,
-)
+from workers.engine.tree.expressions.date_fields import DateFields
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
     ExpressionError,
     Value,
     describe_type,
+    require_number,
     to_integer,
 )
 from workers.engine.tree.expressions.spellout import Formatter, make_ordinal, make_spell
@@ -52,6 +47,7 @@ MAX_PLACES: Final = 30
 MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
 MAX_PERCENT_PLACES: Final = 2  # CLDR rounds to whole per cent, which would print 7.5 % VAT as 8 %
 _MEMO_SIZE: Final = 4096
+Moment = date | datetime | time
 _WIDTHS: Final = ("short", "medium", "long", "full")
 _CURRENCY_STYLES: Final = ("standard", "accounting", "code", "name")
 
@@ -60,7 +56,7 @@ class Formats(dict[tuple[Any, ...], Formatter]):
     """The formatters of one locale, currency and time zone, each made when first used.
 
     `formats[name, args, options]` is the formatter of a filter with those arguments, a function of
-    the value alone. A filter with constant arguments costs one look-up and one call.
+    the value alone, which is not empty. A filter with constant arguments costs one look-up and one call.
     """
 
     def __init__(
@@ -255,9 +251,7 @@ def make_compact(formats: Formats) -> Formatter:
     """Format a number in its compact form: 12K, 3,4 Mio."""
 
     def format_compact(value: Value) -> str:
-        if value is None:
-            return ""
-        number = _require_number(value, "compact")
+        number = _require_shown(value, "compact")
         text = babel_numbers.format_compact_decimal(  # type: ignore[call-arg] # stubs of an older Babel
             number,  # type: ignore[arg-type]
             locale=formats.locale,
@@ -274,9 +268,7 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatt
         raise ExpressionError("unit takes a unit's name, and short, long or narrow")
 
     def format_unit(value: Value) -> str:
-        if value is None:
-            return ""
-        number = _require_number(value, "unit")
+        number = _require_shown(value, "unit")
         try:
             text = babel_units.format_unit(  # type: ignore[call-arg] # stubs of an older Babel
                 number, unit, length, locale=formats.locale, numbering_system=formats.numbering
@@ -325,8 +317,6 @@ def _compile_number(
 
     def format_number(value: Value) -> str:
         if value.__class__ is not Decimal:
-            if value is None:
-                return ""
             raise ExpressionError(f"a number is needed, not {describe_type(value)}")
         if value.adjusted() > MAX_MAGNITUDE:
             raise ExpressionError("the number is too large to be shown")
@@ -402,9 +392,7 @@ def _make_currency_name(formats: Formats, currency: str, digits: int) -> Formatt
     number, locale = make_number(formats, Decimal(digits)), formats.locale
 
     def format_named(value: Value) -> str:
-        if value is None:
-            return ""
-        amount = round_half_up(_require_number(value, "currency"), digits)
+        amount = round_half_up(_require_shown(value, "currency"), digits)
         pattern = babel_numbers.get_currency_unit_pattern(currency, float(amount), locale)
         name = babel_numbers.get_currency_name(currency, amount, locale)
         return pattern.replace("{0}", number(amount)).replace("{1}", name)
@@ -436,12 +424,11 @@ def _require_places(value: Value) -> int:
     return places
 
 
-def _require_number(value: Value, what: str) -> Decimal:
-    if value.__class__ is not Decimal:
-        raise ExpressionError(f"{what} needs a number, not {describe_type(value)}")
-    if value.adjusted() > MAX_MAGNITUDE:
+def _require_shown(value: Value, what: str) -> Decimal:
+    number = require_number(value, what)
+    if number.adjusted() > MAX_MAGNITUDE:
         raise ExpressionError("the number is too large to be shown")
-    return value
+    return number
 
 
 def _require_currency(code: Value) -> str:
@@ -464,13 +451,11 @@ def make_date(
     """Format a date by a width (short, medium, long, full) or a CLDR pattern, in a calendar."""
     formats = _in_calendar(formats, calendar)
     pattern = _date_pattern(format, _list_date_patterns(formats))
-    write = _memoised(_compile_pattern(formats, pattern))
+    write = _compile_pattern(formats, pattern)
 
     def format_date(value: Value) -> str:
         if value.__class__ is date:
             return write(value)
-        if value is None:
-            return ""
         if isinstance(value, datetime):
             return write(_in_zone(value, formats.zone).date())
         raise ExpressionError(f"date needs a date, not {describe_type(value)}")
@@ -484,8 +469,6 @@ def make_time(formats: Formats, format: Value = "medium") -> Formatter:  # noqa:
     write = _compile_pattern(formats, pattern)
 
     def format_time(value: Value) -> str:
-        if value is None:
-            return ""
         if isinstance(value, datetime):
             return write(_in_zone(value, formats.zone))
         if isinstance(value, time):
@@ -515,8 +498,6 @@ def make_datetime(
     write = _compile_pattern(formats, pattern)
 
     def format_datetime(value: Value) -> str:
-        if value is None:
-            return ""
         if not isinstance(value, datetime):
             raise ExpressionError(f"datetime needs a date and time, not {describe_type(value)}")
         return write(_in_zone(value, zone))
@@ -560,74 +541,37 @@ def _date_pattern(written: Value, widths: Mapping[str, str]) -> str:
     return widths.get(written, written)
 
 
-def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Any], str]:
-    """Return a formatter of a CLDR date pattern: literal texts, and a function for each field."""
+def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
+    """Return a formatter of a CLDR date pattern; it keeps the texts of dates.
+
+    A statement repeats the same few on thousands of rows.
+    """
     try:
-        babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
-        tokens: list[tuple[str, Any]] = list(babel_dates.tokenize_pattern(pattern))
+        parsed = babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
     except ValueError:
         raise ExpressionError(
             f'"{pattern}" is not a date pattern of CLDR, such as dd.MM.yyyy; other text is quoted'
         ) from None
-    fields: list[Callable[[Any], str]] = []
-    for kind, token in tokens:
-        if kind == "chars":
-            fields.append(_fixed(token))
-        else:
-            name, length = token
-            fields.append(_field(formats, name * length))
-    digits = formats.digits
+    known: dict[Moment, str] = {}
 
-    def write(value: Any) -> str:
+    def write(value: Moment) -> str:
+        text = known.get(value) if value.__class__ is date else None
+        if text is not None:
+            return text
         try:
-            text = "".join([write_field(value) for write_field in fields])
-            return text.translate(digits) if digits else text
+            text = parsed % DateFields(value, formats.locale, formats.calendar)
         except AttributeError:
             raise ExpressionError(
                 f'"{pattern}" asks for a part that {describe_type(value)} does not have'
             ) from None
-
-    return write
-
-
-def _fixed(text: str) -> Callable[[Any], str]:
-    return lambda _: text
-
-
-def _field(formats: Formats, field: str) -> Callable[[Any], str]:
-    locale = formats.locale
-    if formats.calendar is not None and field[0] in CALENDAR_FIELDS:
-        return make_calendar_field(formats.calendar, locale, field)
-    plain = PLAIN_FIELDS.get(field)
-    if plain is not None:
-        return plain
-    if field in MONTHS:
-        width, context = MONTHS[field]
-        names = babel_dates.get_month_names(width, context, locale)
-        return lambda value: str(names[value.month])
-    if field in WEEKDAYS:
-        days = babel_dates.get_day_names(WEEKDAYS[field], "format", locale)
-        return lambda value: str(days[value.weekday()])
-
-    def write(value: Any) -> str:
-        return babel_dates.DateTimeFormat(value, locale)[field]
-
-    return write
-
-
-def _memoised(write: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Cache the texts of dates: a statement repeats the same few on thousands of rows."""
-    known: dict[Any, str] = {}
-
-    def write_once(value: Any) -> str:
-        text = known.get(value)
-        if text is None:
+        text = text.translate(formats.digits) if formats.digits else text
+        if value.__class__ is date:
             if len(known) >= _MEMO_SIZE:
                 known.clear()
-            text = known[value] = write(value)
+            known[value] = text
         return text
 
-    return write_once
+    return write
 
 
 def _in_zone(value: datetime, zone: tzinfo) -> datetime:
@@ -652,8 +596,6 @@ def make_list(formats: Formats, style: Value = "standard") -> Formatter:
         raise ExpressionError("list's style must be one of standard, or, unit")
 
     def format_list(value: Value) -> str:
-        if value is None:
-            return ""
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ExpressionError(f"list needs a list of texts, not {describe_type(value)}")
         return babel_lists.format_list(value, style, formats.locale)
@@ -661,45 +603,37 @@ def make_list(formats: Formats, style: Value = "standard") -> Formatter:
     return format_list
 
 
-def _name_maker(what: str, names: Callable[[Locale], Any]) -> Callable[[Formats], Formatter]:
+def _name_maker(
+    names: Callable[[Locale], Mapping[Any, str]], wrong: str, read: Callable[[Value], Any] = str
+) -> Callable[[Formats], Formatter]:
+    """Return a filter that names a code or a number; `wrong` is the message for one without a name."""
+
     def make(formats: Formats) -> Formatter:
         known = names(formats.locale)
 
         def format_name(value: Value) -> str:
-            if value is None:
-                return ""
-            if not isinstance(value, str) or value not in known:
-                raise ExpressionError(f"{what} needs a code that CLDR has a name for")
-            return str(known[value])
+            key = None if read is str and not isinstance(value, str) else read(value)
+            if key not in known:
+                raise ExpressionError(wrong)
+            return str(known[key])
 
         return format_name
 
     return make
 
 
-def _index_maker(what: str, names: Callable[[Locale], Any], first: int) -> Callable[..., Formatter]:
-    def make(formats: Formats) -> Formatter:
-        known = names(formats.locale)
-
-        def format_index(value: Value) -> str:
-            if value is None:
-                return ""
-            number = to_integer(value, what)
-            if number - first not in known:
-                raise ExpressionError(f"{what} has no name for this number")
-            return str(known[number - first])
-
-        return format_index
-
-    return make
+def _code_maker(what: str, names: Callable[[Locale], Any]) -> Callable[[Formats], Formatter]:
+    return _name_maker(names, f"{what} needs a code that CLDR has a name for")
 
 
-def _month_names(locale: Locale) -> Any:
-    return babel_dates.get_month_names("wide", "stand-alone", locale)
-
-
-def _day_names(locale: Locale) -> Any:
-    return babel_dates.get_day_names("wide", "stand-alone", locale)
+def _index_maker(
+    what: str, names: Callable[..., Any], first: int
+) -> Callable[[Formats], Formatter]:
+    return _name_maker(
+        lambda locale: names("wide", "stand-alone", locale),
+        f"{what} has no name for this number",
+        lambda value: to_integer(value, what) - first,
+    )
 
 
 LOCALE_FILTERS: Final[dict[str, Callable[..., Formatter]]] = {
@@ -714,9 +648,11 @@ LOCALE_FILTERS: Final[dict[str, Callable[..., Formatter]]] = {
     "time": make_time,
     "datetime": make_datetime,
     "list": make_list,
-    "territory": _name_maker("territory", lambda locale: locale.territories),
-    "language": _name_maker("language", lambda locale: locale.languages),
-    "currency_name": _name_maker("currency_name", lambda locale: locale.currencies),
-    "month_name": _index_maker("month_name", _month_names, 0),  # 1 is January
-    "weekday_name": _index_maker("weekday_name", _day_names, 1),  # ISO 8601: 1 is Monday
+    "territory": _code_maker("territory", lambda locale: locale.territories),
+    "language": _code_maker("language", lambda locale: locale.languages),
+    "currency_name": _code_maker("currency_name", lambda locale: locale.currencies),
+    "month_name": _index_maker("month_name", babel_dates.get_month_names, 0),  # 1 is January
+    "weekday_name": _index_maker(
+        "weekday_name", babel_dates.get_day_names, 1
+    ),  # ISO 8601: 1 is Monday
 }

@@ -165,16 +165,20 @@ def remainder(left: Value, right: Value) -> Decimal:
 
 def negate(value: Value) -> Decimal:
     """Return the negative of a number."""
-    if value.__class__ is not Decimal:
-        raise ExpressionError(f"- needs a number, not {describe_type(value)}")
-    return -value
+    return -require_number(value, "-")
 
 
 def positive(value: Value) -> Decimal:
     """Return a number unchanged."""
+    return require_number(value, "+")
+
+
+def require_number(value: Value, what: str) -> Decimal:
+    """Return a value that must be a number."""
     if value.__class__ is not Decimal:
-        raise ExpressionError(f"+ needs a number, not {describe_type(value)}")
-    return value
+        raise ExpressionError(f"{what} needs a number, not {describe_type(value)}")
+    number: Decimal = value
+    return number
 
 
 def to_integer(value: Value, what: str) -> int:

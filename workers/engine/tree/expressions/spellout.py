@@ -9,7 +9,12 @@ from typing import Any, Final, Protocol
 from babel import Locale
 from num2words import CONVERTER_CLASSES, num2words
 
-from workers.engine.tree.expressions.runtime import ExpressionError, Value, describe_type
+from workers.engine.tree.expressions.runtime import (
+    ExpressionError,
+    Value,
+    describe_type,
+    require_number,
+)
 
 Formatter = Callable[[Value], str]
 
@@ -29,8 +34,6 @@ def make_spell(formats: HasLocale, currency: Value = None) -> Formatter:
     lang = _find_language(formats.locale, "spell")
 
     def spell(value: Value) -> str:
-        if value is None:
-            return ""
         if currency is None:
             return _convert(_require_integer(value, "spell"), lang, "cardinal")
         amount = _require_number(value, "spell")
@@ -49,11 +52,7 @@ def make_ordinal(formats: HasLocale) -> Formatter:
     lang = _find_language(formats.locale, "ordinal")
 
     def write_ordinal(value: Value) -> str:
-        return (
-            ""
-            if value is None
-            else _convert(_require_integer(value, "ordinal"), lang, "ordinal_num")
-        )
+        return _convert(_require_integer(value, "ordinal"), lang, "ordinal_num")
 
     return write_ordinal
 
@@ -76,11 +75,10 @@ def _convert(value: Decimal | int, lang: str, form: str, **options: Any) -> str:
 
 
 def _require_number(value: Value, what: str) -> Decimal:
-    if value.__class__ is not Decimal:
-        raise ExpressionError(f"{what} needs a number, not {describe_type(value)}")
-    if abs(value) >= _HIGHEST:
+    number = require_number(value, what)
+    if abs(number) >= _HIGHEST:
         raise ExpressionError(f"{what} takes numbers below 10^15")
-    return value
+    return number
 
 
 def _require_integer(value: Value, what: str) -> int:
