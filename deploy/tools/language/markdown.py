@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -11,10 +10,6 @@ from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary import AttributeSpec
 
 _PICTURES: Final = "pictures"  # relative to LANGUAGE.md
-_LENGTH: Final = re.compile(
-    r"a number with a unit \(([^)]*)\)(, not negative|, from (\S+)pt to (\S+)pt)?"
-)
-_COLOR: Final = "a colour name, #rgb, #rrggbb, rgb(r g b) or cmyk(c m y k)"
 
 
 def code(text: str) -> str:
@@ -78,17 +73,24 @@ def _describe_attribute(spec: AttributeSpec, elements: Sequence[str]) -> str:
 
 def describe_kind(kind: ValueType[Any]) -> str:
     """Return the accepted values of a kind, in the terms of the chapter on values."""
-    if kind.choices and kind.accepts == v.choice(*kind.choices).accepts:
+    if kind.is_closed:
         return " ".join(code(word) for word in kind.choices)
-    text = _LENGTH.sub(_describe_length, kind.accepts)
-    text = text.replace(f"{_COLOR}, or the name of a color element", "a [colour](#values)")
-    return text.replace("|", "\\|")
+    return _describe(kind).replace("|", "\\|")
 
 
-def _describe_length(found: re.Match[str]) -> str:
-    units, low, high = found[1].split(), found[3], found[4]
-    name = "a [length](#values)"
-    if low:
-        name += ", negative too" if float(low) < 0 else f" from {low}pt to {high}pt"
-    extra = [code(unit) for unit in ("%", "fr") if unit in units]
-    return name + (f", in {join_list(extra)} too" if extra else "")
+def _describe(kind: ValueType[Any]) -> str:
+    if kind is v.COLOR:
+        return "a [colour](#values)"
+    if kind.units:
+        return _describe_length(kind)
+    return kind.form.format(*map(_describe, kind.parts)) if kind.parts else kind.form
+
+
+def _describe_length(kind: ValueType[Any]) -> str:
+    text = "a [length](#values)"
+    if (kind.minimum, kind.maximum) != (0.0, v.MAX_LENGTH):
+        low, high = kind.minimum or 0.0, kind.maximum or 0.0
+        text += ", negative too" if low < 0 else f" from {low:g}pt to {high:g}pt"
+    extra = [code(unit) for unit in ("%", "fr") if unit in kind.units]
+    text += f", in {join_list(extra)} too" if extra else ""
+    return text + "".join(f", or {word}" for word in kind.choices)

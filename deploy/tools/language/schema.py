@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from workers.engine.syntax import values as v
 from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary import (
     COMMON,
@@ -26,7 +25,6 @@ _HEAD: Final = (
 )
 _SHARED: Final = {spec.name: spec for spec in (*COMMON, *PROPERTIES.values())}
 _WITH_EXPRESSION: Final = "value-with-expression"
-_ABSOLUTE: Final = "mm|cm|in|pt|pc|px|em|rem"
 
 
 def write_schema() -> str:
@@ -113,7 +111,8 @@ def _write_attribute(parent: ET.Element, spec: AttributeSpec) -> None:
     attribute = ET.SubElement(parent, "attribute", name=spec.name)
     default = f" Default: {spec.default}." if spec.default is not None else ""
     ET.SubElement(attribute, "a:documentation").text = spec.doc + default
-    words, pattern = _closed_words(spec.value_type), _pattern(spec.value_type)
+    kind = spec.value_type
+    words, pattern = kind.choices if kind.is_closed else (), _pattern(kind)
     if spec.is_expression or not (words or pattern):
         ET.SubElement(attribute, "text")
         return
@@ -135,34 +134,18 @@ def _write_arguments(element: ET.Element, spec: ElementSpec) -> None:
     ET.SubElement(attribute, "text")
 
 
-def _closed_words(kind: ValueType[Any]) -> tuple[str, ...]:
-    """Return the keywords of a kind that accepts nothing else."""
-    is_closed = kind.choices and kind.accepts == v.choice(*kind.choices).accepts
-    return kind.choices if is_closed else ()
-
-
-def _length(units: str, *, sign: str = "[+]?", words: str = "") -> str:
-    others = f"|{words}" if words else ""
-    return rf"{sign}([0-9]+(\.[0-9]+)?|\.[0-9]+)({units})|[+\-]?0+(\.0+)?{others}"
-
-
 # A pattern accepts all values of its kind and little more; ranges are checked by the engine.
-_PATTERNS: Final = {
-    v.LENGTH.accepts: _length(_ABSOLUTE),
-    v.OPTIONAL_LENGTH.accepts: _length(_ABSOLUTE, words="none"),
-    v.AUTO_LENGTH.accepts: _length(_ABSOLUTE, words="auto"),
-    v.SIGNED_LENGTH.accepts: _length(_ABSOLUTE, sign=r"[+\-]?"),
-    v.PARTIAL_LENGTH.accepts: _length(f"{_ABSOLUTE}|%"),
-    v.FONT_SIZE.accepts: _length(f"{_ABSOLUTE}|%"),
-    v.TRACK.accepts: _length(f"{_ABSOLUTE}|%|fr", words="auto"),
-}
 _WHOLE_NUMBER: Final = r"[+\-]?[0-9]{1,9}"
 
 
 def _pattern(kind: ValueType[Any]) -> str | None:
-    if kind.accepts.startswith("a whole number from"):
+    if kind.is_whole:
         return _WHOLE_NUMBER
-    return _PATTERNS.get(kind.accepts)
+    if not kind.units:
+        return None
+    sign = r"[+\-]?" if kind.minimum is not None and kind.minimum < 0 else "[+]?"
+    others = "".join(f"|{word}" for word in kind.choices)
+    return rf"{sign}([0-9]+(\.[0-9]+)?|\.[0-9]+)({'|'.join(kind.units)})|[+\-]?0+(\.0+)?{others}"
 
 
 def _write_pattern(parent: ET.Element, pattern: str) -> None:

@@ -81,4 +81,4 @@ def read_line_grid(text: str) -> Length | RelativeLength:
     return step
 
 
-LINE_GRID_KIND: Final = ValueType(f"none, or {_GRID_STEP.accepts}", read_line_grid)
+LINE_GRID_KIND: Final = ValueType("none, or {}", read_line_grid, parts=(_GRID_STEP,))

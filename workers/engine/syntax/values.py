@@ -17,7 +17,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from workers.engine.syntax.addresses import find_web_address, read_link
@@ -99,11 +99,26 @@ ColorValue = Color | ColorName
 
 @dataclass(frozen=True, slots=True)
 class ValueType(Generic[T]):
-    """A type of attribute values. `accepts` describes the accepted texts, for messages and the manual."""
+    """A type of attribute values.
 
-    accepts: str
+    `form` describes the accepted texts, with `{}` for each of the `parts` that it is made of. Numbers have
+    bounds, and lengths the units that may follow them.
+    """
+
+    form: str
     read: Callable[[str], T]
-    choices: tuple[str, ...] = ()  # the keywords of an enumeration, for suggestions
+    choices: tuple[str, ...] = ()  # keywords, for suggestions
+    parts: tuple[ValueType[Any], ...] = ()
+    is_closed: bool = False  # only the keywords are accepted
+    minimum: float | None = None
+    maximum: float | None = None
+    is_whole: bool = False  # a number without a fraction
+    units: tuple[str, ...] = ()
+
+    @property
+    def accepts(self) -> str:
+        """The accepted texts, for messages and the manual."""
+        return self.form.format(*(one.accepts for one in self.parts)) if self.parts else self.form
 
     def parse(self, text: str) -> T:
         """Parse a value.
@@ -243,7 +258,7 @@ def choice(*words: str) -> ValueType[str]:
             raise ValueError(text)
         return text
 
-    return ValueType(join_words(words, "or"), read, words)
+    return ValueType(join_words(words, "or"), read, words, is_closed=True)
 
 
 TEXT: Final = ValueType("text", _read_text)
@@ -320,7 +335,10 @@ def _read_number(text: str) -> float:
 def number(low: float, high: float) -> ValueType[float]:
     """Return a value type that accepts a number within bounds."""
     return ValueType(
-        f"a number from {low:g} to {high:g}", lambda text: _within(_read_number(text), low, high)
+        f"a number from {low:g} to {high:g}",
+        lambda text: _within(_read_number(text), low, high),
+        minimum=low,
+        maximum=high,
     )
 
 
@@ -332,7 +350,8 @@ def count(low: int, high: int) -> ValueType[int]:
             raise ValueError(text)
         return int(_within(int(text), low, high))
 
-    return ValueType(f"a whole number from {low} to {high}", read)
+    form = f"a whole number from {low} to {high}"
+    return ValueType(form, read, minimum=low, maximum=high, is_whole=True)
 
 
 PDF_PAGE: Final = count(1, 10_000)
@@ -411,12 +430,12 @@ def _read_angle(text: str) -> float:
 
 CHART_BOUND: Final = ValueType("a number, or a date such as 2026-03-01", _read_chart_bound)
 FILTERS: Final = ValueType("a filter with its arguments, such as number(1)", _read_filters)
-BOOLEAN: Final = ValueType("true or false", _read_boolean, ("true", "false"))
+BOOLEAN: Final = ValueType("true or false", _read_boolean, ("true", "false"), is_closed=True)
 OPACITY: Final = number(0, 1)
 WEIGHTS: Final = count(100, 900)
 FONT_WEIGHT: Final = ValueType("normal, bold, or 100 to 900 in hundreds", _read_weight)
 FONT_STRETCH: Final = ValueType(
-    join_words(tuple(STRETCHES), "or"), _read_stretch_word, tuple(STRETCHES)
+    join_words(tuple(STRETCHES), "or"), _read_stretch_word, tuple(STRETCHES), is_closed=True
 )
 WEIGHT_RANGE: Final = ValueType(
     "normal, bold, or 100 to 900 in hundreds; two of them for a variable font, such as 100 900",
@@ -442,7 +461,7 @@ _POINTS: Final = {
     "pc": 12.0,
     "px": 0.75,  # 96 pixels per inch (CSS Values 4 §6.2)
 }
-_UNITS: Final = "mm cm in pt pc px em rem"
+_UNITS: Final = (*_POINTS, "em", "rem")
 _LENGTH: Final = re.compile(r"(.*?)(mm|cm|in|pt|pc|px|rem|em|fr|%)?", re.DOTALL)
 
 
@@ -477,11 +496,18 @@ def length(
             return Length(_within(value, 0, MAX_FRACTION), LengthKind.FRACTION)
         raise ValueError(text)
 
-    units = _UNITS + (" %" if percent else "") + (" fr" if fraction else "")
+    units = (*_UNITS, *(["%"] if percent else ()), *(["fr"] if fraction else ()))
     bounds = f", from {low:g}pt to {high:g}pt" if (low, high) != (0.0, MAX_LENGTH) else ""
     others = "".join(f", or {word}" for word in words.split())
     negative = "" if low < 0 else ", not negative"
-    return ValueType(f"a number with a unit ({units}){bounds or negative}{others}", read)
+    return ValueType(
+        f"a number with a unit ({' '.join(units)}){bounds or negative}{others}",
+        read,
+        tuple(words.split()),
+        minimum=low,
+        maximum=high,
+        units=units,
+    )
 
 
 def _split_unit(text: str) -> tuple[str, str]:
@@ -506,7 +532,7 @@ def sides(kind: ValueType[T]) -> ValueType[Sides[T]]:
             case _:
                 raise ValueError(text)
 
-    return ValueType(f"one to four values, each {kind.accepts}", read)
+    return ValueType("one to four values, each {}", read, parts=(kind,))
 
 
 def split_values(text: str) -> list[str]:
@@ -549,9 +575,9 @@ def _read_tracks(text: str) -> tuple[Length | RelativeLength, ...]:
 _REPEAT: Final = re.compile(r"repeat\(\s*(\d{1,3})\s*,\s*([^()]{1,500}?)\s*\)", re.ASCII)
 _GRID_TRACK: Final = length(percent=True, fraction=True)
 TRACKS: Final = ValueType(
-    f"up to {MAX_TRACKS} widths separated by spaces, such as 60mm 1fr or repeat(3, 1fr), "
-    f"each {_GRID_TRACK.accepts}",
+    f"up to {MAX_TRACKS} widths separated by spaces, such as 60mm 1fr or repeat(3, 1fr), each {{}}",
     _read_tracks,
+    parts=(_GRID_TRACK,),
 )
 TRACK: Final = length(percent=True, fraction=True, words="auto")
 FONT_SIZE: Final = length(low=0.5, high=2000, percent=True)
@@ -559,7 +585,7 @@ LEAST_FONT_SIZE: Final = length(low=0.5, high=2000)
 PARTIAL_LENGTH: Final = length(percent=True)
 _LINE_LENGTH: Final = length(low=0.5, high=4000)
 LINE_HEIGHT: Final = ValueType(
-    f"a number from 0.5 to 10, or {_LINE_LENGTH.accepts}", _read_line_height
+    "a number from 0.5 to 10, or {}", _read_line_height, parts=(_LINE_LENGTH,)
 )
 
 
@@ -676,12 +702,12 @@ def _read_border(text: str) -> BorderValue:
 _BORDER_WIDTH: Final = length(high=200)
 COLOR: Final = ValueType(f"{_COLOR_FORMS}, or the name of a color element", _read_color)
 PLAIN_COLOR: Final = ValueType(_COLOR_FORMS, _read_plain_color)
-BACKGROUND: Final = ValueType(f"{COLOR.accepts}, or transparent", _read_background)
+BACKGROUND: Final = ValueType("{}, or transparent", _read_background, parts=(COLOR,))
 BACKGROUNDS: Final = ValueType(
-    f"up to 20 values separated by spaces, each {BACKGROUND.accepts}", _read_backgrounds
+    "up to 20 values separated by spaces, each {}", _read_backgrounds, parts=(BACKGROUND,)
 )
 COLORS: Final = ValueType(
-    f"up to 20 values separated by spaces, each {COLOR.accepts}", _read_colors
+    "up to 20 values separated by spaces, each {}", _read_colors, parts=(COLOR,)
 )
 BORDER: Final = ValueType(
     "width, style and colour, such as 0.5pt solid black, or none; styles are "
@@ -705,12 +731,13 @@ def _read_vertical_align(text: str) -> str | Length | RelativeLength | None:
 
 CELL_ALIGN: Final = choice("top", "middle", "bottom", "baseline")
 RISE: Final = ValueType(
-    f"{join_words(_RISE_WORDS, 'or')}, or {SIGNED_LENGTH.accepts}", _read_rise, _RISE_WORDS
+    f"{join_words(_RISE_WORDS, 'or')}, or {{}}", _read_rise, _RISE_WORDS, (SIGNED_LENGTH,)
 )
 VERTICAL_ALIGN: Final = ValueType(
-    f"in cells {CELL_ALIGN.accepts}, in lines {RISE.accepts}",
+    f"in cells {CELL_ALIGN.accepts}, in lines {{}}",
     _read_vertical_align,
     (*CELL_ALIGN.choices, *_RISE_WORDS),
+    (RISE,),
 )
 
 

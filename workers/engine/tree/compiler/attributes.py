@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
 from workers.engine.diagnostics import SourceLocation, SourceSpan
+from workers.engine.syntax.values import TEXT
 from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.expressions.compiler import compile_text
@@ -73,7 +74,7 @@ class CompiledAttribute(Generic[T]):
         A wrong value is reported and replaced by the default.
         """
         kind = self.spec.value_type
-        if kind.accepts != "text":
+        if kind is not TEXT:
             if text == "":
                 return self.constant
             text = text.replace(MINUS_SIGN, HYPHEN_MINUS)  # of a number that a filter formatted
