@@ -225,7 +225,15 @@ _NO_DETAILS: Final = tuple(
 )
 
 
-def _adjustment(each: str, indicator: str) -> MappingNode:
+_VAT_OF_ADJUSTMENT: Final = _parent(
+    "CategoryTradeTax",
+    _TYPE,
+    _leaf("CategoryCode", "vatCategory"),
+    _leaf("RateApplicablePercent", "vatRate"),
+)
+
+
+def _adjustment(each: str, indicator: str, *more: MappingNode) -> MappingNode:
     return _parent(
         "SpecifiedTradeAllowanceCharge",
         _indicator(indicator),
@@ -234,20 +242,7 @@ def _adjustment(each: str, indicator: str) -> MappingNode:
         _leaf("ActualAmount", "amount"),
         _leaf("ReasonCode", "reasonCode"),
         _leaf("Reason", "reason"),
-        _parent("CategoryTradeTax", _TYPE, _leaf("CategoryCode", "vatCategory"), _leaf("RateApplicablePercent", "vatRate")),
-        each=each,
-    )  # fmt: skip
-
-
-def _line_adjustment(each: str, indicator: str) -> MappingNode:
-    return _parent(
-        "SpecifiedTradeAllowanceCharge",
-        _indicator(indicator),
-        _leaf("CalculationPercent", "percent"),
-        _leaf("BasisAmount", "baseAmount"),
-        _leaf("ActualAmount", "amount"),
-        _leaf("ReasonCode", "reasonCode"),
-        _leaf("Reason", "reason"),
+        *more,
         each=each,
     )
 
@@ -294,8 +289,8 @@ _SETTLEMENT: Final = _parent(
         each="vatBreakdown",
     ),
     _PERIOD,
-    _adjustment("allowances", "false"),
-    _adjustment("charges", "true"),
+    _adjustment("allowances", "false", _VAT_OF_ADJUSTMENT),
+    _adjustment("charges", "true", _VAT_OF_ADJUSTMENT),
     _LOGISTICS,
     _THIRD_PARTY,
     _parent(
@@ -359,8 +354,8 @@ _LINE: Final = _parent(
         "SpecifiedLineTradeSettlement",
         _parent("ApplicableTradeTax", _TYPE, _leaf("CategoryCode", "vatCategory"), _leaf("RateApplicablePercent", "vatRate")),
         _PERIOD,
-        _line_adjustment("allowances", "false"),
-        _line_adjustment("charges", "true"),
+        _adjustment("allowances", "false"),
+        _adjustment("charges", "true"),
         _nested("SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount", "netAmount"),
         _parent(
             "AdditionalReferencedDocument",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from workers.engine.layout.charts.pen import MAX_LABEL, LabelStyle
 from workers.engine.layout.charts.scales import find_extent, find_step, find_ticks, nice_extent
@@ -62,22 +63,57 @@ class HorizontalSpace(NamedTuple):
         return max(min(requested, self.width - width / 2), width / 2)
 
 
-class Axis(Protocol):
+class Axis(ABC):
     """An axis of any kind."""
 
-    spec: ChartAxis
+    def __init__(self, spec: ChartAxis) -> None:
+        self.spec = spec
 
+    @abstractmethod
     def fraction(self, value: float) -> float:
         """Return the position of a value as a fraction of the axis."""
 
+    @abstractmethod
     def vertical_ticks(self, length: float, label_style: LabelStyle, room: float) -> list[Tick]:
         """Return the ticks of a vertical axis; labels are at most `room` points wide."""
 
+    @abstractmethod
     def horizontal_ticks(self, space: HorizontalSpace, label_style: LabelStyle) -> AxisLabels:
         """Return the ticks of a horizontal axis."""
 
 
-class ValueAxis:
+class _Scale(Axis):
+    """An axis between two ends, with about as many ticks as asked for."""
+
+    low: float
+    high: float
+
+    def fraction(self, value: float) -> float:
+        """Return the position of a value, clamped to the axis."""
+        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
+    def vertical_ticks(self, length: float, label_style: LabelStyle, room: float) -> list[Tick]:
+        """Return the ticks of a vertical axis."""
+        return self._ticks(_count(length, label_style.size * _VERTICAL_PITCH, self.spec.ticks))
+
+    def horizontal_ticks(self, space: HorizontalSpace, label_style: LabelStyle) -> AxisLabels:
+        """Return the ticks of a horizontal axis: fewer where their labels would overlap."""
+        count = self._count_horizontally(space.right - space.left, label_style.size)
+        ticks = self._ticks(count)
+        while count > 1 and not _do_not_overlap(ticks, space, label_style):
+            count -= 1
+            ticks = self._ticks(count)
+        return AxisLabels(ticks, _height_of(ticks, label_style))
+
+    def _count_horizontally(self, length: float, size: float) -> int:
+        return _count(length, size * _HORIZONTAL_PITCH, self.spec.ticks)
+
+    @abstractmethod
+    def _ticks(self, count: int) -> list[Tick]:
+        """Return about `count` ticks."""
+
+
+class ValueAxis(_Scale):
     """An axis of numbers."""
 
     def __init__(
@@ -88,7 +124,7 @@ class ValueAxis:
         has_zero: bool,
         is_nice: bool = True,
     ) -> None:
-        self.spec = spec
+        super().__init__(spec)
         self._least, self._most = find_extent(
             values, has_zero=has_zero, low=spec.low, high=spec.high
         )
@@ -96,24 +132,6 @@ class ValueAxis:
         is_free = spec.low is None and spec.high is None
         self._is_blank = is_free and not any(values)  # nothing but zeros tells no scale
         self.low, self.high = self._least, self._most
-
-    def fraction(self, value: float) -> float:
-        """Return the position of a value, clamped to the axis."""
-        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
-
-    def vertical_ticks(self, length: float, label_style: LabelStyle, _room: float) -> list[Tick]:
-        """Return the ticks of a vertical axis."""
-        return self._ticks(_count(length, label_style.size * _VERTICAL_PITCH, self.spec.ticks))
-
-    def horizontal_ticks(self, space: HorizontalSpace, label_style: LabelStyle) -> AxisLabels:
-        """Return the ticks of a horizontal axis: fewer where their labels would overlap."""
-        length = space.right - space.left
-        count = _count(length, label_style.size * _HORIZONTAL_PITCH, self.spec.ticks)
-        ticks = self._ticks(count)
-        while count > 1 and not _do_not_overlap(ticks, space, label_style):
-            count -= 1
-            ticks = self._ticks(count)
-        return AxisLabels(ticks, label_style.line_height)
 
     def _ticks(self, count: int) -> list[Tick]:
         spec = self.spec
@@ -136,33 +154,18 @@ class ValueAxis:
         return (self.spec.format.write_number(at, step)[:MAX_LABEL],)
 
 
-class TimeAxis:
+class TimeAxis(_Scale):
     """An axis of dates; values are in days."""
 
     def __init__(self, spec: ChartAxis, values: Sequence[float | None]) -> None:
-        self.spec = spec
+        super().__init__(spec)
         known = [value for value in values if value is not None]
         low = min(known, default=1.0) if spec.low is None else spec.low
         high = max(known, default=1.0) if spec.high is None else spec.high
         self.low, self.high = (low, high) if low < high else (low - 0.5, low + 0.5)
 
-    def fraction(self, value: float) -> float:
-        """Return the position of a date, clamped to the axis."""
-        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
-
-    def vertical_ticks(self, length: float, label_style: LabelStyle, _room: float) -> list[Tick]:
-        """Return the ticks of a vertical axis."""
-        return self._ticks(_count(length, label_style.size * _VERTICAL_PITCH, self.spec.ticks))
-
-    def horizontal_ticks(self, space: HorizontalSpace, label_style: LabelStyle) -> AxisLabels:
-        """Return the ticks of a horizontal axis: fewer where their labels would overlap."""
-        length = space.right - space.left
-        count = self.spec.ticks or max(int(length / (label_style.size * 4.5)), _FEWEST)
-        ticks = self._ticks(count)
-        while count > 1 and not _do_not_overlap(ticks, space, label_style):
-            count -= 1
-            ticks = self._ticks(count)
-        return AxisLabels(ticks, _height_of(ticks, label_style))
+    def _count_horizontally(self, length: float, size: float) -> int:
+        return self.spec.ticks or max(int(length / (size * 4.5)), _FEWEST)
 
     def _ticks(self, count: int) -> list[Tick]:
         found = find_time_ticks(self.low, self.high, count, self.spec.format.write_date)
@@ -172,7 +175,7 @@ class TimeAxis:
         ]
 
 
-class BandAxis:
+class BandAxis(Axis):
     """An axis of categories; values are indexes from 0.
 
     Each category has a band; with `reaches_ends` the first and the last are at the ends of the
@@ -187,7 +190,7 @@ class BandAxis:
         *,
         reaches_ends: bool = False,
     ) -> None:
-        self.spec = spec
+        super().__init__(spec)
         self._reaches_ends = reaches_ends and len(xs) > 1
         self.count = len(xs)
         self._kind = kind

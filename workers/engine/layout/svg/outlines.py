@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Final
 
 from workers.engine.layout.prepared_images import Matrix
-from workers.engine.layout.svg.paths import CLOSE, Segments
+from workers.engine.layout.svg.paths import CLOSE, Point, Segments, raise_quadratic
 from workers.engine.layout.svg.text import FaceRun
 from workers.engine.layout.svg.values import transform_point
 
-Point = tuple[float, float]
 _MAX_GLYPHS: Final = 2_000
 _NOTDEF: Final = 0  # of every font
 
@@ -73,12 +72,7 @@ class SegmentPen:
         self._segments.append(("C", *self._place(first), *self._place(second), *self._place(end)))
 
     def qCurveTo(self, control: Point, end: Point) -> None:
-        (x0, y0), (x1, y1), (x2, y2) = self._here, control, end
-        self.curveTo(
-            (x0 + (x1 - x0) * 2 / 3, y0 + (y1 - y0) * 2 / 3),
-            (x2 + (x1 - x2) * 2 / 3, y2 + (y1 - y2) * 2 / 3),
-            end,
-        )
+        self.curveTo(*raise_quadratic(self._here, control, end), end)
 
     def closePath(self) -> None:
         self._segments.append(CLOSE)

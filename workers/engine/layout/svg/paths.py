@@ -14,6 +14,7 @@ Segment = (
     tuple[str, float, float] | tuple[str, float, float, float, float, float, float] | tuple[str]
 )
 Segments = list[Segment]
+Point = tuple[float, float]
 
 CLOSE: Final[Segment] = ("Z",)
 _ARC: Final = 0.5522847498  # control points of a quarter circle, in radii
@@ -47,9 +48,8 @@ class _PathBuilder:
 
     def __init__(self) -> None:
         self.segments: Segments = []
-        self._x = self._y = 0.0
-        self._start = (0.0, 0.0)
-        self._control: tuple[float, float] | None = None  # last control point of the previous curve
+        self._here = self._start = (0.0, 0.0)
+        self._control = (0.0, 0.0)  # the last control point of the previous curve
         self._last = ""
         self._is_closed = False
 
@@ -64,15 +64,14 @@ class _PathBuilder:
         complete = len(values) - len(values) % count
         if not complete:
             return False
-        is_relative = command != kind
-        draw = _COMMAND_METHODS[kind]
         for at in range(0, complete, count):
-            if kind == "M" and at:
-                draw = _COMMAND_METHODS["L"]
-            elif self._is_closed and kind != "M":
-                self.segments.append(("M", self._x, self._y))
+            if self._is_closed and kind != "M":
+                self.segments.append(("M", *self._here))
             self._is_closed = False
-            draw(self, values[at : at + count], is_relative)
+            each = values[at : at + count]
+            if command != kind:
+                each = self._to_absolute(kind, each)
+            self._draw("L" if kind == "M" and at else kind, each)
             self._last = kind
         return is_complete and complete == len(values)
 
@@ -80,106 +79,58 @@ class _PathBuilder:
         if self.segments and not self._is_closed:
             self.segments.append(CLOSE)
             self._is_closed = True
-        self._x, self._y = self._start
+        self._here = self._start
         self._last = "Z"
 
-    def move(self, values: list[float], is_relative: bool) -> None:
-        self._move_to(values[0], values[1], is_relative)
-        self._start = (self._x, self._y)
-        self.segments.append(("M", self._x, self._y))
+    def _to_absolute(self, kind: str, values: list[float]) -> list[float]:
+        x, y = self._here
+        if kind == "A":  # its end alone is a point
+            return [*values[:5], values[5] + x, values[6] + y]
+        return [value + (y if at % 2 or kind == "V" else x) for at, value in enumerate(values)]
 
-    def line(self, values: list[float], is_relative: bool) -> None:
-        self._move_to(values[0], values[1], is_relative)
-        self.segments.append(("L", self._x, self._y))
+    def _draw(self, kind: str, values: list[float]) -> None:
+        x, y = self._here
+        match kind:
+            case "M" | "L":
+                x, y = values
+                self.segments.append((kind, x, y))
+            case "H" | "V":
+                x, y = (values[0], y) if kind == "H" else (x, values[0])
+                self.segments.append(("L", x, y))
+            case "C" | "S":
+                x1, y1, x2, y2, x, y = values if kind == "C" else (*self._reflect("CS"), *values)
+                self._control = (x2, y2)
+                self.segments.append(("C", x1, y1, x2, y2, x, y))
+            case "Q" | "T":
+                qx, qy, end_x, end_y = values if kind == "Q" else (*self._reflect("QT"), *values)
+                self._control = (qx, qy)
+                first, second = raise_quadratic((x, y), (qx, qy), (end_x, end_y))
+                self.segments.append(("C", *first, *second, end_x, end_y))
+                x, y = end_x, end_y
+            case _:
+                rx, ry, rotation, is_large, is_clockwise, end_x, end_y = values
+                flags = {"is_large": bool(is_large), "is_clockwise": bool(is_clockwise)}
+                end = (end_x, end_y)
+                self.segments += arc_segments((x, y), (rx, ry), rotation, end, **flags)
+                x, y = end
+        self._here = (x, y)
+        if kind == "M":
+            self._start = self._here
 
-    def horizontal(self, values: list[float], is_relative: bool) -> None:
-        self._x = values[0] + (self._x if is_relative else 0.0)
-        self.segments.append(("L", self._x, self._y))
-
-    def vertical(self, values: list[float], is_relative: bool) -> None:
-        self._y = values[0] + (self._y if is_relative else 0.0)
-        self.segments.append(("L", self._x, self._y))
-
-    def curve(self, values: list[float], is_relative: bool) -> None:
-        x1, y1, x2, y2, x, y = self._to_absolute(values, is_relative)
-        self._add_cubic(x1, y1, x2, y2, x, y)
-
-    def smooth_curve(self, values: list[float], is_relative: bool) -> None:
-        x1, y1 = self._reflect_control("CS")
-        x2, y2, x, y = self._to_absolute(values, is_relative)
-        self._add_cubic(x1, y1, x2, y2, x, y)
-
-    def quadratic(self, values: list[float], is_relative: bool) -> None:
-        qx, qy, x, y = self._to_absolute(values, is_relative)
-        self._add_quadratic(qx, qy, x, y)
-
-    def smooth_quadratic(self, values: list[float], is_relative: bool) -> None:
-        qx, qy = self._reflect_control("QT")
-        x, y = self._to_absolute(values, is_relative)
-        self._add_quadratic(qx, qy, x, y)
-
-    def arc(self, values: list[float], is_relative: bool) -> None:
-        rx, ry, rotation, is_large, is_clockwise, x, y = values
-        if is_relative:
-            x, y = x + self._x, y + self._y
-        start = (self._x, self._y)
-        self._x, self._y = x, y
-        self.segments += arc_segments(
-            start,
-            (rx, ry),
-            rotation,
-            (x, y),
-            is_large=bool(is_large),
-            is_clockwise=bool(is_clockwise),
-        )
-
-    def _add_cubic(self, x1: float, y1: float, x2: float, y2: float, x: float, y: float) -> None:
-        self.segments.append(("C", x1, y1, x2, y2, x, y))
-        self._control = (x2, y2)
-        self._x, self._y = x, y
-
-    def _add_quadratic(self, qx: float, qy: float, x: float, y: float) -> None:
-        self.segments.append(
-            (
-                "C",
-                self._x + (qx - self._x) * 2 / 3,
-                self._y + (qy - self._y) * 2 / 3,
-                x + (qx - x) * 2 / 3,
-                y + (qy - y) * 2 / 3,
-                x,
-                y,
-            )
-        )
-        self._control = (qx, qy)
-        self._x, self._y = x, y
-
-    def _reflect_control(self, kinds: str) -> tuple[float, float]:
-        if self._last in kinds and self._last and self._control is not None:
-            return 2 * self._x - self._control[0], 2 * self._y - self._control[1]
-        return self._x, self._y
-
-    def _to_absolute(self, values: list[float], is_relative: bool) -> list[float]:
-        if not is_relative:
-            return values
-        return [value + (self._y if at % 2 else self._x) for at, value in enumerate(values)]
-
-    def _move_to(self, x: float, y: float, is_relative: bool) -> None:
-        if is_relative:
-            x, y = x + self._x, y + self._y
-        self._x, self._y = x, y
+    def _reflect(self, kinds: str) -> tuple[float, float]:
+        x, y = self._here
+        if self._last and self._last in kinds:
+            return 2 * x - self._control[0], 2 * y - self._control[1]
+        return x, y
 
 
-_COMMAND_METHODS: Final = {
-    "M": _PathBuilder.move,
-    "L": _PathBuilder.line,
-    "H": _PathBuilder.horizontal,
-    "V": _PathBuilder.vertical,
-    "C": _PathBuilder.curve,
-    "S": _PathBuilder.smooth_curve,
-    "Q": _PathBuilder.quadratic,
-    "T": _PathBuilder.smooth_quadratic,
-    "A": _PathBuilder.arc,
-}
+def raise_quadratic(start: Point, control: Point, end: Point) -> tuple[Point, Point]:
+    """Return the control points of the cubic curve that is a quadratic one."""
+    (x0, y0), (x1, y1), (x2, y2) = start, control, end
+    return (
+        (x0 + (x1 - x0) * 2 / 3, y0 + (y1 - y0) * 2 / 3),
+        (x2 + (x1 - x2) * 2 / 3, y2 + (y1 - y2) * 2 / 3),
+    )
 
 
 def _values(text: str) -> tuple[list[float], bool]:
