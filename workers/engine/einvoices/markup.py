@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from xml.parsers import expat
 from xml.sax.saxutils import escape
+
+from workers.engine.xml_reader import NotWellFormedError, parse_xml
 
 MAX_BYTES: Final = 20 * 1024 * 1024
 MAX_ELEMENTS: Final = 400_000  # about 8,000 lines of an invoice
@@ -40,19 +41,16 @@ def read_xml(content: bytes) -> XmlElement:
     if len(content) > MAX_BYTES:
         raise UnreadableXmlError(f"it has {len(content):,} bytes, accepted are {MAX_BYTES:,}")
     reader = _XmlTreeBuilder()
+    handlers = {
+        "StartElementHandler": reader.start,
+        "EndElementHandler": reader.end,
+        "CharacterDataHandler": reader.add_text,
+        "StartDoctypeDeclHandler": reader.refuse_declaration,
+    }
     try:
-        reader.parser.Parse(content, True)
-    except expat.ExpatError as error:
-        if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]:
-            raise MemoryError from None
-        reason = expat.ErrorString(error.code)
-        raise UnreadableXmlError(
-            f"line {error.lineno}, column {error.offset + 1}: {reason}"
-        ) from None
-    except (ValueError, LookupError):  # raised for an encoding unknown to Python
-        raise UnreadableXmlError("line 1: its encoding is not known; save it as UTF-8") from None
-    finally:
-        del reader.parser  # breaks the reference cycle through its handlers
+        parse_xml(content, handlers, separator="}")
+    except NotWellFormedError as error:
+        raise UnreadableXmlError(str(error)) from None
     assert reader.root is not None
     return reader.root
 
@@ -65,14 +63,8 @@ class _XmlTreeBuilder:
         self._open: list[XmlElement] = []
         self._texts: list[list[str]] = []  # of the open elements; a text comes in many parts
         self._count = 0
-        self.parser = expat.ParserCreate(namespace_separator="}")
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        self.parser.StartDoctypeDeclHandler = self._refuse_declaration
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._count += 1
         if self._count > MAX_ELEMENTS:
             raise UnreadableXmlError(f"it has more than {MAX_ELEMENTS:,} elements")
@@ -86,13 +78,13 @@ class _XmlTreeBuilder:
         self._open.append(element)
         self._texts.append([])
 
-    def _end(self, _: str) -> None:
+    def end(self, _: str) -> None:
         self._open.pop().text = "".join(self._texts.pop())
 
-    def _characters(self, data: str) -> None:
+    def add_text(self, data: str) -> None:
         self._texts[-1].append(data)
 
-    def _refuse_declaration(self, *_: object) -> None:
+    def refuse_declaration(self, *_: object) -> None:
         raise UnreadableXmlError("it has a document type declaration, which is not accepted")
 
 

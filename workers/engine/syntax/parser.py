@@ -10,7 +10,6 @@ from xml.parsers import expat
 
 from workers.engine.characters import NOT_XML
 from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation, SourceSpan
-from workers.engine.memory import check_memory
 from workers.engine.syntax.encodings import (
     FORBIDDEN_CODE,
     MAX_REPORTED,
@@ -21,6 +20,7 @@ from workers.engine.syntax.encodings import (
     position_after,
 )
 from workers.engine.syntax.nodes import JSON_TAGS, CDataText, Element, SyntaxTree, Text
+from workers.engine.xml_reader import check_memory
 
 MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a worker process has 1 GB

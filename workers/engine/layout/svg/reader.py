@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from xml.parsers import expat
 
 from workers.engine.layout.prepared_images import UndrawableError
 from workers.engine.layout.svg.limits import (
@@ -17,7 +16,7 @@ from workers.engine.layout.svg.limits import (
     SIMPLER,
     make_limit_error,
 )
-from workers.engine.memory import check_memory
+from workers.engine.xml_reader import NotWellFormedError, UnknownEncodingError, parse_xml
 
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK: Final = "http://www.w3.org/1999/xlink "
@@ -105,48 +104,40 @@ def read_svg(data: bytes) -> SvgElement:
         raise UndrawableError(
             f"The SVG has {len(data):,} bytes; at most {MAX_BYTES:,} are drawn", advice=SIMPLER
         )
-    reader = _Reader()
-    reader.read(data)
-    root = reader.root
+    root = _Reader().read(data)
     if root is None or root.tag != "svg":
         raise UndrawableError("The SVG is damaged: its root is not an `svg` element")
     return root
 
 
 class _Reader:
-    """Handles expat's events for one text, which is parsed in one call (CVE-2023-52425)."""
+    """Handles expat's events for one text."""
 
     def __init__(self) -> None:
         self.root: SvgElement | None = None
         self._open: list[SvgElement] = []
         self._foreign = 0  # open elements of other namespaces
         self._element_count = 0
-        self._parser = expat.ParserCreate(namespace_separator=" ")
-        self._parser.buffer_text = True
-        self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        self._parser.EntityDeclHandler = self._check_entity
-        self._parser.ElementDeclHandler = self._refuse_declaration
-        self._parser.AttlistDeclHandler = self._refuse_declaration
         self._references = 0
         self._longest_entity = 0
 
-    def read(self, data: bytes) -> None:
+    def read(self, data: bytes) -> SvgElement | None:
         self._references = data.count(b"&")
+        handlers = {
+            "StartElementHandler": self._start,
+            "EndElementHandler": self._end,
+            "CharacterDataHandler": self._characters,
+            "EntityDeclHandler": self._check_entity,
+            "ElementDeclHandler": self._refuse_declaration,
+            "AttlistDeclHandler": self._refuse_declaration,
+        }
         try:
-            self._parser.Parse(data, True)
-        except expat.ExpatError as error:
-            check_memory(error)
-            raise UndrawableError(
-                f"The SVG is not well-formed at line {error.lineno}, column {error.offset + 1}: "
-                f"{expat.ErrorString(error.code)}"
-            ) from None
-        except (LookupError, ValueError):
+            parse_xml(data, handlers, separator=" ")
+        except UnknownEncodingError:
             raise UndrawableError("The SVG is written in an unknown encoding") from None
-        finally:
-            del self._parser  # it refers to this reader by its handlers, and to the text
+        except NotWellFormedError as error:
+            raise UndrawableError(f"The SVG is not well-formed at {error}") from None
+        return self.root
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._element_count += 1

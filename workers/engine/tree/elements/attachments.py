@@ -19,16 +19,16 @@ from workers.engine.einvoices.profiles import INVOICE_NAMES
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
-from workers.engine.syntax.xml_attachments import (
-    NotWellFormedError,
-    check_well_formed,
-)
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.einvoices import StatedInvoice, report_broken_rules
 from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type, to_text
+from workers.engine.xml_reader import (
+    NotWellFormedError,
+    check_well_formed,
+)
 
 MAX_ATTACHMENTS: Final = 100
 MAX_BYTES: Final = 20 * 1024 * 1024  # of all files together
