@@ -15,25 +15,25 @@ _CALENDAR_FIELDS: Final = "GyMLd"  # those that differ between calendars
 _WIDTHS: Final[dict[int, Literal["abbreviated", "wide"]]] = {3: "abbreviated", 4: "wide"}
 
 
-class DateFields(babel_dates.DateTimeFormat):
+class DateFields:
     """The fields of a date or time in a locale, by their letters; `calendar` is None for the Gregorian one."""
 
     def __init__(
         self, value: date | datetime | time, locale: Locale, calendar: Calendar | None
     ) -> None:
-        super().__init__(value, locale)
-        self._own_locale, self._calendar = locale, calendar
+        self._value, self._locale, self._calendar = value, locale, calendar
+        self._fields = babel_dates.DateTimeFormat(value, locale)
 
     def __getitem__(self, name: str) -> str:
         if self._calendar is None or name[0] not in _CALENDAR_FIELDS:
-            return super().__getitem__(name)
+            return self._fields[name]
         return self._write(self._calendar, name[0], len(name))
 
     def _write(self, calendar: Calendar, letter: str, length: int) -> str:
         """Return a field of another calendar."""
         if letter == "G":
-            return find_era(calendar, self._own_locale)
-        value = self.value
+            return find_era(calendar, self._locale)
+        value = self._value
         if isinstance(value, time):
             raise AttributeError("a time has no date")
         year, month, day = calendar.convert(date(value.year, value.month, value.day))
@@ -44,9 +44,9 @@ class DateFields(babel_dates.DateTimeFormat):
         width = _WIDTHS.get(length)
         if letter == "y" or width is None:
             raise ExpressionError(f'"{letter * length}" is not a field of dates of this calendar')
-        months = find_months(calendar, self._own_locale)
+        months = find_months(calendar, self._locale)
         if months is not None:
             return months[month - 1]
         # Gregorian names of months have the numbers of the calendar.
         context: Literal["format", "stand-alone"] = "format" if letter == "M" else "stand-alone"
-        return str(babel_dates.get_month_names(width, context, self._own_locale)[month])
+        return str(babel_dates.get_month_names(width, context, self._locale)[month])

@@ -547,7 +547,9 @@ def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
     A statement repeats the same few on thousands of rows.
     """
     try:
-        parsed = babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
+        written = str(
+            babel_dates.parse_pattern(pattern).format
+        )  # refuses fields CLDR does not know
     except ValueError:
         raise ExpressionError(
             f'"{pattern}" is not a date pattern of CLDR, such as dd.MM.yyyy; other text is quoted'
@@ -559,7 +561,7 @@ def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
         if text is not None:
             return text
         try:
-            text = parsed % DateFields(value, formats.locale, formats.calendar)
+            text = written % DateFields(value, formats.locale, formats.calendar)
         except AttributeError:
             raise ExpressionError(
                 f'"{pattern}" asks for a part that {describe_type(value)} does not have'
