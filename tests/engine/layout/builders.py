@@ -42,7 +42,6 @@ from workers.engine.tree.nodes import (
     Column,
     ColumnLayout,
     Container,
-    FragmentValues,
     Inline,
     LineBreak,
     ListBlock,
@@ -61,7 +60,7 @@ from workers.engine.tree.nodes import (
     TableRow,
     TextRun,
 )
-from workers.engine.tree.page_values import PageValues
+from workers.engine.tree.page_values import FragmentValues, PageValues
 from workers.engine.tree.styles.computed import (
     Align,
     BoxStyle,

@@ -42,15 +42,13 @@ from workers.engine.ports import NoResources
 from workers.engine.tree.nodes import (
     Caption,
     CellTemplate,
-    FragmentValues,
     Occurrence,
     Role,
     RowTemplate,
     SpanningCell,
     TableRow,
-    Total,
-    TotalMode,
 )
+from workers.engine.tree.page_values import FragmentValues, Total, TotalMode
 from workers.engine.tree.styles.computed import Align
 from workers.engine.units import Length
 

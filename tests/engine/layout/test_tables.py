@@ -43,15 +43,13 @@ from workers.engine.layout.display import Bands, Fill, TextRows
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
-    FragmentValues,
     LoopStep,
     Occurrence,
     Role,
     RowTemplate,
     TableRow,
-    Total,
-    TotalMode,
 )
+from workers.engine.tree.page_values import FragmentValues, Total, TotalMode
 from workers.engine.tree.styles.computed import Align, BreakTo, VerticalAlign, WhiteSpace
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Sides
 

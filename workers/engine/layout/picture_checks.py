@@ -28,7 +28,6 @@ from workers.engine.tree.nodes import (
     Break,
     Container,
     Contents,
-    FragmentValues,
     Grid,
     Image,
     Index,
@@ -40,6 +39,7 @@ from workers.engine.tree.nodes import (
     Table,
     TableRow,
 )
+from workers.engine.tree.page_values import FragmentValues
 
 _UNCERTAIN: Final = "; it is on some pages only, so a render may succeed without it"
 _OTHER_FRAGMENTS: Final = (Occurrence.REST, Occurrence.LAST, Occurrence.NOT_LAST)

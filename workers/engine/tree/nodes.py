@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 from itertools import accumulate
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
@@ -18,7 +17,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.field_values import FieldKind, FieldOption
 from workers.engine.tree.image_sources import ImageSource
-from workers.engine.tree.page_values import PageValues
+from workers.engine.tree.page_values import FragmentValues, Total, TotalValues
 from workers.engine.tree.styles.computed import Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind
 
@@ -635,29 +634,6 @@ def is_head_row(template: RowTemplate) -> bool:
 CellContent = str | tuple["Block", ...]
 
 
-class TotalMode(StrEnum):
-    """The accumulation of a total over rows."""
-
-    SUM = "sum"
-    LAST = "last"
-    COUNT = "count"
-    MIN = "min"
-    MAX = "max"
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """A carried total of a table; `start` is None if it is empty before the first row."""
-
-    name: str
-    mode: TotalMode
-    start: Decimal | None
-
-
-# A value for each of a table's totals, in their order; None where there is none yet.
-TotalValues = tuple[Decimal | None, ...]
-
-
 @dataclass(slots=True, eq=False)
 class TableRow:
     """One row: shared template, own contents, and its contribution to each total if it counts.
@@ -669,17 +645,6 @@ class TableRow:
     cells: Sequence[CellContent]
     loop: tuple[LoopStep, ...] = ()
     contributions: TotalValues = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FragmentValues:
-    """Carried totals of one fragment of a table, in the order of `Table.totals`, and page values."""
-
-    before: TotalValues
-    here: TotalValues
-    after: TotalValues
-    overall: TotalValues
-    page: PageValues
 
 
 class FragmentRows(Protocol):

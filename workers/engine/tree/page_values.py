@@ -1,8 +1,10 @@
-"""Values of one page that expressions may read: numbers and running values."""
+"""Values of one page that expressions may read: numbers, running values and totals of tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 RUNNING_MEMBERS: Final = ("start", "first", "last")
@@ -47,3 +49,37 @@ class PageValues:
     def is_last(self) -> bool:
         """Whether this is the last page of its page sequence."""
         return self.number == self.count
+
+
+class TotalMode(StrEnum):
+    """The accumulation of a total over rows."""
+
+    SUM = "sum"
+    LAST = "last"
+    COUNT = "count"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A carried total of a table; `start` is None if it is empty before the first row."""
+
+    name: str
+    mode: TotalMode
+    start: Decimal | None
+
+
+# A value for each of a table's totals, in their order; None where there is none yet.
+TotalValues = tuple[Decimal | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentValues:
+    """Carried totals of one fragment of a table, in the order of `Table.totals`, and page values."""
+
+    before: TotalValues
+    here: TotalValues
+    after: TotalValues
+    overall: TotalValues
+    page: PageValues

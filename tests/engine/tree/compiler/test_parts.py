@@ -18,7 +18,8 @@ from tests.engine.tree.documents import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import prepare_template, validate
-from workers.engine.tree.nodes import Container, FragmentValues, Paragraph
+from workers.engine.tree.nodes import Container, Paragraph
+from workers.engine.tree.page_values import FragmentValues
 
 
 def part(inside: str, takes: str = "", name: str = "a") -> str:

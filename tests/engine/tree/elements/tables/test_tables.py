@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tests.engine.tree.documents import cells, page, problems, table, text_of
-from workers.engine.tree.nodes import FragmentValues, Occurrence, Paragraph, Role
+from workers.engine.tree.nodes import Occurrence, Paragraph, Role
+from workers.engine.tree.page_values import FragmentValues
 
 LINES = {"lines": [{"n": 1, "t": "a"}, {"n": 2.5, "t": "b  c"}, {"n": None, "t": " d\n"}]}
 PIECE = FragmentValues((), (), (), (), page(2, 3))

@@ -8,7 +8,8 @@ import pytest
 
 from tests.engine.tree.documents import blocks, cells, page, problems, table, text_of
 from workers.engine.tree.elements.tables.totals import add_all, add_up, initial_values
-from workers.engine.tree.nodes import FragmentValues, Occurrence, Table, Total, TotalMode
+from workers.engine.tree.nodes import Occurrence, Table
+from workers.engine.tree.page_values import FragmentValues, Total, TotalMode
 
 ROWS = {"start": 10, "rows": [{"n": 0.1, "t": "a"}, {"n": 0.2, "t": "b"}, {"n": None, "t": "c"}]}
 SUM = '<total name="sum" value="r.n or 0" start="start"/>'

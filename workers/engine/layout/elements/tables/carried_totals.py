@@ -13,8 +13,8 @@ from workers.engine.tree.elements.tables.totals import (
     zero_values,
 )
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.nodes import FragmentValues, TableRow, Total, TotalValues
-from workers.engine.tree.page_values import PageValues
+from workers.engine.tree.nodes import TableRow
+from workers.engine.tree.page_values import FragmentValues, PageValues, Total, TotalValues
 
 # Page values are unknown while widths and heights are measured (the stability rule of page references).
 _PLACEHOLDER_PAGE: Final = PageValues(number=99, count=999, index=99, total=999, name="default")

@@ -29,15 +29,8 @@ from workers.engine.tree.expressions.white_space import (
     collapse,
     collapse_and_trim,
 )
-from workers.engine.tree.nodes import (
-    CellContent,
-    CellTemplate,
-    Role,
-    RowTemplate,
-    Source,
-    TableRow,
-    TotalValues,
-)
+from workers.engine.tree.nodes import CellContent, CellTemplate, Role, RowTemplate, Source, TableRow
+from workers.engine.tree.page_values import TotalValues
 from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 from workers.engine.tree.styles.computed import WhiteSpace
 

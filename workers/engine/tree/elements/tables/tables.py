@@ -35,16 +35,8 @@ from workers.engine.tree.elements.tables.totals import (
 )
 from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.nodes import (
-    Caption,
-    FragmentValues,
-    Occurrence,
-    RowGroup,
-    Table,
-    TableBody,
-    TableRow,
-    Total,
-)
+from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table, TableBody, TableRow
+from workers.engine.tree.page_values import FragmentValues, Total
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.user_agent import BUILT_IN, NO_PROPERTIES
 

@@ -13,7 +13,8 @@ from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ONE, ZERO, describe_type
-from workers.engine.tree.nodes import FragmentValues, Total, TotalMode, TotalValues, describe_loops
+from workers.engine.tree.nodes import describe_loops
+from workers.engine.tree.page_values import FragmentValues, Total, TotalMode, TotalValues
 
 IN_ROWS: Final = frozenset({"running"})
 IN_FRAGMENTS: Final = frozenset({"before", "here", "after", "all"})
