@@ -146,6 +146,25 @@ def book_data(seed: int, *, chapters: int = 9) -> dict[str, Any]:
     }
 
 
+def report_data(seed: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    vocabulary = WORDS.split()
+
+    def sentence() -> str:
+        return " ".join(chance.choice(vocabulary) for _ in range(chance.randint(8, 28)))
+
+    def paragraph() -> str:
+        return " ".join(f"{sentence().capitalize()}." for _ in range(chance.randint(3, 7)))
+
+    return {
+        "title": "A report of thirty pages",
+        "chapters": [
+            {"title": sentence()[:40].capitalize(), "paragraphs": [paragraph() for _ in range(18)]}
+            for _ in range(10)
+        ],
+    }
+
+
 def charts_data(seed: int) -> dict[str, Any]:
     chance = random.Random(seed)
     names = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -275,6 +294,23 @@ LONG_STATEMENT = Work(
     {"ours": 3},
     running_content=STATEMENT_RUNNING_CONTENT,
 )
+LEDGER = Work(
+    "ledger",
+    "ledger, 5,000 × 8, a border on each cell",
+    partial(statement_data, rows=5_000),
+    {"ours": 5, "typst": 3},
+    running_content=r"Ledger 2026-Q1 Page \d+ of \d+"
+    r"|Date Value Reference Kind Details Paid out Paid in Balance",
+    must=Must(600, 9),
+)
+REPORT = Work(
+    "report",
+    "report, 27 pages, justified and hyphenated",
+    report_data,
+    {"ours": 7, "typst": 5},
+    running_content=r"A report of thirty pages|(?m:^\d+$)",
+    must=Must(250, 2),
+)
 WORKS = {
     "invoice": INVOICE,
     "letterhead": LETTERHEAD_INVOICE,
@@ -284,7 +320,9 @@ WORKS = {
     "charts": CHARTS,
     "form": FORM,
     "qr-bill": QR_BILL,
+    "report": REPORT,
     "statement": STATEMENT,
+    "ledger": LEDGER,
     "long": LONG_STATEMENT,
     "long-book": LONG_BOOK,
 }
