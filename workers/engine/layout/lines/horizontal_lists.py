@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, compress
+from itertools import accumulate, compress, pairwise
 from operator import add
 from typing import Final
 
@@ -213,58 +213,58 @@ class HorizontalList:
             self.boundaries[-1] = breaks if may_break else NO_BREAK
 
     def _add_words(self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int]) -> None:
-        self._begin_run(glyph_style)
-        count = len(words)
-        widths = glyph_style.measure_words(words)
         space = glyph_style.measure(" ")
-        steps = [space] * (2 * count)
-        steps[::2] = widths
+        self._add_boxes(glyph_style, words, [*boundaries, NO_BREAK], [space] * len(words))
+
+    def _add_boxes(
+        self,
+        glyph_style: GlyphStyle,
+        texts: list[str],
+        boundaries: list[int],
+        distances: list[float],
+    ) -> None:
+        """Add boxes of one style with the boundaries after them, and the distances to the next in points."""
+        self._begin_run(glyph_style)
+        steps = [0.0] * (2 * len(texts))
+        steps[::2] = glyph_style.measure_words(texts)
+        steps[1::2] = distances
         edges = list(accumulate(steps, initial=self._next_left()))
-        self.texts += words
-        self.styles += [glyph_style] * count
+        self.texts += texts
+        self.styles += [glyph_style] * len(texts)
         self.boundaries += boundaries
-        self.boundaries.append(NO_BREAK)
         self.lefts += edges[:-1:2]
         self.rights += edges[1::2]
 
     def _add_split_words(
         self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int], *, hyphens: bool
     ) -> None:
-        joined = glyph_style.joined
-        plain = glyph_style if joined is None else glyph_style._replace(joined=None)
+        joined, space = glyph_style.joined, glyph_style.measure(" ")
+        # Ideographic text has very many parts, of which none is kerned.
+        is_kerned = not (glyph_style.is_shaped or glyph_style.face.is_ideographic)
+        texts: list[str] = []
+        follows: list[int] = []
+        distances: list[float] = []
         for word, last in zip(words, [*boundaries, NO_BREAK], strict=True):
             segments = split_at_opportunities(word)
             if not hyphens:
                 segments = _remove_soft_hyphens(segments)
-            if (
-                glyph_style.is_shaped or glyph_style.face.is_ideographic
-            ) and SOFT_HYPHEN not in word:
-                self._add_unkerned_segments(glyph_style, segments, last)
-                continue
-            if len(segments) == 1:
-                self.add_box(glyph_style, segments[0], glyph_style.measure(segments[0]), last)
-                continue
-            if joined is not None and joined.are_in[word]:
+            if joined is not None and len(segments) > 1 and joined.are_in[word]:
+                if texts:
+                    self._add_boxes(glyph_style, texts, follows, distances)
+                    texts, follows, distances = [], [], []
                 self._add_ligated_segments(glyph_style, segments, last)
                 continue
-            for number, segment in enumerate(segments[:-1]):
-                boundary = DISCRETIONARY if segment.endswith(SOFT_HYPHEN) else BREAK
-                before = segments[number - 1] if number else ""
-                self._add_segment(glyph_style, plain, before, segment, boundary)
-            self._add_segment(glyph_style, plain, segments[-2], segments[-1], last)
-
-    def _add_unkerned_segments(
-        self, glyph_style: GlyphStyle, segments: list[str], boundary: int
-    ) -> None:
-        """Add the parts of a word without kerns at once: ideographic text has very many."""
-        self._begin_run(glyph_style)
-        ends = list(accumulate(glyph_style.measure_words(segments), initial=self._next_left()))
-        self.texts += segments
-        self.styles += [glyph_style] * len(segments)
-        self.boundaries += [BREAK] * (len(segments) - 1)
-        self.boundaries.append(boundary)
-        self.lefts += ends[:-1]
-        self.rights += ends[1:]
+            texts += segments
+            for before, segment in pairwise(segments):
+                # A part is kerned with the part before it, from which a line rarely separates it.
+                shown = before.removesuffix(SOFT_HYPHEN)
+                is_pair = is_kerned and shown and segment
+                follows.append(DISCRETIONARY if before.endswith(SOFT_HYPHEN) else BREAK)
+                distances.append(glyph_style.kern(shown[-1], segment[0]) if is_pair else 0.0)
+            follows.append(last)
+            distances.append(space)
+        if texts:
+            self._add_boxes(glyph_style, texts, follows, distances)
 
     def _add_ligated_segments(
         self, glyph_style: GlyphStyle, segments: list[str], boundary: int
@@ -280,19 +280,6 @@ class HorizontalList:
         self.boundaries[-1] = boundary
         self.lefts += [start + left * size for left in lefts]
         self.rights += [start + right * size for right in rights]
-
-    def _add_segment(
-        self, glyph_style: GlyphStyle, plain: GlyphStyle, before: str, segment: str, boundary: int
-    ) -> None:
-        """Add a part of a word, kerned with the part before it, from which a line rarely separates it.
-
-        `plain` measures it: the glyph style without ligatures, of which the part has none.
-        """
-        before = before.removesuffix(SOFT_HYPHEN)
-        self.add_box(glyph_style, segment, plain.measure(segment), boundary)
-        if before and segment and (kern := plain.kern(before[-1], segment[0])):
-            self.lefts[-1] += kern
-            self.rights[-1] += kern
 
     def _attach_space(self, glyph_style: GlyphStyle) -> None:
         if not self.boundaries or self.boundaries[-1] in (SPACE, NO_BREAK_SPACE):
