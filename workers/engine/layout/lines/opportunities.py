@@ -124,15 +124,14 @@ def split_at_opportunities(word: str) -> list[str]:
     """Split a word at every opportunity inside it."""
     if not _MAY_BREAK.search(word):
         return [word]
-    if THAI.matches_all(word):
-        return THAI.segment(word)
-    parts = _split(word) if len(word) > _MAX_CACHED_LENGTH else list(_split_cached(word))
-    return segment_words(parts) if has_words(word) else parts
+    return _split(word) if len(word) > _MAX_CACHED_LENGTH else list(_split_cached(word))
 
 
 def _split(word: str) -> list[str]:
-    breaks = _find_breaks(word)
-    return [word[start:end] for start, end in pairwise((0, *breaks, len(word)))]
+    if THAI.matches_all(word):
+        return THAI.segment(word)
+    parts = [word[start:end] for start, end in pairwise((0, *_find_breaks(word), len(word)))]
+    return segment_words(parts) if has_words(word) else parts
 
 
 _MAX_CACHED_LENGTH: Final = 40
