@@ -557,6 +557,34 @@ OPERATIONS: Final = (
         {204: OperationResponse("Done; the response has no body.", headers={"Set-Cookie": "Deletes the cookie."})},
     ),
     Operation(
+        "get", "/docs/language", "openLanguage", "Operation", "Open the reference of the document language",
+        "The introduction, with a search and links to every chapter and element.",
+        {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
+    ),
+    Operation(
+        "get", "/docs/language/{name}", "readLanguage", "Operation", "Read a page of the document language",
+        "A chapter or an element, such as `td`; an attribute, such as `td.rowspan`, redirects to its place.",
+        {
+            200: OperationResponse("The page.", {"text/html": {"type": "string"}}),
+            302: OperationResponse("To the attribute.", headers={"Location": "The page with the attribute."}),
+        },
+        errors={404: ()},
+    ),
+    Operation(
+        "get", "/docs/language/files/{name}", "readLanguageFile", "Operation", "Read a file of the document language",
+        "A picture, the style sheet, the search with its index, or the RELAX NG schema.",
+        {
+            200: OperationResponse(
+                "The file.",
+                {
+                    media: {"type": "string"}
+                    for media in ("image/png", "text/css", "text/javascript", "application/json", "application/xml")
+                },
+            )
+        },
+        errors={404: ()},
+    ),
+    Operation(
         "get", "/studio", "openStudio", "Operation", "Open the Studio",
         "The web page for template authors, which uses this API.",
         {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
