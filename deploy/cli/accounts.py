@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import UTC
 from typing import Any, Final
 
-from deploy.cli.farm import add_farm_option, open_farm
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result, write_table
+from deploy.cli.farm import open_farm
+from deploy.cli.output import CommandFailed, print_result, write_table
 from shared.auth import accounts
 from shared.clock import now, timestamp
 from shared.db.session import Session
@@ -20,18 +20,6 @@ from shared.usage.periods import find_period
 from shared.usage.repository import find_totals
 
 _AT_ONCE: Final = 500
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `account create`, `account set`, `account list` and `account usage`."""
-    group = commands.add_parser(
-        "account", help="create, change and list accounts", allow_abbrev=False
-    )
-    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_create(actions)
-    _add_set(actions)
-    _add_list(actions)
-    _add_usage(actions)
 
 
 def run_create(arguments: argparse.Namespace) -> int:
@@ -154,73 +142,3 @@ def _report(
 
 
 _CHANGES = ("disabled", "verified", "plan", "max_pages", "max_draft_pages", "rate_limit")
-
-
-def _add_create(actions: Commands) -> None:
-    parser = actions.add_parser("create", help="create an account with a key", allow_abbrev=False)
-    parser.add_argument("--email", required=True, help="address of the account's user")
-    parser.add_argument("--name", help="name of the account's user (the email address)")
-    parser.add_argument("--plan", choices=accounts.PLANS, default="free", help="plan (free)")
-    parser.add_argument(
-        "--max-pages", type=int, default=1000, metavar="N", help="pages per billing period (1000)"
-    )
-    parser.add_argument(
-        "--max-draft-pages", type=int, metavar="N", help="draft pages per period (no limit)"
-    )
-    parser.add_argument(
-        "--renewal-day", type=int, default=1, metavar="D", help="day of the month, 1 to 31 (1)"
-    )
-    parser.add_argument(
-        "--no-workspace", action="store_true", help="without slugs, images and fonts"
-    )
-    parser.add_argument(
-        "--unverified", action="store_true", help="the email address is not verified"
-    )
-    add_farm_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run_create)
-
-
-def _add_set(actions: Commands) -> None:
-    parser = actions.add_parser("set", help="change an account", allow_abbrev=False)
-    parser.add_argument("account_id", metavar="ACCOUNT_ID")
-    state = parser.add_mutually_exclusive_group()
-    state.add_argument("--disabled", action="store_true", default=None)
-    state.add_argument("--enabled", action="store_false", dest="disabled", default=None)
-    address = parser.add_mutually_exclusive_group()
-    address.add_argument("--verified", action="store_true", default=None)
-    address.add_argument("--unverified", action="store_false", dest="verified", default=None)
-    parser.add_argument("--plan", choices=accounts.PLANS)
-    parser.add_argument("--max-pages", type=int, metavar="N")
-    parser.add_argument("--max-draft-pages", type=int, metavar="N")
-    parser.add_argument("--rate-limit", metavar="N/second|N/minute")
-    add_farm_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run_set)
-
-
-def _add_list(actions: Commands) -> None:
-    parser = actions.add_parser("list", help="list all accounts", allow_abbrev=False)
-    add_farm_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run_list)
-
-
-def _add_usage(actions: Commands) -> None:
-    parser = actions.add_parser("usage", help="report an account's usage", allow_abbrev=False)
-    parser.add_argument("account_id", metavar="ACCOUNT_ID")
-    parser.add_argument(
-        "--date", type=_parse_date, metavar="DAY", help="a day, UTC, of the billing period (today)"
-    )
-    add_farm_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run_usage)
-
-
-def _parse_date(text: str) -> date:
-    try:
-        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
-        find_period(day, renewal_day=31)  # fails at the ends of the calendar
-    except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-30") from error
-    return day

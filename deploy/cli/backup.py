@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from deploy.cli.farm import FarmLocation, find_farm
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
-from deploy.cli.up import add_data_option
+from deploy.cli.output import CommandFailed, print_result
 from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
 from deploy.embedded.data_folder import DataFolder, open_folder
 from shared.clock import ticks
@@ -23,28 +21,6 @@ from shared.shards import ShardAddress
 
 _LEDGER_PATIENCE_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `backup` and `restore`."""
-    backup = commands.add_parser(
-        "backup",
-        help="write an embedded farm to one file, running or not",
-        allow_abbrev=False,
-    )
-    backup.add_argument("file", type=Path, metavar="FILE")
-    backup.set_defaults(run=run_backup)
-    restore = commands.add_parser(
-        "restore", help="restore an embedded farm from a backup", allow_abbrev=False
-    )
-    restore.add_argument("file", type=Path, metavar="FILE")
-    restore.add_argument(
-        "--replace", action="store_true", help="move the current data folder aside"
-    )
-    restore.set_defaults(run=run_restore)
-    for parser in (backup, restore):
-        add_data_option(parser)
-        add_json_option(parser)
 
 
 def run_backup(arguments: argparse.Namespace) -> int:

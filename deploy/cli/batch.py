@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.output import CommandFailed, print_result
 from deploy.embedded.plan import operator_environment
 from pressroom_client import ApiError, Batch, Pressroom, PressroomError
 from pressroom_client.client import find_batch_type
@@ -25,35 +25,6 @@ _SHOWN_ERRORS: Final = 20
 _BAR: Final = 24
 _SECONDS_BETWEEN_LINES: Final = 10.0
 _GONE: Final = (404, 410)
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `batch`."""
-    parser = commands.add_parser(
-        "batch",
-        help="render many documents on a farm",
-        description="Renders each line of an NDJSON file, or each row of a CSV file, with a template. "
-        "To resume an interrupted run, repeat the same command.",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "template", metavar="TEMPLATE", help="id or slug, optionally with @version or @tag"
-    )
-    parser.add_argument("documents", type=Path, metavar="DATA.ndjson|DATA.csv")
-    parser.add_argument(
-        "-o",
-        dest="output",
-        required=True,
-        metavar="OUT.zip|OUT.pdf|FOLDER/",
-        help="a zip of PDFs, one merged PDF, or a folder for the PDFs",
-    )
-    parser.add_argument(
-        "--draft", action="store_true", help="render drafts, against the draft allowance"
-    )
-    parser.add_argument("--url", help="URL of the farm (PRESSROOM_URL)")
-    parser.add_argument("--key", help="API key (PRESSROOM_KEY)")
-    add_json_option(parser)
-    parser.set_defaults(run=run_batch)
 
 
 def run_batch(arguments: argparse.Namespace) -> int:

@@ -7,41 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.output import CommandFailed, print_result, write_file
 from shared import clock
 
 # Only these two commands load the engine, so that `up` stays a small process without ReportLab.
 if TYPE_CHECKING:
     from workers.engine.cli import Inputs
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `render` and `validate`."""
-    drawing = commands.add_parser("render", help="render a document to PDF", allow_abbrev=False)
-    add_inputs(drawing)
-    add_sample_option(drawing)
-    add_json_option(drawing)
-    drawing.add_argument(
-        "--draft",
-        action="store_true",
-        help="with the sample values and the DRAFT watermark, without encryption",
-    )
-    drawing.add_argument(
-        "--invoice",
-        action="store_true",
-        help="write the XML of the electronic invoice in place of the PDF",
-    )
-    drawing.add_argument(
-        "-o", dest="output", type=Path, metavar="OUT", help="file to write (DOCUMENT.pdf)"
-    )
-    drawing.set_defaults(run=run_render)
-    checking = commands.add_parser(
-        "validate", help="print the findings of a document", allow_abbrev=False
-    )
-    add_inputs(checking)
-    add_sample_option(checking)
-    add_json_option(checking)
-    checking.set_defaults(run=run_validate)
 
 
 def run_render(arguments: argparse.Namespace) -> int:
@@ -68,10 +39,7 @@ def run_render(arguments: argparse.Namespace) -> int:
         return 1
     print_warnings(rendered, inputs, sys.stderr)
     output = arguments.output or _default_output(arguments)
-    try:
-        output.write_bytes(rendered.pdf)
-    except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}") from error
+    write_file(output, rendered.pdf)
     result = {"output": str(output), "pages": rendered.pages, "bytes": len(rendered.pdf)}
     print_result(result, as_json=arguments.json)
     return 0
@@ -95,7 +63,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
 
 def read_inputs(arguments: argparse.Namespace) -> Inputs:
-    """Read the files that the arguments of `add_inputs` name.
+    """Read the files that the arguments name.
 
     Raises:
         CommandFailed: they cannot be combined, or one cannot be read.
@@ -113,32 +81,6 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
         )
     except InputError as error:
         raise CommandFailed(str(error)) from error
-
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the files of one render: document, template, data, and folders of images, fonts and templates."""
-    parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT.xml")
-    parser.add_argument(
-        "--template", type=Path, metavar="T.xml", help="template that the document overlays"
-    )
-    parser.add_argument("--data", type=Path, metavar="D.json|D.csv", help="data to merge")
-    parser.add_argument("--markdown", type=Path, metavar="F.md", help="text for one of the flows")
-    parser.add_argument("--flow", metavar="NAME", help="the flow that --markdown replaces (body)")
-    parser.add_argument("--images", type=Path, metavar="DIR", help="image NAME is DIR/NAME.png")
-    parser.add_argument(
-        "--templates",
-        type=Path,
-        metavar="DIR",
-        help="templates to extend or import: NAME@... is DIR/NAME.xml (default: the template's folder)",
-    )
-    parser.add_argument("--fonts", type=Path, metavar="DIR", help="font NAME is DIR/NAME.ttf")
-
-
-def add_sample_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--sample`, for commands that make no real document of it."""
-    parser.add_argument(
-        "--sample", action="store_true", help="with the sample values of the template"
-    )
 
 
 def _default_output(arguments: argparse.Namespace) -> Path:

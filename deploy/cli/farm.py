@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from deploy.cli.output import CommandFailed
+from deploy.cli.output import CommandFailed, print_result
 from deploy.embedded.data_folder import DEFAULT_FOLDER, DataFolder, FarmRecord, open_folder
 from deploy.embedded.plan import operator_environment
 from shared.errors import Unavailable
@@ -120,17 +120,6 @@ class FarmStores:
             raise CommandFailed("nothing is changed: Redis does not respond") from error
 
 
-def add_farm_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--data`; the default are the URLs of the environment, then the default folder."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="DIR",
-        help="data folder of an embedded farm (PRESSROOM_DATABASE_URL and PRESSROOM_REDIS_URL, else"
-        f" {DEFAULT_FOLDER})",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class FarmLocation:
     """The addresses of a farm's stores.
@@ -202,3 +191,16 @@ def _find_embedded(folder: DataFolder) -> FarmLocation:
     return FarmLocation(
         record.database_url, shards, record.blob_url, record.broker_url, folder, record
     )
+
+
+def run_migrate(arguments: argparse.Namespace) -> int:
+    """Migrate the tables and the public templates to this release; idempotent."""
+    # Imported here, so that other commands do not load Alembic.
+    from shared.db.migrate import upgrade
+
+    place = find_farm(arguments.data)
+    if place.folder is not None:
+        place.folder.create()
+    upgrade(place.database_url)
+    print_result({"migrated": True}, as_json=arguments.json)
+    return 0

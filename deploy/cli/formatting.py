@@ -7,25 +7,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from deploy.cli.output import CommandFailed, Commands
+from deploy.cli.output import CommandFailed, read_file
 
 _STANDARD_INPUT: Final = Path("-")
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `fmt`."""
-    parser = commands.add_parser(
-        "fmt",
-        help="format templates: indentation and line breaks, never what they render",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="a template, or - for standard input"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 if a file would change"
-    )
-    parser.set_defaults(run=run_format)
 
 
 def run_format(arguments: argparse.Namespace) -> int:
@@ -37,7 +21,7 @@ def run_format(arguments: argparse.Namespace) -> int:
 def _format(path: Path, *, is_checked: bool) -> int:
     from workers.engine.syntax.formatter import FormattingError, format_template
 
-    source = _read(path)
+    source = sys.stdin.buffer.read() if path == _STANDARD_INPUT else read_file(path)
     try:
         formatted = format_template(source)
     except FormattingError as error:
@@ -55,15 +39,6 @@ def _format(path: Path, *, is_checked: bool) -> int:
         _write(path, formatted)
         print(f"{path} formatted")
     return 0
-
-
-def _read(path: Path) -> bytes:
-    if path == _STANDARD_INPUT:
-        return sys.stdin.buffer.read()
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _write(path: Path, text: bytes) -> None:

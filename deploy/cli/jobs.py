@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from api.batches.representations import write_item_job
-from deploy.cli.farm import FarmStores, add_farm_option, open_farm
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.farm import FarmStores, open_farm
+from deploy.cli.output import CommandFailed, print_result
 from shared.batches.items import find_item
 from shared.batches.records import find_item_of_job
 from shared.batches.repository import find_batch
@@ -17,17 +17,6 @@ from shared.db.session import Session
 from shared.errors import Unavailable
 from shared.jobs.records import RenderJob
 from shared.jobs.repository import JobRecord, find_job, write_job
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `job show`."""
-    group = commands.add_parser("job", help="show recorded jobs", allow_abbrev=False)
-    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
-    show = actions.add_parser("show", help="show one job", allow_abbrev=False)
-    show.add_argument("job_id", metavar="ID", help="a job, or a document of a batch")
-    show.set_defaults(run=run_show)
-    add_farm_option(show)
-    add_json_option(show)
 
 
 def run_show(arguments: argparse.Namespace) -> int:

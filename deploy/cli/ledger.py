@@ -9,46 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from deploy.cli.farm import add_farm_option, open_farm
-from deploy.cli.output import CommandFailed, Commands
+from deploy.cli.farm import open_farm
+from deploy.cli.output import CommandFailed
 from shared.clock import timestamp
 
 if TYPE_CHECKING:
     from shared.usage.ledger import LedgerRow
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `ledger export`."""
-    group = commands.add_parser("ledger", help="export the usage ledger", allow_abbrev=False)
-    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
-    export = actions.add_parser(
-        "export",
-        help="write the metered jobs of a date range",
-        description="Rows are in the order in which their jobs ended. Dates are in UTC. Jobs of the last"
-        " minutes may not be in the ledger yet.",
-        allow_abbrev=False,
-    )
-    export.add_argument(
-        "--from", dest="since", type=_parse_date, metavar="DAY", help="first day, such as 2026-10-01 (all)"
-    )  # fmt: skip
-    export.add_argument(
-        "--to", dest="until", type=_parse_date, metavar="DAY", help="day after the last, such as 2026-11-01 (all)"
-    )  # fmt: skip
-    export.add_argument("--account", metavar="ACCOUNT_ID", help="only this account (all)")
-    export.add_argument("--format", choices=_WRITERS, default="csv", help="output format (csv)")
-    export.add_argument(
-        "-o",
-        dest="output",
-        type=Path,
-        metavar="FILE",
-        help="file, replaced if it exists (standard output)",
-    )
-    add_farm_option(export)
-    export.set_defaults(run=run_export)
 
 
 def run_export(arguments: argparse.Namespace) -> int:
@@ -118,10 +87,3 @@ _WRITERS: Final[dict[str, Callable[[Iterable[LedgerRow], IO[str]], int]]] = {
 
 def _plain(row: LedgerRow) -> tuple[object, ...]:
     return (*row[:-2], timestamp(row.occurred_at), timestamp(row.recorded_at))
-
-
-def _parse_date(text: str) -> datetime:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-30") from error

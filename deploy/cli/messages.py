@@ -7,36 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.output import CommandFailed, print_result, read_file, write_file
 
 if TYPE_CHECKING:
     from workers.engine.tree.expressions.messages import MessageCatalog
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `messages check`, `messages extract` and `messages import`."""
-    parser = commands.add_parser(
-        "messages",
-        help="check, export and import the translations of a document",
-        allow_abbrev=False,
-    )
-    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    check = actions.add_parser("check", help="list missing translations", allow_abbrev=False)
-    check.add_argument("document", type=Path, metavar="FILE.xml")
-    add_json_option(check)
-    check.set_defaults(run=run_check)
-    extract = actions.add_parser("extract", help="write a PO file", allow_abbrev=False)
-    extract.add_argument("document", type=Path, metavar="FILE.xml")
-    extract.add_argument("--lang", help="language of the texts (none: only the keys)")
-    extract.add_argument("-o", dest="output", type=Path, metavar="OUT.po", help="instead of stdout")
-    extract.set_defaults(run=run_extract)
-    take = actions.add_parser(
-        "import", help="merge the texts of a PO file into the document", allow_abbrev=False
-    )
-    take.add_argument("document", type=Path, metavar="FILE.xml")
-    take.add_argument("translations", type=Path, metavar="IN.po")
-    take.add_argument("-o", dest="output", type=Path, metavar="OUT.xml", help="instead of stdout")
-    take.set_defaults(run=run_import)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -77,11 +51,11 @@ def run_import(arguments: argparse.Namespace) -> int:
     from deploy.cli.translations import merge_translations, read_translations
 
     try:
-        lang, texts = read_translations(_read(arguments.translations))
+        lang, texts = read_translations(read_file(arguments.translations))
     except ValueError as error:
         raise CommandFailed(f"{arguments.translations}: {error}") from error
     try:
-        changed = merge_translations(_read(arguments.document), lang, texts)
+        changed = merge_translations(read_file(arguments.document), lang, texts)
     except ValueError as error:
         raise CommandFailed(f"{arguments.document}: {error}") from error
     _write(changed, arguments.output)
@@ -94,25 +68,15 @@ def _read_messages(path: Path) -> MessageCatalog:
     from workers.engine.diagnostics import Severity
     from workers.engine.pipeline import prepare_template
 
-    template = prepare_template(_read(path), LinkedFiles(path.parent))
+    template = prepare_template(read_file(path), LinkedFiles(path.parent))
     if template.compiled is None:
         told = [one.text for one in template.source.findings if one.severity is Severity.ERROR]
         raise CommandFailed(f"{path} cannot be read: {told[0] if told else 'it is no document'}")
     return template.compiled.messages
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
-
-
 def _write(written: bytes, output: Path | None) -> None:
     if output is None:
         sys.stdout.buffer.write(written)
-        return
-    try:
-        output.write_bytes(written)
-    except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}") from error
+    else:
+        write_file(output, written)

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
-
-
-class Commands(Protocol):
-    """The return type of `ArgumentParser.add_subparsers`."""
-
-    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
-        """Add a command and return its parser."""
+from pathlib import Path
+from typing import Any
 
 
 class CommandFailed(Exception):
     """The command failed; the message names the given value and the accepted ones."""
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--json`: one JSON object on standard output and nothing else."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
 def print_result(result: Mapping[str, Any], *, as_json: bool) -> None:
     """Print the result of a command, as one `name: value` per line or as JSON."""
     print(json.dumps(result) if as_json else "\n".join(_lines(result)))
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        CommandFailed: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        CommandFailed: it cannot be written.
+    """
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise CommandFailed(f"{path} cannot be written: {error.strerror}") from error
 
 
 def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,4 +1,4 @@
-"""`pressroom preview`: the pages of local files in a browser, drawn again when the files change."""
+"""`pressroom preview` and `pressroom lsp`: pages of local files in a browser, and the language server."""
 
 from __future__ import annotations
 
@@ -7,26 +7,12 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deploy.cli.documents import add_inputs, read_inputs
-from deploy.cli.output import CommandFailed, Commands
+from deploy.cli.documents import read_inputs
+from deploy.cli.output import CommandFailed
 
 if TYPE_CHECKING:
     from deploy.tools.preview.server import PreviewServer
     from workers.engine.cli import Inputs
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `preview`."""
-    parser = commands.add_parser(
-        "preview",
-        help="show the pages of a file in a browser, and again whenever it changes",
-        allow_abbrev=False,
-    )
-    add_inputs(parser)
-    parser.add_argument(
-        "--port", type=int, default=0, metavar="N", help="port on this machine (a free one)"
-    )
-    parser.set_defaults(run=run_preview)
 
 
 def run_preview(arguments: argparse.Namespace) -> int:
@@ -75,3 +61,15 @@ def make_server(arguments: argparse.Namespace) -> PreviewServer:
 
 def _stop(number: int, frame: object) -> None:
     raise KeyboardInterrupt
+
+
+def run_language_server(_: argparse.Namespace) -> int:
+    """Serve LSP over standard input and output until the editor closes the connection."""
+    try:
+        from deploy.tools.lsp.server import make_server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise CommandFailed("pressroom lsp needs pygls: pip install 'pressroom[lsp]'") from error
+    make_server().start_io()
+    return 0

@@ -8,41 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from deploy.cli.farm import add_farm_option, find_farm
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.farm import find_farm
+from deploy.cli.output import CommandFailed, print_result
 from shared.clock import ticks
 from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
 from shared.queue.drains import PROPAGATION_SECONDS, Drains, UnknownQueueError
-from shared.queue.names import QUEUES
 from shared.queue.queue_factory import open_queues
 from shared.telemetry.readings import QueueDepth
 
 _POLL_SECONDS: Final = 0.2
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `queue drain` and `queue resume`."""
-    group = commands.add_parser("queue", help="pause and resume queues", allow_abbrev=False)
-    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
-    drain = actions.add_parser(
-        "drain", help="stop workers from starting jobs of a queue", allow_abbrev=False
-    )
-    drain.add_argument(
-        "--wait",
-        type=_seconds,
-        metavar="SECONDS",
-        help="wait until no job of the queue runs; exit 1 if jobs still run after this time",
-    )
-    drain.set_defaults(run=run_drain)
-    resume = actions.add_parser(
-        "resume", help="let workers start jobs of a queue again", allow_abbrev=False
-    )
-    resume.set_defaults(run=run_resume)
-    for parser in (drain, resume):
-        parser.add_argument("queue", metavar="NAME", help=", ".join(QUEUES))
-        add_farm_option(parser)
-        add_json_option(parser)
 
 
 def run_drain(arguments: argparse.Namespace) -> int:
@@ -116,9 +91,3 @@ def _show(
         "running": depth.running,
     }
     print_result(shown | beside, as_json=as_json)
-
-
-def _seconds(text: str) -> float:
-    if not (text.isascii() and text.isdigit() and int(text) <= 24 * 3600):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 86400")
-    return float(text)

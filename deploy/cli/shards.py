@@ -5,44 +5,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from deploy.cli.farm import FarmLocation, add_farm_option, find_farm
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.farm import FarmLocation, find_farm
+from deploy.cli.output import CommandFailed, print_result
 from shared.errors import Unavailable
 from shared.queue.adoption import BusyShardError, adopt, assert_idle
 from shared.queue.connection import UnfitRedisError, connect
 from shared.shards import find_shard, slot_of
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `shards adopt` and `shards find`."""
-    group = commands.add_parser(
-        "shards", help="change a farm's Redis servers, or find an account's", allow_abbrev=False
-    )
-    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
-    adoption = actions.add_parser(
-        "adopt",
-        help="use the servers of PRESSROOM_REDIS_URL from now on; the farm must be stopped",
-        allow_abbrev=False,
-    )
-    adoption.add_argument(
-        "--retire",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a shard to remove, after its data has been moved; may be repeated",
-    )
-    adoption.add_argument(
-        "--force",
-        action="store_true",
-        help="even if clients are connected, such as a monitor; never while the farm runs",
-    )
-    adoption.set_defaults(run=run_adopt)
-    find = actions.add_parser("find", help="print the shard of an account", allow_abbrev=False)
-    find.add_argument("account_id", metavar="ACCOUNT_ID")
-    find.set_defaults(run=run_find)
-    for parser in (adoption, find):
-        add_farm_option(parser)
-        add_json_option(parser)
 
 
 def run_adopt(arguments: argparse.Namespace) -> int:

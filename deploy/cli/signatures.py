@@ -3,41 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.output import CommandFailed, print_result, read_file, write_file
 from shared import clock
 
 _LIBRARIES = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp")
-
-
-def add_commands(commands: Commands) -> None:
-    """Add `sign`."""
-    parser = commands.add_parser(
-        "sign", help="sign a PDF by a certificate (PAdES)", allow_abbrev=False
-    )
-    parser.add_argument("file", type=Path, metavar="FILE.pdf")
-    parser.add_argument(
-        "--cert", type=Path, required=True, metavar="CERT.p12", help="certificate and key, PKCS#12"
-    )
-    parser.add_argument(
-        "--password-file", type=Path, metavar="FILE", help="file whose first line is the password"
-    )
-    parser.add_argument(
-        "--field", metavar="NAME", help="signature field; the only empty one, or a new one"
-    )
-    parser.add_argument("--reason", metavar="TEXT", help="reason that viewers show")
-    parser.add_argument("--location", metavar="TEXT", help="place that viewers show")
-    parser.add_argument(
-        "--timestamp-url",
-        metavar="URL",
-        help="time-stamp authority (RFC 3161) that attests the time of the signature",
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="default: FILE-signed.pdf"
-    )
-    add_json_option(parser)
-    parser.set_defaults(run=run_sign)
 
 
 def run_sign(arguments: argparse.Namespace) -> int:
@@ -66,14 +36,11 @@ def run_sign(arguments: argparse.Namespace) -> int:
     output = arguments.output or arguments.file.with_name(f"{arguments.file.stem}-signed.pdf")
     try:
         now = clock.now()
-        signer = load_signer(_read(arguments.cert), _read_password(arguments), now=now)
-        signed = sign_pdf(_read(arguments.file), signer, options, now=now)
+        signer = load_signer(read_file(arguments.cert), _read_password(arguments), now=now)
+        signed = sign_pdf(read_file(arguments.file), signer, options, now=now)
     except SigningFailedError as error:
         raise CommandFailed(f"{arguments.file}: {error}") from error
-    try:
-        output.write_bytes(signed)
-    except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}") from error
+    write_file(output, signed)
     print_result({"output": str(output), "bytes": len(signed)}, as_json=arguments.json)
     return 0
 
@@ -81,11 +48,4 @@ def run_sign(arguments: argparse.Namespace) -> int:
 def _read_password(arguments: argparse.Namespace) -> bytes | None:
     if arguments.password_file is None:
         return None
-    return _read(arguments.password_file).partition(b"\n")[0].rstrip(b"\r")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
+    return read_file(arguments.password_file).partition(b"\n")[0].rstrip(b"\r")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.cli.main import build_parser
+from deploy.cli.commands import build_parser
 from tests.commands import list_commands, read_help
 
 ROOT = Path(__file__).parents[2]

@@ -206,7 +206,7 @@ def test_every_command_of_a_service_exists(name):
         case ["python", "-m", module]:
             assert importlib.util.find_spec(module)
         case ["pressroom", command]:
-            from deploy.cli.main import build_parser
+            from deploy.cli.commands import build_parser
 
             assert build_parser().parse_args([command])
         case other:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.cli.main import build_parser
+from deploy.cli.commands import build_parser
 
 FOLDER = Path(__file__).parents[2] / "deploy/editors/vscode"
 MANIFEST = json.loads((FOLDER / "package.json").read_text())
@@ -42,7 +42,7 @@ def test_its_command_is_one_of_the_command_line_and_no_folder_can_change_it():
     setting = MANIFEST["contributes"]["configuration"]["properties"]["pressroom.command"]
     program, command = setting["default"]
     assert program == "pressroom"
-    assert build_parser(command).parse_args([command]).run  # `test_language_server` speaks to it
+    assert build_parser().parse_args([command]).run  # `test_language_server` speaks to it
     assert setting["scope"] == "machine"
 
 

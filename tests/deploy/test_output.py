@@ -1,7 +1,7 @@
 """The text output of commands: aligned, nested by indentation, without control characters."""
 
 from deploy.cli.output import print_result, write_table
-from deploy.cli.status_text import write_status
+from deploy.cli.status import write_status
 
 
 def test_a_value_of_several_is_shown_line_by_line(capsys):

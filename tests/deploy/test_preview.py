@@ -15,7 +15,8 @@ from threading import Thread
 import pytest
 from PIL import Image
 
-from deploy.cli.main import build_parser, main
+from deploy.cli.commands import build_parser
+from deploy.cli.main import main
 from deploy.cli.preview import make_server
 from deploy.tools.preview.watching import FileWatcher
 from tests.waiting import wait_until
@@ -33,7 +34,7 @@ def folder(tmp_path):
 @pytest.fixture
 def server(folder):
     given = ["preview", str(folder / "letter.xml"), "--data", str(folder / "data.json")]
-    with make_server(build_parser("preview").parse_args(given)) as server:
+    with make_server(build_parser().parse_args(given)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
