@@ -128,7 +128,7 @@ class ValueType(Generic[T]):
         """
         try:
             return self.read(text.strip())
-        except (ValueError, ArithmeticError):
+        except (ValueError, ArithmeticError, LookupError):
             raise ValueError(self.accepts) from None
 
 
@@ -151,10 +151,6 @@ RESERVED_NAMES: Final = frozenset(
     {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none"}
     | {"True", "False", "None", "data", "now", "today", "doc", "page", "totals", "loop"}
 )
-
-
-def _read_text(text: str) -> str:
-    return text
 
 
 def matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
@@ -252,16 +248,16 @@ def _read_image(text: str) -> str | bytes:
 
 def choice(*words: str) -> ValueType[str]:
     """Return a value type that accepts one of some keywords."""
-
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError(text)
-        return text
-
-    return ValueType(join_words(words, "or"), read, words, is_closed=True)
+    return keywords({word: word for word in words})
 
 
-TEXT: Final = ValueType("text", _read_text)
+def keywords(values: Mapping[str, T]) -> ValueType[T]:
+    """Return a value type that accepts one of some keywords, each for its value."""
+    words = tuple(values)
+    return ValueType(join_words(words, "or"), values.__getitem__, words, is_closed=True)
+
+
+TEXT: Final[ValueType[str]] = ValueType("text", str)
 NAME: Final = ValueType(
     "a name of letters, digits, _ . and -, beginning with a letter", matching(_NAME)
 )
@@ -375,25 +371,11 @@ def _within(value: float, low: float, high: float) -> float:
     return value
 
 
-def _read_boolean(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise ValueError(text)
-    return text == "true"
-
-
 def _read_weight(text: str) -> int:
-    weight = {"normal": 400, "bold": 700}.get(text)
-    if weight is None:
-        weight = WEIGHTS.parse(text)
+    weight = {"normal": 400, "bold": 700}.get(text) or WEIGHTS.parse(text)
     if weight % 100:
         raise ValueError(text)
     return weight
-
-
-def _read_stretch_word(text: str) -> float:
-    if text not in STRETCHES:
-        raise ValueError(text)
-    return STRETCHES[text]
 
 
 def _read_stretch(text: str) -> float:
@@ -430,13 +412,11 @@ def _read_angle(text: str) -> float:
 
 CHART_BOUND: Final = ValueType("a number, or a date such as 2026-03-01", _read_chart_bound)
 FILTERS: Final = ValueType("a filter with its arguments, such as number(1)", _read_filters)
-BOOLEAN: Final = ValueType("true or false", _read_boolean, ("true", "false"), is_closed=True)
+BOOLEAN: Final = keywords({"true": True, "false": False})
 OPACITY: Final = number(0, 1)
 WEIGHTS: Final = count(100, 900)
 FONT_WEIGHT: Final = ValueType("normal, bold, or 100 to 900 in hundreds", _read_weight)
-FONT_STRETCH: Final = ValueType(
-    join_words(tuple(STRETCHES), "or"), _read_stretch_word, tuple(STRETCHES), is_closed=True
-)
+FONT_STRETCH: Final = keywords(STRETCHES)
 WEIGHT_RANGE: Final = ValueType(
     "normal, bold, or 100 to 900 in hundreds; two of them for a variable font, such as 100 900",
     lambda text: _read_range(text, _read_weight),
@@ -606,9 +586,7 @@ def _read_paper(text: str) -> Paper:
     parts = text.split()
     paper = _PAPERS.get(parts[0].lower()) if parts else None
     match parts[1:]:
-        case [] if paper:
-            return paper
-        case ["portrait"] if paper:
+        case [] | ["portrait"] if paper:
             return paper
         case ["landscape"] if paper:
             return Paper(paper.height, paper.width)
@@ -667,18 +645,13 @@ def _read_background(text: str) -> ColorValue | None:
     return None if text == "transparent" else _read_color(text)
 
 
-def _read_backgrounds(text: str) -> tuple[ColorValue | None, ...]:
-    colors = tuple(_read_background(part) for part in split_values(text))
-    if not 1 <= len(colors) <= 20:
-        raise ValueError(text)
-    return colors
+def _several(kind: ValueType[T]) -> ValueType[tuple[T, ...]]:
+    def read(text: str) -> tuple[T, ...]:
+        values = tuple(map(kind.read, split_values(text)))
+        _within(len(values), 1, 20)
+        return values
 
-
-def _read_colors(text: str) -> tuple[ColorValue, ...]:
-    colors = tuple(map(_read_color, split_values(text)))
-    if not 1 <= len(colors) <= 20:
-        raise ValueError(text)
-    return colors
+    return ValueType("up to 20 values separated by spaces, each {}", read, parts=(kind,))
 
 
 def _read_plain_color(text: str) -> Color:
@@ -703,12 +676,8 @@ _BORDER_WIDTH: Final = length(high=200)
 COLOR: Final = ValueType(f"{_COLOR_FORMS}, or the name of a color element", _read_color)
 PLAIN_COLOR: Final = ValueType(_COLOR_FORMS, _read_plain_color)
 BACKGROUND: Final = ValueType("{}, or transparent", _read_background, parts=(COLOR,))
-BACKGROUNDS: Final = ValueType(
-    "up to 20 values separated by spaces, each {}", _read_backgrounds, parts=(BACKGROUND,)
-)
-COLORS: Final = ValueType(
-    "up to 20 values separated by spaces, each {}", _read_colors, parts=(COLOR,)
-)
+BACKGROUNDS: Final = _several(BACKGROUND)
+COLORS: Final = _several(COLOR)
 BORDER: Final = ValueType(
     "width, style and colour, such as 0.5pt solid black, or none; styles are "
     + join_words([style.value for style in BorderStyle if style is not BorderStyle.NONE], "or"),
