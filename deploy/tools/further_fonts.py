@@ -37,7 +37,7 @@ FONTS = (
     *("Malayalam", "Gujarati", "Gurmukhi", "Thaana", "Syriac", "Cherokee", "Tifinagh", "Yi", "Vai"),
 )
 DROPPED = (b"DSIG", b"STAT", b"meta", b"gasp", b"hdmx", b"VDMX", b"LTSH")
-# The bold of the families in workers/engine/layout/typefaces, and emoji: packages with the files of Google Fonts.
+# The bold of the families in workers/engine/fonts/typefaces, and emoji: packages with the files of Google Fonts.
 PACKAGES = {
     "expo-google-fonts-noto-sans-jp-0.4.3.tgz": "563ee80509692e2b2f42ceae6a0b82afecb90daa1b3d025bcebdf3d9120f43a3",
     "expo-google-fonts-noto-sans-kr-0.4.3.tgz": "7614af529705ea48e8b76cb3b056b92db66b7625ef3fc97ce76366063df94d3f",

@@ -3,7 +3,7 @@
 `python -m deploy.tools.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
 as Google distributes them, NotoSans_400Regular.ttf of the npm package
 @expo-google-fonts/noto-sans 0.4.2, and NotoSansSymbols2-Regular.ttf, NotoSans-*.ttf and NotoSerif-*.ttf
-(Debian: fonts-noto-core), those that the folder has, and writes them to workers/engine/layout/typefaces.
+(Debian: fonts-noto-core), those that the folder has, and writes them to workers/engine/fonts/typefaces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
-TYPEFACES = Path(__file__).parents[2] / "workers" / "engine" / "layout" / "typefaces"
+TYPEFACES = Path(__file__).parents[2] / "workers" / "engine" / "fonts" / "typefaces"
 REGIONS = ("JP", "SC", "TC", "KR")
 MINUS = 0x2212
 SOM = 0x20C0

@@ -29,7 +29,7 @@ from workers.engine.pipeline import (
 from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, RenderOptions
 
 DOCUMENTS = Path(__file__).with_name("documents")
-TYPEFACES = Path(__file__).parents[2] / "workers/engine/layout/typefaces"
+TYPEFACES = Path(__file__).parents[2] / "workers/engine/fonts/typefaces"
 OPTIONS = RenderOptions(now=datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
 
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from babel import Locale
 
-from workers.engine.layout.fonts import needs_shaping, shape_word, split_by_face
+from workers.engine.fonts import needs_shaping, shape_word, split_by_face
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 

@@ -28,7 +28,7 @@ from workers.engine.pipeline import prepare_template, render
 from workers.engine.units import POINTS_PER_MM
 
 ROOT: Final = Path(__file__).parents[2]
-TYPEFACES: Final = ROOT / "workers" / "engine" / "layout" / "typefaces"
+TYPEFACES: Final = ROOT / "workers" / "engine" / "fonts" / "typefaces"
 PICTURES: Final = ROOT / "deploy" / "docs" / "typography"
 DPI: Final = 150
 SIZE, LEADING = 9.0, 12.0  # points

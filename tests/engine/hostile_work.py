@@ -15,14 +15,14 @@ from typing import Any, Final, NamedTuple
 import pikepdf
 from pikepdf import Array, Dictionary, Name
 
-from tests.engine.layout.svg.drawings import svg
 from tests.engine.pdf_pages.files import form, new_page, save
+from tests.engine.svg.drawings import svg
 from tests.golden.case import OPTIONS
 from tests.images import png as png_file
 from workers.engine.diagnostics import AuthoringError
+from workers.engine.fonts.properties import FontRefusedError
+from workers.engine.fonts.sanitizing import inspect_font
 from workers.engine.invoice_checks import check_external_invoice
-from workers.engine.layout.fonts.properties import FontRefusedError
-from workers.engine.layout.fonts.sanitizing import inspect_font
 from workers.engine.layout.images.prepare import prepare_image
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.pipeline import prepare_template, render

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
+from workers.engine.fonts.faces import Face
 from workers.engine.layout.blocks.rotation import lay_out_rotated
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.display import (
@@ -21,7 +22,6 @@ from workers.engine.layout.display import (
     Stroke,
     single_items,
 )
-from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.ports import NoResources, Resources

@@ -7,8 +7,8 @@ from bidi import get_display
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.characters import has_right_to_left
-from workers.engine.layout.lines.bidi import reorder, resolve_levels
 
 CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 ALPHABET = "abאבגשس123٤٥ +-.,:;$%/()[]!?\u0301"

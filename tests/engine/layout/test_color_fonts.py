@@ -22,14 +22,14 @@ from fontTools.varLib.varStore import OnlineVarStoreBuilder
 from tests.engine.layout.test_own_fonts import Stored, damaged, fonts_in, rendered
 from tests.golden import make_color_fonts as make
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.fonts import Cluster, color_tables
-from workers.engine.layout.fonts.color_tables import count_color_glyphs, is_color_glyph
-from workers.engine.layout.fonts.faces import Face, Traits
-from workers.engine.layout.fonts.families import FallbackChain, split_by_fallback
-from workers.engine.layout.fonts.properties import FontRefusedError
-from workers.engine.layout.fonts.sanitizing import inspect_font, instantiate, sanitize_font
-from workers.engine.layout.svg import color_glyphs
-from workers.engine.layout.svg.color_glyphs import DrawnGlyph, draw_color_glyphs
+from workers.engine.fonts import Cluster, color_tables
+from workers.engine.fonts.color_tables import count_color_glyphs, is_color_glyph
+from workers.engine.fonts.faces import Face, Traits
+from workers.engine.fonts.families import FallbackChain, split_by_fallback
+from workers.engine.fonts.properties import FontRefusedError
+from workers.engine.fonts.sanitizing import inspect_font, instantiate, sanitize_font
+from workers.engine.svg import color_glyphs
+from workers.engine.svg.color_glyphs import DrawnGlyph, draw_color_glyphs
 from workers.engine.units import BLACK
 
 PAINTS, LAYERS = make.make_paints(), make.make_layers()

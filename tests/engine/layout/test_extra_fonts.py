@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 
 from tests.golden.case import FOLDER, OPTIONS
-from workers.engine.layout.fonts import EXTRA_FAMILIES, find_missing, shape_word, split_by_face
+from workers.engine.fonts import EXTRA_FAMILIES, find_missing, shape_word, split_by_face
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources
 

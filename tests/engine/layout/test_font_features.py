@@ -11,8 +11,8 @@ from fontTools.ttLib import TTFont
 
 from tests.engine.layout.test_own_fonts import FONTS, Stored
 from tests.golden.case import OPTIONS
-from workers.engine.layout.fonts import find_face, has_effect
-from workers.engine.layout.fonts.shaping import find_shaper
+from workers.engine.fonts import find_face, has_effect
+from workers.engine.fonts.shaping import find_shaper
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.syntax.font_variants import (
     Features,

@@ -19,7 +19,7 @@ from tests.images import (
 from workers.engine.layout.images.prepare import prepare_image
 from workers.engine.layout.images.properties import ImageProperties, read_image_properties
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.layout.svg.drawing import VectorImage
+from workers.engine.svg.drawing import VectorImage
 
 ALL = {**REFUSED, **BEYOND_COUNTING, **ACCEPTED, "nothing": NOTHING}
 

@@ -14,9 +14,9 @@ from PIL import Image
 from tests.engine.layout.test_own_fonts import FONTS, Stored
 from tests.engine.test_pipeline import text_of
 from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.fonts.sets import FontSet
 from workers.engine.layout.document_fonts import DocumentFonts
 from workers.engine.layout.elements.figures import SYMBOLS
-from workers.engine.layout.fonts.sets import FontSet
 from workers.engine.layout.lines.kept_lines import LINES
 from workers.engine.layout.pages.running_content import TEXTS
 from workers.engine.layout.passes import lay_out

@@ -16,8 +16,8 @@ import pytest
 
 from tests.engine.layout.builders import TEXT, context
 from tests.engine.layout.test_lines import broken
+from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.characters import cut_at_cluster, find_cluster_ends
-from workers.engine.layout.lines.bidi import reorder, resolve_levels
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle
 from workers.engine.layout.lines.horizontal_lists import NO_BREAK, NO_BREAK_SPACE, HorizontalList
 from workers.engine.layout.lines.opportunities import split_at_opportunities

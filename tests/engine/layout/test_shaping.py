@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.fonts import find_face, needs_shaping, shape_word, split_by_face
+from workers.engine.fonts import find_face, needs_shaping, shape_word, split_by_face
 from workers.engine.layout.lines.shaped import (
     ShapingSettings,
     measure_shaped,

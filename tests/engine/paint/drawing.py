@@ -10,8 +10,8 @@ import pypdfium2
 from PIL import Image
 
 from tests.soundness import note_pdf
+from workers.engine.fonts import find_face
 from workers.engine.layout.display import GlyphRun, LaidOutDocument, LaidOutPage
-from workers.engine.layout.fonts import find_face
 from workers.engine.paint.writer import write_pages
 from workers.engine.units import BLACK, Color, ColorSpace
 

@@ -16,11 +16,11 @@ from tests.engine.layout.test_color_fonts import LAYERS, PAINTS, laughing
 from tests.engine.layout.test_own_fonts import Stored, rendered
 from tests.golden import make_color_fonts as make
 from tests.golden.case import OPTIONS
-from workers.engine.layout.svg import color_glyphs
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.paint import content_stream
 from workers.engine.pipeline import prepare_template
 from workers.engine.ports import Payload, PayloadKind
+from workers.engine.svg import color_glyphs
 
 SCALE = 6
 _PLACED = re.compile(rb"q ([\d.]+) 0 0 [\d.]+ ([\d.]+) ([\d.]+) cm\s*/\S+ Do")

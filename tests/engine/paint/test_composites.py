@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import uharfbuzz as hb
 
-from workers.engine.layout.fonts import Face, find_face
+from workers.engine.fonts import Face, find_face
 from workers.engine.paint import composites
 from workers.engine.paint.composites import Component, add_composites, join_glyphs
 from workers.engine.paint.embedding import subset_glyphs

@@ -7,11 +7,11 @@ import base64
 import pypdfium2
 import pytest
 
-from tests.engine.layout.svg.drawings import svg
+from tests.engine.svg.drawings import svg
 from tests.engine.test_extraction import extracted
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.fonts import find_missing
+from workers.engine.fonts import find_missing
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources
 

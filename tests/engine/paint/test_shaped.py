@@ -11,8 +11,8 @@ import pypdfium2
 import pytest
 
 from tests.golden.case import OPTIONS
-from workers.engine.layout.fonts import find_face, shape_word, split_by_face
-from workers.engine.layout.lines.bidi import resolve_levels
+from workers.engine.bidi import resolve_levels
+from workers.engine.fonts import find_face, shape_word, split_by_face
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.paint import shaped_font as shaped

@@ -21,6 +21,7 @@ from tests.engine.paint.drawing import (
     rendered,
     text,
 )
+from workers.engine.fonts import find_face
 from workers.engine.layout.display import (
     Anchor,
     Bands,
@@ -37,7 +38,6 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.fonts import find_face
 from workers.engine.layout.images.prepare import prepare_image
 from workers.engine.tree.nodes import Barcode
 from workers.engine.units import BLACK, Color, ColorSpace

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.fonts import EXTRA_FAMILIES, FAMILIES, FAMILY_ALIASES, GENERIC_FAMILIES
+from workers.engine.fonts import EXTRA_FAMILIES, FAMILIES, FAMILY_ALIASES, GENERIC_FAMILIES
 from workers.engine.syntax import font_families as families
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary import ELEMENTS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.case import OPTIONS
+from workers.engine.colors import rgb_from_hex
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.syntax.colors import rgb_from_hex
 from workers.engine.tree.contrast import contrast_ratio
 
 LIGHT = '<p color="#aaaaaa">a</p>'

@@ -27,6 +27,8 @@ from typing import (
 )
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
+from workers.engine.fonts import needs_extra_fonts
+from workers.engine.fonts.faces import Face
 from workers.engine.layout.display import (
     Anchor,
     Item,
@@ -35,8 +37,6 @@ from workers.engine.layout.display import (
     OutlineEntry,
     Owner,
 )
-from workers.engine.layout.fonts import needs_extra_fonts
-from workers.engine.layout.fonts.faces import Face
 from workers.engine.ports import Resources
 from workers.engine.tree.memo import DocumentMemo, Kind, Lifetime, TemplateMemo
 from workers.engine.tree.nodes import (

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from workers.engine.layout.fonts.faces import Face
-from workers.engine.layout.fonts.shaping import Cluster
+from workers.engine.fonts.faces import Face
+from workers.engine.fonts.shaping import Cluster
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import FormField, SourceNode
 from workers.engine.units import Color

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from workers.engine import fonts as house_fonts
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
-from workers.engine.layout import fonts as house_fonts
+from workers.engine.fonts.faces import Face
+from workers.engine.fonts.matching import FontRequest
+from workers.engine.fonts.properties import DescriptorRange, FontRefusedError
+from workers.engine.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
 from workers.engine.layout.context import Fonts
-from workers.engine.layout.fonts.faces import Face
-from workers.engine.layout.fonts.matching import FontRequest
-from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedError
-from workers.engine.layout.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
 from workers.engine.ports import FontFile, Resources
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.document import DeclaredFont
@@ -73,7 +73,8 @@ class DocumentFonts:
 
     def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
         """Return a memo that is freed with the fonts: one of an account may be replaced by another."""
-        return self._fonts.memos.setdefault(memo, TemplateMemo())
+        known: TemplateMemo = self._fonts.memos.setdefault(memo, TemplateMemo())
+        return known
 
 
 def _to_authoring_error(error: FontRefusedError) -> AuthoringError:

@@ -7,7 +7,7 @@ from itertools import accumulate
 from struct import Struct, calcsize, error, pack, unpack_from
 from typing import Final, NamedTuple
 
-from workers.engine.layout.fonts import Face
+from workers.engine.fonts import Face
 
 Component = tuple[int, int, int]  # a glyph ID, and its offset
 

@@ -11,6 +11,7 @@ from math import cos, radians, sin
 from operator import sub
 from typing import Any, Final, NamedTuple
 
+from workers.engine.fonts import Cluster, Face
 from workers.engine.layout.display import (
     Bands,
     Fill,
@@ -28,15 +29,7 @@ from workers.engine.layout.display import (
     TextRows,
     Widget,
 )
-from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.layout.images.drawable import Drawable
-from workers.engine.layout.prepared_images import PreparedImage
-from workers.engine.layout.svg.color_glyphs import (
-    DrawnGlyph,
-    draw_color_glyphs,
-    is_drawn_in_colors,
-)
-from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
     CanvasFile,
@@ -67,6 +60,13 @@ from workers.engine.paint.operators import (
 from workers.engine.paint.shaped_font import ShapedFont
 from workers.engine.paint.vector_images import VectorWriter
 from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.prepared_images import PreparedImage
+from workers.engine.svg.color_glyphs import (
+    DrawnGlyph,
+    draw_color_glyphs,
+    is_drawn_in_colors,
+)
+from workers.engine.svg.drawing import VectorImage
 from workers.engine.units import BLACK, Color
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii

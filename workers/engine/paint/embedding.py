@@ -12,10 +12,10 @@ from typing import Any, Final
 import uharfbuzz as hb
 
 from workers.engine.compression import compress
-from workers.engine.layout.fonts import Face, encodable_text
-from workers.engine.layout.fonts.ligatures import code_of
-from workers.engine.layout.prepared_images import PixelStream, PreparedImage
+from workers.engine.fonts import Face, encodable_text
+from workers.engine.fonts.ligatures import code_of
 from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
+from workers.engine.prepared_images import PixelStream, PreparedImage
 
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).
 _DROPPED: Final = frozenset(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from workers.engine.fonts import Face
 from workers.engine.layout.display import Item, Widget
-from workers.engine.layout.fonts import Face
 from workers.engine.paint.canvas_file import ALL_FONTS, CanvasFile
 from workers.engine.paint.content_stream import ContentStreamWriter, PdfResources
 from workers.engine.paint.objects import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from workers.engine.fonts import Face
 from workers.engine.layout.display import LaidOutDocument, OutlineEntry
-from workers.engine.layout.fonts import Face
 from workers.engine.paint.canvas_file import CanvasFile
 from workers.engine.paint.content_stream import ContentStreamWriter, PdfResources
 from workers.engine.paint.navigation import Navigation

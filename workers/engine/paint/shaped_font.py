@@ -15,7 +15,7 @@ from struct import pack
 from typing import Final
 
 from workers.engine.compression import compress
-from workers.engine.layout.fonts import Cluster, Face
+from workers.engine.fonts import Cluster, Face
 from workers.engine.paint.composites import Component, Composite, add_composites, join_glyphs
 from workers.engine.paint.embedding import (
     Subset,

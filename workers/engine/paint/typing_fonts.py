@@ -11,7 +11,7 @@ from typing import Final
 import uharfbuzz as hb
 
 from workers.engine.compression import compress
-from workers.engine.layout.fonts import Face
+from workers.engine.fonts import Face
 from workers.engine.paint.embedding import (
     make_tag,
     write_descriptor,

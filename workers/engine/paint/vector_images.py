@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from workers.engine.layout.fonts import Face
-from workers.engine.layout.prepared_images import PreparedImage
-from workers.engine.layout.svg.canvas import format_numbers
-from workers.engine.layout.svg.drawing import (
+from workers.engine.fonts import Face
+from workers.engine.paint.canvas_file import refer_to_font
+from workers.engine.paint.objects import ObjectPart, WrittenObject, write_deflated, write_dictionary
+from workers.engine.paint.shaped_font import ShapedFont
+from workers.engine.prepared_images import PreparedImage
+from workers.engine.svg.canvas import format_numbers
+from workers.engine.svg.drawing import (
     ExtGState,
     FormXObject,
     MeshShading,
@@ -19,9 +22,6 @@ from workers.engine.layout.svg.drawing import (
     TilingPattern,
     VectorImage,
 )
-from workers.engine.paint.canvas_file import refer_to_font
-from workers.engine.paint.objects import ObjectPart, WrittenObject, write_deflated, write_dictionary
-from workers.engine.paint.shaped_font import ShapedFont
 
 # Resources shared with the document: references to images, and fonts by face.
 FindImage = Callable[[PreparedImage], ObjectPart]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from workers.engine.colors import NAMED_COLORS
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.chart_checks import check_charts
-from workers.engine.syntax.colors import NAMED_COLORS
 from workers.engine.syntax.font_families import (
     FONT_FAMILIES,
     FURTHER_FAMILIES,

@@ -20,8 +20,8 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from workers.engine.colors import NAMED_COLORS, rgb_from_hex
 from workers.engine.syntax.addresses import find_web_address, read_link
-from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
 from workers.engine.syntax.font_families import GENERIC_FAMILIES
 from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
 from workers.engine.syntax.languages import read_language

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.tree.documents import evaluate
-from workers.engine.layout.lines.bidi import reorder, resolve_levels
+from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.tree.expressions.formats import Formats, get_formats
 from workers.engine.tree.expressions.runtime import ARITHMETIC, ExpressionError
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from workers.engine.syntax.colors import rgb_from_hex
+from workers.engine.colors import rgb_from_hex
 from workers.engine.units import Color, ColorSpace, relative_luminance
 
 PALETTE: Final = tuple(

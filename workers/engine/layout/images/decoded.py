@@ -9,7 +9,7 @@ from PIL import Image as Pillow
 
 from workers.engine.layout.images.colors import read_profile, to_srgb
 from workers.engine.layout.images.orientation import find_orientation
-from workers.engine.layout.prepared_images import (
+from workers.engine.prepared_images import (
     SMALLER,
     PixelStream,
     PreparedImage,

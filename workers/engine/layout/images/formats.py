@@ -12,7 +12,7 @@ from workers.engine.layout.images.decoded import prepare_decoded
 from workers.engine.layout.images.jpeg import prepare_jpeg
 from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
 from workers.engine.layout.images.webp import prepare_webp
-from workers.engine.layout.prepared_images import PreparedImage
+from workers.engine.prepared_images import PreparedImage
 
 
 @dataclass(frozen=True, slots=True)

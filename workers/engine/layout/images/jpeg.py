@@ -13,7 +13,7 @@ from PIL import ImageCms
 
 from workers.engine.layout.images.colors import read_profile, to_srgb
 from workers.engine.layout.images.orientation import find_orientation
-from workers.engine.layout.prepared_images import (
+from workers.engine.prepared_images import (
     MAX_DECODED_PIXELS,
     Matrix,
     PixelStream,

@@ -7,7 +7,7 @@ from typing import Final
 
 from PIL import Image as Pillow
 
-from workers.engine.layout.prepared_images import DECODER_ERRORS, UPRIGHT, Matrix
+from workers.engine.prepared_images import DECODER_ERRORS, UPRIGHT, Matrix
 
 # From the stored unit square to the displayed one, by the value of the orientation tag.
 _ORIENTATIONS: Final[dict[int, Matrix]] = {

@@ -20,7 +20,7 @@ from workers.engine.layout.images.colors import (
 )
 from workers.engine.layout.images.decoded import narrow_gray, pack_with_mask
 from workers.engine.layout.images.orientation import read_orientation
-from workers.engine.layout.prepared_images import (
+from workers.engine.prepared_images import (
     MAX_DECODED_PIXELS,
     SMALLER,
     UPRIGHT,

@@ -6,7 +6,7 @@ import struct
 from typing import Final
 
 from workers.engine.layout.images.decoded import check_pixels, prepare_decoded
-from workers.engine.layout.prepared_images import PreparedImage, UndrawableError
+from workers.engine.prepared_images import PreparedImage, UndrawableError
 
 STILL: Final = "Save one of its pictures as an image of its own."
 _ANIMATED: Final = 0x02  # flag of the extended header (RFC 9649, 2.7)

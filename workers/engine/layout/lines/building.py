@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from workers.engine.bidi import reorder
 from workers.engine.layout.context import EPSILON
-from workers.engine.layout.lines.bidi import reorder
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     BoxPosition,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from workers.engine.fonts.faces import Face
 from workers.engine.layout.context import PageCanvas
 from workers.engine.layout.display import (
     Fill,
@@ -15,7 +16,6 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
 )
-from workers.engine.layout.fonts.faces import Face
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,

@@ -10,12 +10,12 @@ from itertools import accumulate, compress, pairwise
 from operator import add
 from typing import Final
 
+from workers.engine.bidi import CONTROLS, join_isolates, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
+from workers.engine.fonts import JoinedTexts
+from workers.engine.fonts.faces import Face
 from workers.engine.layout.context import LayoutContext, Region
-from workers.engine.layout.fonts import JoinedTexts
-from workers.engine.layout.fonts.faces import Face
-from workers.engine.layout.lines.bidi import CONTROLS, join_isolates, resolve_levels
 from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (
     AtomicInline,

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from workers.engine.bidi import CONTROLS, reorder, resolve_levels
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.lines import GlyphStyle, make_glyph_style
-from workers.engine.layout.lines.bidi import CONTROLS, reorder, resolve_levels
 from workers.engine.layout.lines.phrases import text_measurer
 from workers.engine.tree.nodes import (
     CellContent,

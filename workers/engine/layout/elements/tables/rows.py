@@ -16,6 +16,7 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 from workers.engine.characters import has_right_to_left
+from workers.engine.fonts import needs_shaping
 from workers.engine.layout.blocks.boxes import draw_border
 from workers.engine.layout.blocks.stacks import lay_out_stack
 from workers.engine.layout.context import (
@@ -28,7 +29,6 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import Fill, Owner, TextRows
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan
-from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines import make_glyphs
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (

@@ -1,0 +1,532 @@
+"""Faces: coverage, metrics and text encoding of one font."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from itertools import compress, filterfalse
+from operator import add
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+import uharfbuzz as hb
+
+from workers.engine.fonts.ligatures import (
+    Ligatures,
+    expand,
+    find_ligatures,
+    write_codes,
+)
+
+_KERNING_ONLY: Final = {"kern": True, "liga": False, "clig": False, "calt": False, "ccmp": False}
+
+_ASCII: Final = frozenset(map(chr, range(0x20, 0x7F)))
+
+T = TypeVar("T")
+Features = tuple[tuple[str, int], ...]  # of OpenType, with their values
+
+_MAX_CACHED_WORDS: Final = 20_000  # per face, some 4 MB of each kind; a book has some 10,000
+_MAX_CACHED_NUMBERS: Final = 2_000  # patterns per face
+_MAX_CACHED_PAIRS: Final = 50_000  # of characters per face; the text of one language has some 1,000
+# Features that HarfBuzz applies by default; ligatures are switched off here.
+_ON_BY_DEFAULT: Final = frozenset({"kern", "ccmp", "locl", "mark", "mkmk", "rlig", "rclt"})
+_MAX_CACHED_FEATURE_SETS: Final = 32  # per face
+_MAX_CACHED_LENGTH: Final = 100  # characters: longer texts seldom recur
+
+# Default ignorable characters: unused soft hyphens, joiners, bidirectional controls,
+# variation selectors, tags.
+_DEFAULT_IGNORABLE: Final = "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+_IGNORABLE: Final = re.compile(f"[{_DEFAULT_IGNORABLE}]")
+# Latin letters, punctuation, currency signs and the minus, without the soft hyphen.
+_SIMPLE: Final = re.compile(
+    r"[ -~\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027\u202f\u2030-\u205e\u20a0-\u20c0\u2212]*"
+)
+# A code is one UTF-16 unit, so a supplementary character is encoded as U+FFFD.
+# Stand-ins for ligatures are encoded, so they are not among these.
+_BEYOND: Final = "\ud800-\udfff\U00010000-\U0010efff\U0010f400-\U0010ffff"
+_SUPPLEMENTARY: Final = re.compile(f"[{_BEYOND}]")
+_NOT_ENCODED: Final = re.compile(f"[{_DEFAULT_IGNORABLE}{_BEYOND}]")
+_WITH_LIGATURES: Final = {**_KERNING_ONLY, "liga": True}
+_KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern matches: brackets of text are escaped
+
+_SPACE: Final = b"\0 "  # its code
+_ESCAPED: Final = re.compile(rb"[\\()\r]")
+
+_ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
+_BY_ITSELF: Final = b"by itself"  # of texts whose operand depends on their digits
+_NOT_ZERO: Final = re.compile("[1-9]")
+
+# Figures are never kerned, so that they align in columns.
+_FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Traits of a font by design, beside its metrics."""
+
+    is_bold: bool = False
+    is_italic: bool = False
+    is_emboldened: bool = False  # synthesised bold (CSS Fonts 4, font-synthesis)
+    is_general: bool = True  # has Latin, Greek and Cyrillic
+    is_ideographic: bool = False
+    is_custom: bool = False  # an account's, with any scripts
+
+
+class Face:
+    """One font, of the product or of an account. Metrics are in em: multiply by the font size for points.
+
+    The code of a character is its UTF-16 unit, and the embedded font maps codes to glyphs, so copied
+    text is exactly what was written, even where two characters share a glyph (decision 495). Text
+    that `needs_shaping` is encoded by its glyphs instead (shaping.py).
+    """
+
+    shapes = True
+
+    def __init__(self, family: str, hb_face: Any, *, name: str, traits: Traits) -> None:
+        self.family = family
+        self.name = name  # as in the file
+        self.is_general = traits.is_general
+        self.is_ideographic = traits.is_ideographic
+        self.is_bold = traits.is_bold
+        self.is_italic = traits.is_italic
+        self.is_emboldened = traits.is_emboldened
+        self.is_own = traits.is_custom
+        self.is_colored = bool(hb_face.has_color_paint or hb_face.has_color_layers)
+        self._caches: dict[object, Callable[..., Any]] = {}
+        self.hb_face: Any = hb_face
+        self.hb_font: Any = hb.Font(self.hb_face)
+        self.units: int = self.hb_face.upem
+        self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
+        # The product's text fonts have all of ASCII; one of an account may have emoji only.
+        self._has_ascii = not self.is_own or self._covered.issuperset(_ASCII)
+        self._widths: dict[str, float] = {}
+        self._codes: dict[str, bytes] = {}
+        self._operands: dict[str, bytes] = {}
+        self._numbers: dict[bytes, _Number] = {}
+        extents = self.hb_font.get_font_extents("ltr")
+        self.ascent: float = extents.ascender / self.units
+        self.descent: float = -extents.descender / self.units
+        self.cap_height = self._metric(hb.OTMetricsTag.CAP_HEIGHT)
+        self.x_height = self._metric(hb.OTMetricsTag.X_HEIGHT)
+        self.underline_position = self._metric(hb.OTMetricsTag.UNDERLINE_OFFSET)
+        self.underline_thickness = self._metric(hb.OTMetricsTag.UNDERLINE_SIZE)
+        self.strike_position = self._metric(hb.OTMetricsTag.STRIKEOUT_OFFSET)
+
+    def with_cache(self, function: Callable[..., T], *, max_entries: int) -> Callable[..., T]:
+        """Return `function` with this face as its first argument and a cache that is freed with the face."""
+        found = self._caches.get(function)
+        if found is None:
+            found = self._caches[function] = lru_cache(maxsize=max_entries)(partial(function, self))
+        return cast("Callable[..., T]", found)
+
+    def clear_caches(self) -> None:
+        """Clear the caches, so that the face can be freed; it stays usable."""
+        self._caches.clear()
+        for name in ("_pattern_widths", "_pattern_operands"):  # they refer to the face
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _pattern_widths(self) -> _PatternCache:
+        return _PatternCache(self._measure_pattern)
+
+    @cached_property
+    def _pattern_operands(self) -> _PatternCache:
+        return _PatternCache(self._encode_pattern)
+
+    @cached_property
+    def glyphs(self) -> dict[str, int]:
+        """The glyph index by character (OpenType, cmap)."""
+        find = self.hb_font.get_nominal_glyph
+        return {char: find(ord(char)) for char in self._covered}
+
+    @cached_property
+    def advances(self) -> _Advances:
+        """The advance width by character, in font units (OpenType, hmtx)."""
+        return _Advances(self.hb_font, self.glyphs)
+
+    @cached_property
+    def _kerns(self) -> _Kerns:
+        return _Kerns(self.hb_font, self.advances)
+
+    def __repr__(self) -> str:
+        """Return the name of the face."""
+        return f"Face({self.name})"
+
+    def measure(self, text: str) -> float:
+        """Return the advance width of `text` in em, kerned; the result is cached."""
+        width = self._widths.get(text)
+        if width is None:
+            number = self._find_number(text)
+            if number is not None:
+                return number.width
+            width = self._measure(text)
+            if len(text) > _MAX_CACHED_LENGTH:
+                return width
+            if len(self._widths) >= _MAX_CACHED_WORDS:
+                self._widths.clear()
+            self._widths[text] = width
+        return width
+
+    def measure_all(self, texts: Sequence[str]) -> list[float]:
+        """Return the advance widths of many texts, as `measure` does of each."""
+        patterns = self._find_patterns("\n".join(texts), len(texts))
+        if patterns is None:
+            return [*map(self.measure, texts)]
+        return [*map(self._pattern_widths.__getitem__, patterns)]
+
+    def measure_words(self, words: Sequence[str]) -> list[float]:
+        """Return the advance width of each word in em."""
+        # They recur, so that one pass over what is known mostly suffices.
+        widths = list(map(self._widths.get, words))
+        if None in widths:
+            return [
+                self.measure(word) if width is None else width
+                for word, width in zip(words, widths, strict=True)
+            ]
+        return cast("list[float]", widths)
+
+    def _measure(self, text: str) -> float:
+        units = sum(map(self.advances.__getitem__, text))
+        if not _FIGURES.fullmatch(text):
+            units += sum(map(self._kerns.__getitem__, map(add, text, text[1:])))
+        return units / self.units
+
+    def _find_number(self, text: str) -> _Number | None:
+        """Return what is common to all texts that differ from `text` in their digits only.
+
+        None for a text without a digit, and in a face whose figures are not equally wide. The
+        amounts of a statement are all different, and have a handful of patterns.
+        """
+        if text.isascii():
+            pattern = text.encode().translate(_ZEROS)
+        elif _FIGURES.fullmatch(text):  # such as −1,250.00 or 1 250,00 €
+            pattern = _NOT_ZERO.sub("0", text).encode()
+        else:
+            return None
+        number = self._numbers.get(pattern)
+        if number is None:
+            if b"0" not in pattern or len(text) > _MAX_CACHED_LENGTH or not self._has_equal_figures:
+                return None
+            zeros = pattern.decode()
+            is_plain = self._write_operand(zeros) == _write_plain(zeros)
+            if len(self._numbers) >= _MAX_CACHED_NUMBERS:
+                self._numbers.clear()
+            number = self._numbers[pattern] = _Number(self._measure(zeros), is_plain)
+        return number
+
+    def _find_patterns(self, joined: str, count: int) -> list[bytes] | None:
+        """Return the texts in `count` lines with zeros for their digits, in one go.
+
+        None where some of them are not ASCII, hold a line end, or have figures of several widths.
+        """
+        if not joined.isascii() or not self._has_equal_figures:
+            return None
+        patterns = joined.encode().translate(_ZEROS).split(b"\n")
+        return patterns if len(patterns) == count else None
+
+    def _measure_pattern(self, pattern: bytes) -> float:
+        return self._measure(pattern.decode())
+
+    def _encode_pattern(self, pattern: bytes) -> bytes | None:
+        """Return what all texts of a pattern are encoded as, None for their characters as they are.
+
+        `_BY_ITSELF` where it depends on the digits: kerned or escaped text with a number.
+        """
+        text = pattern.decode()
+        operand = self._write_operand(text)
+        if operand == _write_plain(text):
+            return None
+        return _BY_ITSELF if b"0" in pattern else operand
+
+    @cached_property
+    def _has_equal_figures(self) -> bool:
+        return len({self.advances[figure] for figure in "0123456789"}) == 1
+
+    def kern(self, first: str, second: str) -> float:
+        """Return the kern between two characters in em, mostly 0."""
+        return self._kerns[first + second] / self.units
+
+    def depth(self, text: str) -> float:
+        """Return how far the ink of a text reaches below the baseline, in em."""
+        found = (self.hb_font.get_glyph_extents(self.glyphs.get(char, 0)) for char in text)
+        return max((-(box.y_bearing + box.height) for box in found if box), default=0) / self.units
+
+    def encode(self, text: str) -> bytes:
+        """Return `text` as the operand of Tj, or of TJ where pairs are kerned (ISO 32000-1 9.4.3)."""
+        operand = self._operands.get(text)
+        if operand is None:
+            number = self._find_number(text)
+            if number is not None and number.is_plain:
+                return _write_plain(text)
+            operand = self._write_operand(text)
+            if len(text) <= _MAX_CACHED_LENGTH:
+                if len(self._operands) >= _MAX_CACHED_WORDS:
+                    self._operands.clear()
+                self._operands[text] = operand
+        return operand
+
+    def encode_all(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the operands of many texts, as `encode` does of each."""
+        joined = "\n".join(texts)
+        patterns = self._find_patterns(joined, len(texts))
+        if patterns is None:
+            return [*map(self.encode, texts)]
+        operands = _write_plain(joined).replace(b"\0\n", b")\n(").split(b"\n")
+        others = [*map(self._pattern_operands.__getitem__, patterns)]
+        for at in compress(range(len(others)), others):
+            other = others[at]
+            operands[at] = self.encode(texts[at]) if other is _BY_ITSELF else other
+        return operands
+
+    def _write_operand(self, text: str) -> bytes:
+        if _FIGURES.fullmatch(text):
+            return b"(" + _write_string(text) + b")"
+        codes = _SPACE.join(map(self._encode_word, text.split(" ")))
+        if b")" in codes and _KERNED.search(codes):
+            return b"[(" + codes + b")]"
+        return b"(" + codes + b")"
+
+    def encode_justified(self, text: str, adjustment: float) -> bytes:
+        """Return `text` as the operand of TJ, its spaces wider by `adjustment` thousandths of an em.
+
+        Word spacing is for spaces of one byte only (ISO 32000-1, 9.3.3).
+        """
+        gap = _SPACE + b")%d(" % -round(adjustment)
+        return b"[(" + gap.join(map(self._encode_word, text.split(" "))) + b")]"
+
+    def append_space(self, operand: bytes) -> bytes:
+        """Return the operand of a text with a space at its end."""
+        end = b")]" if operand[-1:] == b"]" else b")"
+        return operand[: -len(end)] + _SPACE + end
+
+    def _encode_word(self, word: str) -> bytes:
+        """Return the inside of a string operand; a kern ends the string and starts another."""
+        codes = self._codes.get(word)
+        if codes is None:
+            codes = self._write_kerned(word)
+            if len(word) <= _MAX_CACHED_LENGTH:
+                if len(self._codes) >= _MAX_CACHED_WORDS:
+                    self._codes.clear()
+                self._codes[word] = codes
+        return codes
+
+    def _write_kerned(self, word: str) -> bytes:
+        kerns = list(map(self._kerns.__getitem__, map(add, word, word[1:])))
+        if not any(kerns):
+            return _write_string(word)
+        written = []
+        start = 0
+        for end, kern in enumerate(kerns, start=1):
+            if kern:
+                written.append(_write_string(word[start:end]))
+                written.append(b")%d(" % -round(kern * 1000 / self.units))
+                start = end
+        written.append(_write_string(word[start:]))
+        return b"".join(written)
+
+    def covers(self, char: str) -> bool:
+        """Return whether the face has a glyph for `char`, or `char` needs none."""
+        return char in self._covered or _IGNORABLE.match(char) is not None
+
+    def draws_simply(self, text: str) -> bool:
+        """Return whether the face draws all of `text` itself, a glyph for each character from left to right.
+
+        False for some texts of which this holds: it is a quick answer for words and numbers.
+        """
+        return (self._has_ascii and text.isascii()) or (
+            _SIMPLE.fullmatch(text) is not None and self._covered.issuperset(text)
+        )
+
+    def covers_all(self, text: str) -> bool:
+        """Return whether the face can draw all of `text`."""
+        if self._has_ascii and text.isascii() and text.isprintable():
+            return True
+        return all(map(_IGNORABLE.match, filterfalse(self._covered.__contains__, text)))
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """The tags of the OpenType features that the font has for any script (GSUB and GPOS)."""
+        face = self.hb_face
+        found: set[str] = {"kern"} if "kern" in face.table_tags else set()
+        for table in ("GSUB", "GPOS"):
+            for script in range(len(face.get_table_script_tags(table))):
+                found.update(face.get_language_feature_tags(table, script))
+        return frozenset(found)
+
+    def find_supported_features(self, features: Features) -> Features:
+        """Return the features that the font has; `tnum` only where its figures are not tabular already."""
+        return (
+            self.with_cache(_find_supported_features, max_entries=_MAX_CACHED_FEATURE_SETS)(
+                features
+            )
+            if features
+            else ()
+        )
+
+    @cached_property
+    def ligatures(self) -> Ligatures | None:
+        """The common ligatures, None without any that differ from their letters."""
+        found = find_ligatures(self)
+        if found is not None:
+            for stand_in, glyph in found.glyphs.items():
+                self.advances[stand_in] = self.hb_font.get_glyph_h_advance(glyph)
+            self._kerns.ligatures = found
+        return found
+
+    def find_missing_features(self, features: Features) -> list[str]:
+        """Return the tags of the enabled features that the font lacks.
+
+        Figures may be tabular or lining by design, and few fonts have contextual ligatures beside
+        the common ones, so those tags are never missing.
+        """
+        by_design = ("tnum", "lnum", "clig")
+        return [
+            tag
+            for tag, value in features
+            if value and tag not in self.features and tag not in by_design
+        ]
+
+    def find_missing(self, text: str) -> str:
+        """Return the distinct characters of `text` that the face cannot draw, in order."""
+        return "".join(dict.fromkeys(char for char in text if not self.covers(char)))
+
+    @cached_property
+    def bounding_box(self) -> tuple[int, int, int, int]:
+        """The bounding box of all glyphs in thousandths of an em: left, bottom, right, top (OpenType, head)."""
+        head = self.table("head")
+        corners = (int.from_bytes(head[at : at + 2], "big", signed=True) for at in (36, 38, 40, 42))
+        left, bottom, right, top = (round(1000 * value / self.units) for value in corners)
+        return left, bottom, right, top
+
+    @cached_property
+    def italic_angle(self) -> float:
+        """The slant in degrees counter-clockwise, negative to the right (OpenType, post)."""
+        return int.from_bytes(self.table("post")[4:8], "big", signed=True) / 65536
+
+    def table(self, tag: str) -> bytes:
+        """Return one table of the font file."""
+        data: bytes = self.hb_face.reference_table(tag).data
+        return data
+
+    def _metric(self, tag: Any) -> float:
+        return float(self.hb_font.get_metric_position_with_fallback(tag)) / self.units
+
+
+def encodable_text(text: str) -> str:
+    """Return the characters that are encoded for `text`: default ignorable ones are removed."""
+    if text.isascii() or not _NOT_ENCODED.search(text):
+        return text
+    return _SUPPLEMENTARY.sub("\ufffd", _IGNORABLE.sub("", text))
+
+
+def _write_string(text: str) -> bytes:
+    """Return the inside of a PDF string (ISO 32000-1 7.3.4.2)."""
+    codes = write_codes(encodable_text(text))
+    return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    # A reader would take a carriage return in a string for a line feed.
+    return b"\\r" if match[0] == b"\r" else b"\\" + match[0]
+
+
+def _write_plain(text: str) -> bytes:
+    """Return text without kerns and escapes as the operand of Tj."""
+    return b"(" + write_codes(text) + b")"
+
+
+def _is_drawn(code: int) -> bool:
+    return code >= 0x20 and not 0x7F <= code < 0xA0  # controls have no glyph
+
+
+def _find_supported_features(face: Face, features: Features) -> Features:
+    usable = tuple(
+        (tag, value)
+        for tag, value in features
+        if tag in face.features and (value or tag in _ON_BY_DEFAULT)
+    )
+    others = tuple((tag, value) for tag, value in usable if tag != "tnum")
+    return others if len(others) < len(usable) and _has_tabular_figures(face, others) else usable
+
+
+def _has_tabular_figures(face: Face, features: Features) -> bool:
+    """Return whether all figures are equally wide with these features."""
+    buffer: Any = hb.Buffer()
+    buffer.add_str("0123456789")
+    buffer.guess_segment_properties()
+    chosen = {tag: value for tag, value in features if tag not in ("frac", "afrc", "ordn")}
+    hb.shape(face.hb_font, buffer, {**chosen, "kern": False})
+    return len({position.x_advance for position in buffer.glyph_positions}) == 1
+
+
+class _Number(NamedTuple):
+    """The width of a number in em, and whether it is encoded without kerns and escapes."""
+
+    width: float
+    is_plain: bool
+
+
+class _PatternCache(dict[bytes, Any]):
+    """Results by the pattern of a text: a column of amounts has a handful, one of names many."""
+
+    def __init__(self, compute: Callable[[bytes], Any]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, pattern: bytes) -> Any:
+        result = self._compute(pattern)
+        if len(pattern) <= _MAX_CACHED_LENGTH:
+            if len(self) >= _MAX_CACHED_WORDS:
+                self.clear()
+            self[pattern] = result
+        return result
+
+
+class _Advances(dict[str, int]):
+    """Advance widths by character; a missing one is as wide as the glyph .notdef."""
+
+    def __init__(self, font: Any, glyphs: dict[str, int]) -> None:
+        super().__init__(
+            (char, 0 if _IGNORABLE.match(char) else font.get_glyph_h_advance(glyph))
+            for char, glyph in glyphs.items()
+        )
+        self._empty_box: int = font.get_glyph_h_advance(0)
+
+    def __missing__(self, char: str) -> int:
+        if _IGNORABLE.match(char):
+            return 0
+        return (
+            self.get("\ufffd", self._empty_box) if _SUPPLEMENTARY.match(char) else self._empty_box
+        )
+
+
+class _Kerns(dict[str, int]):
+    """Kerns by pair of characters, in font units."""
+
+    def __init__(self, font: Any, advances: _Advances) -> None:
+        super().__init__()
+        self._font = font
+        self._advances = advances
+        self.ligatures: Ligatures | None = None
+
+    def __missing__(self, pair: str) -> int:
+        if len(self) >= _MAX_CACHED_PAIRS:
+            self.clear()
+        kern = self[pair] = self._compute(pair)
+        return kern
+
+    def _compute(self, pair: str) -> int:
+        first, second = pair[0], pair[1]
+        if " " in pair or first.isdigit() or second.isdigit() or _NOT_ENCODED.search(pair):
+            return 0
+        buffer: Any = hb.Buffer()
+        letters = expand(pair, self.ligatures)
+        buffer.add_str(letters)
+        buffer.guess_segment_properties()
+        hb.shape(self._font, buffer, _KERNING_ONLY if letters == pair else _WITH_LIGATURES)
+        positions = buffer.glyph_positions
+        if len(positions) != 2:
+            return 0
+        advance: int = positions[0].x_advance
+        return advance - self._advances[first]

@@ -1,0 +1,116 @@
+"""State of one conversion, and the user space that an element is drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from workers.engine.prepared_images import Matrix, PreparedImage
+from workers.engine.svg.canvas import Canvas
+from workers.engine.svg.limits import DrawingBudget
+from workers.engine.svg.paths import Segments
+from workers.engine.svg.reader import SvgElement
+from workers.engine.svg.shapes import find_segments
+from workers.engine.svg.styles import INITIAL, SvgStyle, font_size, resolve_style
+from workers.engine.svg.stylesheets import RuleIndex
+from workers.engine.svg.values import Box, Viewport, multiply_matrices
+
+_CACHED_SHAPES: Final = frozenset({"path", "polyline", "polygon"})
+_SHAPE_ONLY: Final = {
+    "fill": "white",
+    "fill-opacity": "1",
+    "filter": "none",
+    "mask": "none",
+    "opacity": "1",
+    "stroke": "none",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UserSpace:
+    """A user coordinate system (SVG 2 §8.3): canvas, matrix to form space, and viewport.
+
+    `alpha` is an opacity that the single mark drawn here applies itself.
+    """
+
+    canvas: Canvas
+    matrix: Matrix
+    viewport: Viewport
+    depth: int = 0
+    alpha: float = 1.0
+
+    def transformed(self, matrix: Matrix) -> UserSpace:
+        """Return the user space inside a transform."""
+        return replace(self, matrix=multiply_matrices(self.matrix, matrix))
+
+    def on_canvas(self, canvas: Canvas) -> UserSpace:
+        """Return the same user space on another canvas."""
+        return replace(self, canvas=canvas, alpha=1.0)
+
+    def viewport_for(self, style: SvgStyle) -> Viewport:
+        """Return the viewport with the font size of a style, to resolve lengths."""
+        return self.viewport._replace(font_size=font_size(style))
+
+
+@dataclass(frozen=True, slots=True)
+class PaintContext:
+    """The context element of `context-fill` and `context-stroke` (SVG 2 §13.2)."""
+
+    style: SvgStyle
+    find_bounding_box: Callable[[], Box | None]
+    space: UserSpace
+    outer: PaintContext | None
+
+
+@dataclass(slots=True)
+class Conversion:
+    """One conversion: elements by id, style sheet, budget, and omitted features."""
+
+    elements_by_id: dict[str, SvgElement]
+    sheet: RuleIndex
+    budget: DrawingBudget
+    prepare: Callable[[bytes], PreparedImage]
+    omitted: dict[str, None]
+    unit: float  # form units in a CSS px
+    active_elements: set[SvgElement] = field(
+        default_factory=set
+    )  # referenced elements that are being drawn
+    styles: dict[SvgElement, SvgStyle] = field(default_factory=dict)
+    segments: dict[SvgElement, Segments] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)  # characters without a glyph in any font
+    context: PaintContext | None = None  # of the `use` or marker being drawn
+    is_clipping: bool = False  # the geometry is drawn, not its paint
+
+    def omit(self, what: str) -> None:
+        """Record a feature that is not drawn."""
+        self.omitted[what] = None
+
+    def segments_of(self, element: SvgElement, viewport: Viewport) -> Segments:
+        """Return the path of a shape; long path data are parsed once, however often they are drawn."""
+        cached = self.segments.get(element)
+        if cached is None:
+            cached = find_segments(element, viewport)
+            if element.tag in _CACHED_SHAPES:
+                self.segments[element] = cached
+        return cached
+
+    def style_within(self, element: SvgElement, parent: SvgStyle) -> SvgStyle:
+        """Return the computed style of an element inside a parent style, as for the content of `use`."""
+        return self._as_clip_style(resolve_style(element, parent, self.sheet))
+
+    def style_of(self, element: SvgElement) -> SvgStyle:
+        """Return the computed style of an element at its place in the file."""
+        return self._as_clip_style(self._resolve(element))
+
+    def _resolve(self, element: SvgElement) -> SvgStyle:
+        cached = self.styles.get(element)
+        if cached is None:
+            parent = INITIAL if element.parent is None else self._resolve(element.parent)
+            cached = self.styles[element] = resolve_style(element, parent, self.sheet)
+        return cached
+
+    def _as_clip_style(self, style: SvgStyle) -> SvgStyle:
+        return (
+            style | _SHAPE_ONLY | {"fill-rule": style["clip-rule"]} if self.is_clipping else style
+        )

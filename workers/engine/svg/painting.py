@@ -1,0 +1,238 @@
+"""Painting of shapes: fill and stroke with colours, gradients and patterns (SVG 2 §13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from workers.engine.prepared_images import Matrix
+from workers.engine.svg.canvas import Canvas, format_number, format_numbers, uniform_scale
+from workers.engine.svg.conversion import Conversion, UserSpace
+from workers.engine.svg.drawing import TilingPattern
+from workers.engine.svg.gradients import TAGS, GradientPaint, build_paint
+from workers.engine.svg.paths import Segments, find_box
+from workers.engine.svg.reader import SvgElement
+from workers.engine.svg.styles import SvgStyle, find_color, font_size, opacity
+from workers.engine.svg.values import (
+    RGB,
+    Box,
+    read_fallback,
+    to_color,
+    to_length,
+    to_lengths,
+    to_number,
+    to_reference,
+)
+
+SolidColor = tuple[RGB, float]
+AnyPaint = SolidColor | GradientPaint | TilingPattern
+BuildTilingPattern = Callable[[SvgElement, Box | None, UserSpace], TilingPattern | None]
+
+_CONTEXT: Final = {"context-fill": "fill", "context-stroke": "stroke"}
+_CAPS: Final = {"round": 1, "square": 2}
+_JOINS: Final = {"round": 1, "bevel": 2}
+_MAX_DASHES: Final = 64
+_MAX_FLAT_SEGMENTS: Final = 4  # segments of a shape that may be a mere line
+_MIN_DASH: Final = 0.02  # form units: finer ones are invisible and cost a viewer minutes
+
+
+class Painter:
+    """Paints the shapes of one drawing; `build_pattern` returns the pattern of a `pattern` element."""
+
+    def __init__(self, conversion: Conversion, build_pattern: BuildTilingPattern) -> None:
+        self._conversion = conversion
+        self._build_pattern = build_pattern
+
+    def paint(self, segments: Segments, style: SvgStyle, space: UserSpace) -> None:
+        """Fill and stroke a shape."""
+        if not segments or style["visibility"] != "visible":
+            return
+        box: list[Box | None] = []
+
+        def find_bounding_box() -> Box | None:
+            if not box:
+                box.append(find_box(segments))
+            return box[0]
+
+        fill = self.find_paint(style, "fill", find_bounding_box, space)
+        if (
+            len(segments) <= _MAX_FLAT_SEGMENTS
+            and fill is not None
+            and _is_flat(find_bounding_box())
+        ):
+            fill = None  # PDF paints the interior of a degenerate shape as a hairline
+        stroke = self.find_paint(style, "stroke", find_bounding_box, space)
+        is_stroked_first = style["paint-order"].startswith(("stroke", "markers stroke"))
+        if is_stroked_first:
+            self.stroke(segments, style, space, stroke)
+        self._fill(segments, style, space, fill)
+        if not is_stroked_first:
+            self.stroke(segments, style, space, stroke)
+
+    def find_paint(
+        self,
+        style: SvgStyle,
+        name: str,
+        find_bounding_box: Callable[[], Box | None],
+        space: UserSpace,
+    ) -> AnyPaint | None:
+        """Return the paint of `fill` or `stroke`, None for none."""
+        value = style[name]
+        if value.lower() in _CONTEXT:
+            return self._find_context_paint(_CONTEXT[value.lower()])
+        reference = to_reference(value)
+        if reference is None:
+            external_fallback = read_fallback(value)
+            if external_fallback is None:
+                return find_color(style, name)
+            if not external_fallback:
+                self._conversion.omit(f"a {name} that is outside of the file")
+            return _parse_color(external_fallback, style)
+        element_id, fallback = reference
+        element = self._conversion.elements_by_id.get(element_id)
+        if element is None or element.tag not in TAGS | {"pattern"}:
+            if not fallback:
+                self._conversion.omit(f"the {name} #{element_id[:40]}, which is not in the file")
+            return _parse_color(fallback, style)
+        if element.tag == "pattern":
+            return self._build_pattern(element, find_bounding_box(), space) or _parse_color(
+                fallback, style
+            )
+        return build_paint(
+            element,
+            box=find_bounding_box(),
+            matrix=space.matrix,
+            viewport=space.viewport_for(style),
+            area=space.canvas.box,
+            conversion=self._conversion,
+            fallback=_parse_color(fallback, style),
+        )
+
+    def _find_context_paint(self, name: str) -> AnyPaint | None:
+        """Return the paint of the context element, at its own place; None without one."""
+        conversion, context = self._conversion, self._conversion.context
+        if context is None:
+            return None
+        conversion.context = context.outer
+        paint = self.find_paint(context.style, name, context.find_bounding_box, context.space)
+        conversion.context = context
+        return paint
+
+    def _fill(
+        self, segments: Segments, style: SvgStyle, space: UserSpace, paint: AnyPaint | None
+    ) -> None:
+        operator = b"f*\n" if style["fill-rule"] == "evenodd" else b"f\n"
+
+        def draw(canvas: Canvas) -> None:
+            canvas.draw_path(segments, space.matrix, operator)
+
+        apply_paint(space, paint, opacity(style, "fill-opacity"), draw, is_stroke=False)
+
+    def stroke(
+        self, segments: Segments, style: SvgStyle, space: UserSpace, paint: AnyPaint | None
+    ) -> None:
+        """Stroke a shape."""
+        if paint is None:
+            return
+        viewport = space.viewport_for(style)
+        width = to_length(style["stroke-width"], viewport.diagonal, viewport.font_size)
+        width = 1.0 if width is None else width
+        if width <= 0:
+            return
+        scale = uniform_scale(space.matrix)
+        if style["vector-effect"] == "non-scaling-stroke":
+            scale = self._conversion.unit
+        matrix, shear = space.matrix, None
+        if scale is None:
+            scale, matrix, shear = _split_scale(space.matrix)
+        if not scale > 0:
+            return
+
+        def draw(canvas: Canvas) -> None:
+            if shear is not None:
+                canvas.save()
+                canvas.write(b"%b cm\n" % format_numbers(shear))
+            set_stroke_state(canvas, style, space, width, scale)
+            canvas.draw_path(segments, matrix, b"S\n")
+            if shear is not None:
+                canvas.restore()
+
+        apply_paint(space, paint, opacity(style, "stroke-opacity"), draw, is_stroke=True)
+
+
+def _is_flat(box: Box | None) -> bool:
+    return box is not None and (box[0] == box[2] or box[1] == box[3])
+
+
+def _parse_color(text: str, style: SvgStyle) -> SolidColor | None:
+    return to_color(style["color"] if text.lower() == "currentcolor" else text)
+
+
+def apply_paint(
+    space: UserSpace,
+    paint: AnyPaint | None,
+    alpha: float,
+    draw: Callable[[Canvas], None],
+    *,
+    is_stroke: bool,
+) -> None:
+    """Set a paint on the canvas and let `draw` write the marks."""
+    canvas, alpha = space.canvas, alpha * space.alpha
+    if paint is None or alpha <= 0:
+        return
+    if isinstance(paint, TilingPattern):
+        canvas.set_pattern(paint, is_stroke=is_stroke)
+        canvas.set_opacity(alpha, alpha)
+        draw(canvas)
+    elif not isinstance(paint, GradientPaint):
+        color, own = paint
+        if own * alpha > 0:
+            canvas.set_color(color, is_stroke=is_stroke)
+            canvas.set_opacity(alpha * own, alpha * own)
+            draw(canvas)
+    elif paint.mask is None:
+        canvas.set_pattern(paint.gradient, is_stroke=is_stroke)
+        canvas.set_opacity(alpha * paint.opacity, alpha * paint.opacity)
+        draw(canvas)
+    else:
+        mask = paint.mask
+        canvas.save()
+        canvas.set_mask(canvas.draw_group(lambda c: c.draw_shading(mask)), is_luminosity=True)
+        canvas.set_pattern(paint.gradient, is_stroke=is_stroke)
+        canvas.set_opacity(alpha, alpha)
+        draw(canvas)
+        canvas.restore()
+
+
+def set_stroke_state(
+    canvas: Canvas, style: SvgStyle, space: UserSpace, width: float, scale: float
+) -> None:
+    """Set line width, cap, join and dash."""
+    canvas.set_parameter("width", b"%b w\n" % format_number(width * scale))
+    canvas.set_parameter("cap", b"%d J\n" % _CAPS.get(style["stroke-linecap"], 0))
+    canvas.set_parameter("join", b"%d j\n" % _JOINS.get(style["stroke-linejoin"], 0))
+    limit = max(1.0, to_number(style["stroke-miterlimit"], 4.0))
+    canvas.set_parameter("limit", b"%b M\n" % format_number(limit))
+    canvas.set_parameter("dash", _dash(style, space, scale))
+
+
+def _dash(style: SvgStyle, space: UserSpace, scale: float) -> bytes:
+    size, basis = font_size(style), space.viewport.diagonal
+    dashes = [length * scale for length in to_lengths(style["stroke-dasharray"], basis, size)]
+    if not dashes or min(dashes) < 0 or len(dashes) > _MAX_DASHES or sum(dashes) < _MIN_DASH:
+        return b"[] 0 d\n"
+    start = (to_length(style["stroke-dashoffset"], basis, size) or 0.0) * scale
+    period = sum(dashes) * (1 + len(dashes) % 2)
+    return b"[%b] %b d\n" % (format_numbers(dashes), format_number(start % period))  # not negative
+
+
+def _split_scale(matrix: Matrix) -> tuple[float, Matrix, Matrix | None]:
+    """Return scale, path matrix and remaining matrix for a stroke under non-uniform scaling.
+
+    The path is written in scaled user units, and the viewer applies the rest of the matrix.
+    """
+    a, b, c, d, e, f = matrix
+    scale = abs(a * d - b * c) ** 0.5
+    if not scale > 1e-9:
+        return 0.0, matrix, None
+    return scale, (scale, 0, 0, scale, 0, 0), (a / scale, b / scale, c / scale, d / scale, e, f)

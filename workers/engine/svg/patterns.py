@@ -1,0 +1,119 @@
+"""Tiling patterns (SVG 2 §14.3)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from workers.engine.svg.canvas import Canvas
+from workers.engine.svg.clips import DrawChildren
+from workers.engine.svg.conversion import Conversion, UserSpace
+from workers.engine.svg.drawing import TilingPattern
+from workers.engine.svg.reader import SvgElement
+from workers.engine.svg.sizes import fit_view_box, read_view_box
+from workers.engine.svg.values import (
+    IDENTITY,
+    Box,
+    Viewport,
+    invert,
+    multiply_matrices,
+    to_length,
+    to_matrix,
+)
+
+_MAX_CHAIN: Final = 16  # patterns that refer to patterns
+_TILE_UNITS: Final = 100.0  # units on the longer side of a tile
+_MIN_TILE_FRACTION: Final = 400  # a tile is at least 1/400 of the drawing in each direction
+
+
+class TilingPatternBuilder:
+    """Builds the tiling patterns of one drawing."""
+
+    def __init__(self, conversion: Conversion, draw_children: DrawChildren) -> None:
+        self._conversion = conversion
+        self._draw_children = draw_children
+
+    def build(self, element: SvgElement, box: Box | None, space: UserSpace) -> TilingPattern | None:
+        """Return the pattern for a shape with a bounding box, None when it is empty."""
+        conversion = self._conversion
+        chain = self._follow_references(element)
+        owner = next((link for link in chain if any(link.child_elements())), None)
+        if owner is None or owner in conversion.active_elements:
+            return None
+        attributes: dict[str, str] = {}
+        for link in reversed(chain):
+            attributes |= link.attributes
+        matrix = to_matrix(attributes.get("patternTransform"))
+        if matrix is None:
+            self._conversion.omit("an invalid patternTransform")
+            matrix = IDENTITY
+        if matrix != IDENTITY and "transform-origin" in attributes:
+            self._conversion.omit("the transform-origin of a pattern")
+        if invert(matrix) is None:
+            return None
+        is_relative = attributes.get("patternUnits", "objectBoundingBox") == "objectBoundingBox"
+        if is_relative and (box is None or box[2] <= box[0] or box[3] <= box[1]):
+            return None
+        x, y, width, height = _rectangle(attributes, box if is_relative else None, space.viewport)
+        matrix = multiply_matrices(space.matrix, multiply_matrices(matrix, (1, 0, 0, 1, x, y)))
+        if width <= 0 or height <= 0 or self._is_too_fine(matrix, width, height, space):
+            return None
+        conversion.active_elements.add(owner)
+        scale = _TILE_UNITS / max(width, height)
+        tile = Canvas((0.0, 0.0, width * scale, height * scale), conversion.budget)
+        inner = UserSpace(tile, (scale, 0, 0, scale, 0, 0), space.viewport, space.depth + 1)
+        view_box = read_view_box(owner if "viewBox" in owner.attributes else element)
+        if view_box is not None:
+            aspect = attributes.get("preserveAspectRatio", "")
+            inner = inner.transformed(fit_view_box(view_box, aspect, width, height))
+        elif attributes.get("patternContentUnits") == "objectBoundingBox" and box is not None:
+            inner = inner.transformed((box[2] - box[0], 0, 0, box[3] - box[1], 0, 0))
+            inner = UserSpace(tile, inner.matrix, Viewport(1.0, 1.0), inner.depth)
+        self._draw_children(owner, conversion.style_of(owner), inner)
+        conversion.active_elements.discard(owner)
+        form = tile.finish(is_group=False)
+        return TilingPattern(
+            form,
+            width * scale,
+            height * scale,
+            multiply_matrices(matrix, (1 / scale, 0, 0, 1 / scale, 0, 0)),
+        )
+
+    def _follow_references(self, element: SvgElement) -> list[SvgElement]:
+        chain = [element]
+        while len(chain) < _MAX_CHAIN:
+            target = self._conversion.elements_by_id.get(chain[-1].href.removeprefix("#"))
+            if target is None or target.tag != "pattern" or target in chain:
+                break
+            chain.append(target)
+        return chain
+
+    def _is_too_fine(
+        self, matrix: tuple[float, ...], width: float, height: float, space: UserSpace
+    ) -> bool:
+        """Return whether the tile is invisibly small, which would take viewers minutes to draw."""
+        a, b, c, d, *_ = matrix
+        across, down = (a * a + b * b) ** 0.5 * width, (c * c + d * d) ** 0.5 * height
+        extent = max(space.canvas.box[2], space.canvas.box[3])
+        if min(across, down) * _MIN_TILE_FRACTION >= extent:
+            return False
+        self._conversion.omit("a pattern too fine to be seen")
+        return True
+
+
+def _rectangle(
+    attributes: dict[str, str], box: Box | None, viewport: Viewport
+) -> tuple[float, float, float, float]:
+    """Return the first tile: x, y, width and height in user units."""
+    if box is None:
+        sides = (viewport.width, viewport.height)
+        x, y, width, height = (
+            to_length(attributes.get(name, "0"), sides[at % 2]) or 0.0
+            for at, name in enumerate(("x", "y", "width", "height"))
+        )
+        return x, y, width, height
+    sides = (box[2] - box[0], box[3] - box[1])
+    x, y, width, height = (
+        (to_length(attributes.get(name, "0"), 1.0) or 0.0) * sides[at % 2]
+        for at, name in enumerate(("x", "y", "width", "height"))
+    )
+    return box[0] + x, box[1] + y, width, height

@@ -1,0 +1,410 @@
+"""Rendering of the elements of an SVG: groups, `use`, nested drawings, shapes, text and images."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from math import cos, radians, sin
+from typing import Final
+
+from workers.engine.prepared_images import (
+    DECODER_ERRORS,
+    MAX_DECODED_PIXELS,
+    Matrix,
+    PreparedImage,
+    UndrawableError,
+)
+from workers.engine.svg.bounding_boxes import find_bounding_box, find_transform
+from workers.engine.svg.canvas import Canvas, format_number, format_numbers
+from workers.engine.svg.clips import Clipper
+from workers.engine.svg.conditions import meets_conditions, report_other_languages
+from workers.engine.svg.conversion import Conversion, PaintContext, UserSpace
+from workers.engine.svg.limits import (
+    MAX_DAMAGED,
+    MAX_DEPTH,
+    MAX_IMAGES,
+    SIMPLER,
+    make_limit_error,
+)
+from workers.engine.svg.markers import draw_markers
+from workers.engine.svg.outlines import outline_text
+from workers.engine.svg.painting import Painter, apply_paint
+from workers.engine.svg.paths import rectangle
+from workers.engine.svg.patterns import TilingPatternBuilder
+from workers.engine.svg.reader import SvgElement
+from workers.engine.svg.shapes import SHAPES, read_side
+from workers.engine.svg.sizes import ViewBox, fit_view_box, read_view_box
+from workers.engine.svg.styles import SvgStyle, font_size, opacity
+from workers.engine.svg.text import TextLayout, TextSpan, space_clusters
+from workers.engine.svg.values import Box, Viewport, multiply_matrices
+
+# Drawn only where they are referred to, or never, without a loss.
+_NOT_RENDERED: Final = frozenset(
+    {"defs", "symbol", "linearGradient", "radialGradient", "stop", "pattern", "clipPath", "mask"}
+    | {"marker", "filter", "style", "title", "desc", "metadata", "view", "cursor"}
+)
+_ROTATION_COST: Final = 20  # segments: the cost of a rotated character
+_WITH_MARKERS: Final = frozenset({"path", "line", "polyline", "polygon"})
+
+
+class ElementRenderer:
+    """Draws the elements of one SVG."""
+
+    def __init__(self, conversion: Conversion) -> None:
+        self._conversion = conversion
+        self._painter = Painter(
+            conversion, TilingPatternBuilder(conversion, self.draw_children).build
+        )
+        self._clipper = Clipper(conversion, self.draw_children)
+        self._images: dict[str, PreparedImage | None] = {}
+        self._pixels = self._damaged = 0
+        self._handlers: dict[str, Callable[[SvgElement, SvgStyle, UserSpace], None]] = {
+            "svg": self._draw_nested,
+            "g": self._draw_group,
+            "a": self._draw_group,
+            "switch": self._draw_switch,
+            "use": self._draw_use,
+            "image": self._draw_image,
+            "text": self._draw_text,
+            **dict.fromkeys(SHAPES, self._draw_shape),
+        }
+
+    def draw_root(self, root: SvgElement, space: UserSpace) -> None:
+        """Draw the root element, already fitted into its size."""
+        style = self._conversion.style_of(root)
+        matrix = find_transform(root, style, space.viewport, self._conversion)
+        if style["display"] != "none" and matrix is not None:
+            space = space.transformed(matrix)
+            self._draw_with_effects(
+                root, style, space, lambda at: self.draw_children(root, style, at)
+            )
+
+    def draw(self, element: SvgElement, parent: SvgStyle, space: UserSpace) -> None:
+        """Draw an element inside a parent style."""
+        conversion = self._conversion
+        if element.tag in _NOT_RENDERED:
+            return
+        draw = self._handlers.get(element.tag)
+        if draw is None:
+            conversion.omit(f"the element `{element.tag[:40]}`")
+            return
+        conversion.budget.count_element(element.attribute_length)
+        if space.depth > MAX_DEPTH:
+            raise UndrawableError(
+                f"The SVG nests rendered elements deeper than {MAX_DEPTH}", advice=SIMPLER
+            )
+        style = conversion.style_within(element, parent)
+        if style["display"] == "none" or not meets_conditions(element, conversion):
+            return
+        matrix = find_transform(element, style, space.viewport, conversion)
+        if matrix is None:
+            return
+        self._draw_with_effects(
+            element, style, space.transformed(matrix), lambda at: draw(element, style, at)
+        )
+
+    def draw_children(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        """Draw the children of an element."""
+        inner = UserSpace(space.canvas, space.matrix, space.viewport, space.depth + 1)
+        for child in element.child_elements():
+            self.draw(child, style, inner)
+
+    def _draw_with_effects(
+        self,
+        element: SvgElement,
+        style: SvgStyle,
+        space: UserSpace,
+        draw: Callable[[UserSpace], None],
+    ) -> None:
+        """Draw through the clipping path, mask and opacity of an element."""
+        conversion, canvas, alpha = self._conversion, space.canvas, opacity(style)
+        if style["filter"] != "none":
+            conversion.omit("filters")
+        if style["mix-blend-mode"] != "normal":
+            conversion.omit("blend modes")
+        if alpha <= 0:
+            return
+        is_clipped = style["clip-path"] != "none" or style["mask"] != "none"
+        if not is_clipped and alpha == 1:
+            draw(space)
+            return
+        canvas.save()
+        if not is_clipped or self._clipper.clip(element, style, space):
+            # Under a mask some viewers draw patterns only inside a group.
+            is_single = not canvas.is_masked and (alpha == 1 or _is_single_mark(element, style))
+            if is_single:
+                draw(UserSpace(canvas, space.matrix, space.viewport, space.depth, alpha))
+            else:
+                group = canvas.draw_group(lambda inner: draw(space.on_canvas(inner)))
+                canvas.set_opacity(alpha, alpha)
+                canvas.draw_xobject(group)
+        canvas.restore()
+
+    # --- structure
+
+    def _draw_group(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        self.draw_children(element, style, space)
+
+    def _draw_switch(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        """Draw the first child whose conditions are met (SVG 2 §5.7)."""
+        report_other_languages(element, self._conversion)
+        for child in element.child_elements():
+            if child.tag in self._handlers and meets_conditions(child, self._conversion):
+                self.draw(
+                    child,
+                    style,
+                    UserSpace(space.canvas, space.matrix, space.viewport, space.depth + 1),
+                )
+                return
+
+    def _draw_nested(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        viewport = space.viewport_for(style)
+        x = read_side(element, "x", viewport.width, viewport)
+        y = read_side(element, "y", viewport.height, viewport)
+        width = read_side(element, "width", viewport.width, viewport, viewport.width)
+        height = read_side(element, "height", viewport.height, viewport, viewport.height)
+        self._draw_viewport(element, style, space.transformed((1, 0, 0, 1, x, y)), width, height)
+
+    def _draw_viewport(
+        self, element: SvgElement, style: SvgStyle, space: UserSpace, width: float, height: float
+    ) -> None:
+        """Draw a nested drawing or a symbol, fitted into a rectangle and clipped to it."""
+        if width <= 0 or height <= 0:
+            return
+        box = read_view_box(element)
+        matrix = fit_view_box(box, element.attributes.get("preserveAspectRatio", ""), width, height)
+        canvas, inner = space.canvas, space.transformed(matrix)
+        viewport = Viewport(box.width, box.height) if box else Viewport(width, height)
+        canvas.save()
+        if style["overflow"] not in ("visible", "auto"):
+            canvas.draw_path(rectangle(0, 0, width, height, 0, 0), space.matrix, b"W n\n")
+        self.draw_children(element, style, UserSpace(canvas, inner.matrix, viewport, space.depth))
+        canvas.restore()
+
+    def _draw_use(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        conversion, href = self._conversion, element.href
+        target = conversion.elements_by_id.get(href[1:]) if href.startswith("#") else None
+        if target is None:
+            reason = "is not in the file" if href.startswith("#") else "is outside of the file"
+            conversion.omit(f"the target of a `use`, which {reason}")
+            return
+        if target in conversion.active_elements:
+            conversion.omit("a `use` that refers to itself")
+            return
+        viewport = space.viewport_for(style)
+        outer = conversion.context
+        bounding_box = cache(lambda: find_bounding_box(element, viewport, conversion))
+        conversion.context = PaintContext(style, bounding_box, space, outer)
+        x = read_side(element, "x", viewport.width, viewport)
+        y = read_side(element, "y", viewport.height, viewport)
+        space = space.transformed((1, 0, 0, 1, x, y))
+        space = UserSpace(space.canvas, space.matrix, space.viewport, space.depth + 1)
+        conversion.active_elements.add(target)
+        if target.tag in ("symbol", "svg"):
+            self._draw_symbol(target, element, style, space)
+        else:
+            self.draw(target, style, space)
+        conversion.active_elements.discard(target)
+        conversion.context = outer
+
+    def _draw_symbol(
+        self, target: SvgElement, use: SvgElement, parent: SvgStyle, space: UserSpace
+    ) -> None:
+        conversion, viewport = self._conversion, space.viewport
+        conversion.budget.count_element()
+        style = conversion.style_within(target, parent)
+        if style["display"] == "none":
+            return
+        sides = []
+        for name, basis in (("width", viewport.width), ("height", viewport.height)):
+            own = read_side(target, name, basis, viewport, basis)
+            sides.append(read_side(use, name, basis, viewport, own))
+        self._draw_with_effects(
+            target,
+            style,
+            space,
+            lambda at: self._draw_viewport(target, style, at, sides[0], sides[1]),
+        )
+
+    # --- shapes, images and text
+
+    def _draw_shape(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        segments = self._conversion.segments_of(element, space.viewport_for(style))
+        self._painter.paint(segments, style, space)
+        if element.tag in _WITH_MARKERS and segments and style["visibility"] == "visible":
+            draw_markers(self._conversion, segments, style, space, self.draw_children)
+
+    def _draw_image(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        image = self._find_image(element.href)
+        if image is None or style["visibility"] != "visible":
+            return
+        viewport, canvas = space.viewport_for(style), space.canvas
+        x = read_side(element, "x", viewport.width, viewport)
+        y = read_side(element, "y", viewport.height, viewport)
+        width = read_side(element, "width", viewport.width, viewport, -1.0)
+        height = read_side(element, "height", viewport.height, viewport, -1.0)
+        if width < 0 or height < 0:
+            width, height = _complete_size(image, width, height)
+        if width <= 0 or height <= 0:
+            return
+        box = ViewBox(0, 0, image.width, image.height)
+        matrix = fit_view_box(box, element.attributes.get("preserveAspectRatio", ""), width, height)
+        place = multiply_matrices(space.transformed((1, 0, 0, 1, x, y)).matrix, matrix)
+        # The unit square of an image has its origin at the bottom left.
+        place = multiply_matrices(place, (image.width, 0, 0, -image.height, 0, image.height))
+        canvas.save()
+        canvas.draw_path(rectangle(x, y, width, height, 0, 0), space.matrix, b"W n\n")
+        canvas.set_opacity(space.alpha, space.alpha)
+        canvas.draw_xobject(image, multiply_matrices(place, image.matrix))
+        canvas.restore()
+
+    def _find_image(self, address: str) -> PreparedImage | None:
+        if address[:5].lower() != "data:":
+            self._conversion.omit("images outside of the file")
+            return None
+        if address not in self._images:
+            self._images[address] = self._decode_image(address)
+        return self._images[address]
+
+    def _decode_image(self, address: str) -> PreparedImage | None:
+        head, _, body = address.partition(",")
+        if len(self._images) >= MAX_IMAGES:
+            raise make_limit_error("images in it", MAX_IMAGES)
+        if self._damaged >= MAX_DAMAGED:
+            return None
+        try:
+            if not head.lower().endswith(";base64"):
+                raise ValueError(head)
+            image = self._conversion.prepare(base64.b64decode("".join(body.split())))
+        except (UndrawableError, binascii.Error, *DECODER_ERRORS):
+            self._damaged += 1
+            self._conversion.omit("an embedded image that is damaged or of an unknown format")
+            return None
+        self._pixels += image.pixels.width * image.pixels.height
+        if self._pixels > MAX_DECODED_PIXELS:
+            raise make_limit_error("pixels in its images", MAX_DECODED_PIXELS)
+        return image
+
+    def _draw_text(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
+        conversion, viewport = self._conversion, space.viewport
+        # The opacity of the element itself is applied outside.
+        text_layout = TextLayout(
+            element,
+            style | {"opacity": "1"},
+            self._resolve_span_style,
+            (viewport.width, viewport.height),
+        )
+        for reason in text_layout.omitted:
+            conversion.omit(reason)
+        conversion.missing.update(dict.fromkeys(text_layout.missing))
+        placed = text_layout.place()
+        conversion.budget.count_segments(
+            max(text_layout.length // 20, sum(len(span.text) for span in placed))
+        )
+        conversion.budget.count_segments(
+            _ROTATION_COST * sum(1 for span in placed if span.rotations)
+        )
+        bounding_box = _estimate_bounds(placed)
+        for span in placed:
+            if span.style["visibility"] == "visible":
+                self._draw_span(span, bounding_box, space)
+
+    def _resolve_span_style(self, element: SvgElement, parent: SvgStyle) -> SvgStyle | None:
+        """Return the style of a part of a text, None for one that is not drawn."""
+        style = self._conversion.style_within(element, parent)
+        is_drawn = style["display"] != "none" and meets_conditions(element, self._conversion)
+        return style if is_drawn else None
+
+    def _draw_span(self, span: TextSpan, bounding_box: Box | None, space: UserSpace) -> None:
+        style = span.style
+        assert span.x is not None
+        assert span.y is not None
+        space = replace(space, alpha=space.alpha * opacity(style))
+        fill = self._painter.find_paint(style, "fill", lambda: bounding_box, space)
+        stroke = self._painter.find_paint(style, "stroke", lambda: bounding_box, space)
+        if span.rotation:  # the paint is not rotated
+            rotation = _rotate_about(span.rotation, span.x, span.y)
+            space = space.transformed(rotation)
+        apply_paint(
+            space,
+            fill,
+            opacity(style, "fill-opacity"),
+            lambda canvas: _write_text(span, space, canvas),
+            is_stroke=False,
+        )
+        if stroke is not None:
+            outline = outline_text(span.runs, span.x, span.y, font_size(style), span.spacing)
+            self._painter.stroke(outline, style, space, stroke)
+
+
+def _rotate_about(degrees: float, x: float, y: float) -> Matrix:
+    cosine, sine = cos(radians(degrees)), sin(radians(degrees))
+    return (
+        *(cosine, sine, -sine, cosine),
+        *(x - cosine * x + sine * y, y - sine * x - cosine * y),
+    )
+
+
+def _write_text(span: TextSpan, space: UserSpace, canvas: Canvas) -> None:
+    """Write text as text, so that it can be searched and copied."""
+    assert span.x is not None
+    assert span.y is not None
+    size = font_size(span.style)
+    a, b, c, d, e, f = multiply_matrices(space.matrix, (1, 0, 0, -1, span.x, span.y))
+    if not abs(a * d - b * c) > 1e-9 or not max(map(abs, (a, b, c, d, e, f))) < 1e9:
+        return
+    canvas.write(b"BT %b Tc\n" % format_number(span.spacing))
+    x = 0.0
+    for run in span.runs:
+        place = (a, b, c, d, e + a * x, f + b * x)
+        if run.clusters is None:
+            name, texts = canvas.use_font(run.face)
+            texts.append(run.text)
+            codes = run.face.encode(run.text)
+            show = b"TJ" if codes[:1] == b"[" else b"Tj"
+            operators = (name, format_number(size), format_numbers(place), codes, show)
+            canvas.write(b"%b %b Tf %b Tm %b %b\n" % operators)
+        else:
+            clusters = space_clusters(run, span.spacing / size)
+            canvas.defer_shaped_text(run.face, size, place, clusters)
+            canvas.write(b"%b Tc\n" % format_number(span.spacing))
+        x += run.width * size + span.spacing * len(run.text)
+    canvas.write(b"0 Tc ET\n")
+
+
+def _is_single_mark(element: SvgElement, style: SvgStyle) -> bool:
+    """Return whether an element paints a single mark, which can have the opacity itself."""
+    if element.tag == "image":
+        return True
+    return (
+        element.tag in SHAPES
+        and "none" in (style["fill"], style["stroke"])
+        and not _has_markers(style)
+    )
+
+
+def _has_markers(style: SvgStyle) -> bool:
+    return any(style[f"marker-{where}"] != "none" for where in ("start", "mid", "end"))
+
+
+def _complete_size(image: PreparedImage, width: float, height: float) -> tuple[float, float]:
+    """Return the size of an image, its missing sides by its aspect ratio."""
+    if width < 0 and height < 0:
+        return image.width, image.height
+    if width < 0:
+        return height * image.width / image.height, height
+    return width, width * image.height / image.width
+
+
+def _estimate_bounds(placed: list[TextSpan]) -> Box | None:
+    """Return the approximate box of placed text, for gradients relative to it."""
+    if not placed:
+        return None
+    lefts = [span.x or 0.0 for span in placed]
+    rights = [(span.x or 0.0) + span.width for span in placed]
+    tops = [(span.y or 0.0) - font_size(span.style) for span in placed]
+    bottoms = [(span.y or 0.0) + font_size(span.style) * 0.3 for span in placed]
+    return min(lefts), min(tops), max(rights), max(bottoms)
