@@ -85,6 +85,35 @@ def join_isolates(text: str, runs: list[tuple[int, int, int]]) -> list[tuple[int
     return _find_runs(levels)
 
 
+class ControlRemover:
+    """Removes controls from the level runs of a text, one after the other."""
+
+    def __init__(self) -> None:
+        self.count = 0  # of the separators so far
+        self._levels: list[int] = []  # of runs of controls before the next text
+        self._level = 0
+
+    def remove(self, text: str, level: int) -> str:
+        """Return the text of a run without controls."""
+        shown = CONTROLS.sub("", text)
+        if not shown:
+            self._levels.append(level)
+        self._level = level
+        return shown
+
+    def take_separator(self) -> int | None:
+        """Return the lowest level of controls before the text, None without any below its level.
+
+        It is that of the first part of the text, and None for the others.
+        """
+        separator = min(self._levels, default=self._level)
+        self._levels.clear()
+        if separator >= self._level:
+            return None
+        self.count += 1
+        return separator
+
+
 def _find_runs(levels: Sequence[int]) -> list[tuple[int, int, int]]:
     runs: list[tuple[int, int, int]] = []
     at = 0

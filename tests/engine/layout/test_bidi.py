@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 from bidi import get_display
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.engine.layout.builders import PARAGRAPH, TEXT, SquareFonts, context
 from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.characters import has_right_to_left
+from workers.engine.layout.lines import InlineFragment, break_lines
+from workers.engine.layout.lines.phrases import set_phrase
+from workers.engine.tree.nodes import TextRun
 
 CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 ALPHABET = "abאבגשس123٤٥ +-.,:;$%/()[]!?\u0301"
@@ -87,3 +94,24 @@ def plain(text: str) -> str:
     """Drop controls and the side of brackets, which the other turns while it orders."""
     shown = (char for char in text if char not in CONTROLS)
     return "".join(shown).translate(str.maketrans(")]", "(["))
+
+
+ISOLATED = "\u2068אב\u2069\u2068גד\u2069"  # two values that nothing separates
+
+
+@pytest.mark.parametrize(("is_rtl", "order"), [(False, ["אב", "גד"]), (True, ["גד", "אב"])])
+def test_adjacent_isolated_values_are_placed_one_by_one(is_rtl: bool, order: list[str]):
+    style = replace(PARAGRAPH, is_rtl=is_rtl)
+    inlines = [TextRun(ISOLATED, TEXT)]
+    lines = break_lines(context(), inlines, base=TEXT, style=style, width=100.0)
+    line = [fragment.text for fragment in by_place(lines.lines[0].fragments)]
+    # In right-to-left text both are one run, whose characters are drawn from its end.
+    assert line == (["אבגד"] if is_rtl else order)
+    phrase = set_phrase(SquareFonts(), TEXT, ISOLATED, is_rtl=is_rtl)
+    assert [(fragment.text, fragment.x) for fragment in by_place(phrase)] == [
+        (text, 10.0 * number) for number, text in enumerate(order)
+    ]
+
+
+def by_place(fragments: Sequence[InlineFragment]) -> list[InlineFragment]:
+    return sorted(fragments, key=lambda fragment: fragment.x)

@@ -138,11 +138,20 @@ def _can_shrink(hlist: HorizontalList, start: BoxPosition, end: BoxPosition, exc
 
 def reorder_fragments(fragments: tuple[InlineFragment, ...]) -> tuple[InlineFragment, ...]:
     """Set the `x` of fragments by their visual order (UAX #9 L2); the tuple stays in logical order."""
+    levels: list[int] = []
+    numbers: list[int | None] = []  # of the fragments, None for controls between them
+    for number, fragment in enumerate(fragments):
+        if (separator := fragment.glyph_style.separator) is not None:
+            levels.append(separator)
+            numbers.append(None)
+        levels.append(fragment.glyph_style.level)
+        numbers.append(number)
     x = 0.0
     arranged = list(fragments)
-    for number in reorder([fragment.glyph_style.level for fragment in fragments]):
-        arranged[number] = fragments[number]._replace(x=x)
-        x += fragments[number].width
+    for at in reorder(levels):
+        if (seen := numbers[at]) is not None:
+            arranged[seen] = fragments[seen]._replace(x=x)
+            x += fragments[seen].width
     return tuple(arranged)
 
 

@@ -95,7 +95,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
         if isinstance(glyph_style, AtomicInline):
             _draw_atomic_inline(canvas, glyph_style, left, baseline - glyph_style.ascent, base)
             continue
-        style, face, link, _, is_shaped, joined = glyph_style
+        style, face, link, _, is_shaped, joined, _ = glyph_style
         if tree is not None and isinstance(base, int):
             owner = tree.owner_of(base, link, style.lang)
         size = style.size

@@ -25,8 +25,9 @@ from workers.engine.tree.styles.computed import TextStyle
 class GlyphStyle(NamedTuple):
     """Style of a run of characters in one face.
 
-    `level` is the embedding level (UAX #9). With `is_shaped` the run is encoded by clusters of
-    glyphs, else by characters, with ligatures by `joined`.
+    `level` is the embedding level (UAX #9), and `separator` a lower one of controls that were removed
+    before the run: the end of an isolate and the start of another. With `is_shaped` the run is
+    encoded by clusters of glyphs, else by characters, with ligatures by `joined`.
     """
 
     style: TextStyle
@@ -35,6 +36,7 @@ class GlyphStyle(NamedTuple):
     level: int = 0
     is_shaped: bool = False
     joined: JoinedTexts | None = None
+    separator: int | None = None
 
     def encodable(self, text: str) -> str:
         """Return a text as its face encodes it: with stand-ins for ligatures."""
@@ -111,9 +113,11 @@ def make_glyph_style(
     level: int = 0,
     *,
     text: str | None = None,
+    separator: int | None = None,
 ) -> GlyphStyle:
     """Return the glyph style of a text in one face; `text` None means any text the face covers."""
-    return GlyphStyle(style, face, link, level, *find_encoding(style, face, level, text))
+    encoding = find_encoding(style, face, level, text)
+    return GlyphStyle(style, face, link, level, *encoding, separator)
 
 
 def find_encoding(
@@ -157,6 +161,7 @@ class AtomicInline(NamedTuple):
     level: int = 0
     link: str | None = None
     alt: str = ""  # of a linked one: the text of its link
+    separator: None = None
 
     @property
     def ascent(self) -> float:

@@ -10,7 +10,7 @@ from itertools import accumulate, compress, pairwise
 from operator import add
 from typing import Final
 
-from workers.engine.bidi import CONTROLS, join_isolates, resolve_levels
+from workers.engine.bidi import ControlRemover, join_isolates, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import JoinedTexts
@@ -407,6 +407,7 @@ def _make_horizontal_list(
     texts = [_text_of(item) for item in content]
     text = "".join(texts)
     runs = join_isolates(text, resolve_levels(text, is_rtl=style.is_rtl))
+    controls = ControlRemover()
     for item, levels in zip(content, _split_by_level(texts, runs), strict=True):
         if isinstance(item, InlineAnchor):
             hlist.add_anchor(item.name)
@@ -415,9 +416,8 @@ def _make_horizontal_list(
             hlist.add_atomic_inline(atomic._replace(level=levels[0][1]))
         else:
             for text, level in levels:
-                shown = CONTROLS.sub("", text)
-                if shown:
-                    _add_run(context, hlist, item[0], shown, style, level=level)
+                if shown := controls.remove(text, level):
+                    _add_run(context, hlist, item[0], shown, style, level, controls)
     return hlist
 
 
@@ -450,8 +450,8 @@ def _add_run(
     run: TextRun,
     text: str,
     style: ParagraphStyle,
-    *,
     level: int = 0,
+    controls: ControlRemover | None = None,
 ) -> None:
     """Add text of one embedding level."""
     is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
@@ -460,7 +460,7 @@ def _add_run(
     is_solid = is_solid or isinstance(run, NoteCall | PageRange)
     for face, face_run in context.fonts.split(run.style, text):
         encoding = find_encoding(run.style, face, level, face_run)
-        glyph_style = _intern_glyph_style(context, run, face, level, *encoding)
+        glyph_style = _intern_glyph_style(context, run, face, level, controls, *encoding)
         if is_solid:
             hlist.add_box(glyph_style, face_run, glyph_style.measure(face_run), NO_BREAK)
         elif style.white_space is WhiteSpace.PRE_WRAP:
@@ -476,14 +476,21 @@ def _intern_glyph_style(
     context: LayoutContext,
     run: TextRun,
     face: Face,
-    *rest: *tuple[int, bool, JoinedTexts | None],
+    level: int,
+    controls: ControlRemover | None,
+    *encoding: *tuple[bool, JoinedTexts | None],
 ) -> GlyphStyle:
-    """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops."""
+    """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops.
+
+    Runs that controls separate are of two objects in turn, so that they stay apart.
+    """
+    separator = None if controls is None else controls.take_separator()
+    turn = controls.count % 2 if controls is not None and separator is not None else 0
     # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
-    key = (id(run.style), face, run.link, *rest)
+    key = (id(run.style), face, run.link, level, *encoding, separator, turn)
     known = context.memo.find(_GLYPH_STYLES, key)
     if known is None:
-        known = GlyphStyle(run.style, face, run.link, *rest)
+        known = GlyphStyle(run.style, face, run.link, level, *encoding, separator)
         context.memo.store(_GLYPH_STYLES, key, known)
     return known
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from workers.engine.bidi import CONTROLS, resolve_levels
+from workers.engine.bidi import ControlRemover, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import (
@@ -79,6 +79,8 @@ def _resolve_glyph_styles(
     runs = [(0, len(text), 0)]
     if is_rtl or has_right_to_left(text):
         runs = resolve_levels(text, is_rtl=is_rtl)
+    controls = ControlRemover()
     for start, end, level in runs:
-        for face, run in fonts.split(style, CONTROLS.sub("", text[start:end])):
-            yield make_glyph_style(style, face, level=level, text=run), run
+        for face, run in fonts.split(style, controls.remove(text[start:end], level)):
+            separator = controls.take_separator()
+            yield make_glyph_style(style, face, level=level, text=run, separator=separator), run
