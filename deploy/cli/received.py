@@ -33,8 +33,7 @@ def run_extract(arguments: argparse.Namespace) -> int:
     Raises:
         CommandFailed: the file is not a PDF with fields that can be read.
     """
-    from workers.engine.pdf_pages.form_fields import read_form
-    from workers.engine.pdf_pages.objects import UnusablePdfError
+    from workers.engine.pdf_pages import UnusablePdfError, read_form
 
     try:
         report = read_form(read_file(arguments.file)).to_report()

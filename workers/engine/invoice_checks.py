@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleSet, RuleViolation
-from workers.engine.einvoices.files import read_invoice
-from workers.engine.einvoices.markup import UnreadableXmlError
+from workers.engine.einvoices import (
+    MAX_VIOLATIONS,
+    RuleSet,
+    RuleViolation,
+    UnreadableXmlError,
+    read_invoice,
+)
 from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_invoice
 
 

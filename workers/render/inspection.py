@@ -11,13 +11,12 @@ from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
 from shared.templates.well_formed import NotWellFormedError, check_well_formed
-from workers.engine.fonts.properties import FaceProperties, FontRefusedError
-from workers.engine.fonts.sanitizing import inspect_font as read_font_facts
+from workers.engine.fonts import FaceProperties, FontRefusedError
+from workers.engine.fonts import inspect_font as read_font_facts
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.images.properties import read_image_properties
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.pdf_pages.form_fields import read_form
-from workers.engine.pdf_pages.objects import UnusablePdfError
+from workers.engine.pdf_pages import UnusablePdfError, read_form
 
 log: Final = get_logger(__name__)
 

@@ -13,8 +13,7 @@ from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, For
 from deploy.tools.language.guide import PICTURE
 from deploy.tools.language.markdown import code, describe_attributes, link, picture, row
 from deploy.tools.language.mistakes import GENERAL
-from workers.engine.einvoices.records import PROFILE_TERM
-from workers.engine.einvoices.terms import Level, walk_terms
+from workers.engine.einvoices import PROFILE_TERM, Level, walk_terms
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.expressions.filters import FILTERS
 from workers.engine.tree.styles.user_agent import (

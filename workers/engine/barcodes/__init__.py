@@ -1,1 +1,39 @@
 """Bar code symbologies and the values they encode, without drawing."""
+
+from workers.engine.barcodes.gs1 import InvalidValueError
+from workers.engine.barcodes.payments import InvalidPaymentError
+from workers.engine.barcodes.sepa_slip import SLIP_TEXTS, SepaSlip, SlipTexts, read_sepa_slip
+from workers.engine.barcodes.swiss_bill import BILL_TEXTS, BillTexts, SwissBill, read_swiss_bill
+from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
+from workers.engine.barcodes.symbologies import (
+    QR_LEVELS,
+    SYMBOLOGIES,
+    PaymentFormat,
+    Symbology,
+    SymbolShape,
+)
+from workers.engine.barcodes.values import BarcodeValue, as_lines, read_add_on, read_escapes
+
+__all__ = [
+    "BILL_TEXTS",
+    "NOTICES",
+    "QR_LEVELS",
+    "SLIP_TEXTS",
+    "SYMBOLOGIES",
+    "BarcodeValue",
+    "BillTexts",
+    "InvalidPaymentError",
+    "InvalidValueError",
+    "PaymentFormat",
+    "SepaSlip",
+    "SlipTexts",
+    "SwissBill",
+    "SymbolShape",
+    "Symbology",
+    "adapt_signs",
+    "as_lines",
+    "read_add_on",
+    "read_escapes",
+    "read_sepa_slip",
+    "read_swiss_bill",
+]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pikepdf
 
-from workers.engine.einvoices.profiles import INVOICE_NAMES
+from workers.engine.einvoices import INVOICE_NAMES
 
 MAX_INVOICE: Final = 20 * 1024 * 1024
 MAX_FILES: Final = 1_000  # embedded files whose names are read

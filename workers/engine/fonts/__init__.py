@@ -1,5 +1,7 @@
 """The font set of the product: faces by family, their coverage, metrics, encoding and shaping."""
 
+from workers.engine.fonts.color_tables import OPERATIONS, is_color_glyph, make_painter
+from workers.engine.fonts.extra_fonts import find_extra_fonts
 from workers.engine.fonts.faces import Face, encodable_text
 from workers.engine.fonts.families import (
     EXTRA_FAMILIES,
@@ -11,7 +13,11 @@ from workers.engine.fonts.families import (
     needs_extra_fonts,
     split_by_face,
 )
-from workers.engine.fonts.ligatures import JoinedTexts
+from workers.engine.fonts.ligatures import JoinedTexts, code_of
+from workers.engine.fonts.matching import FontRequest
+from workers.engine.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
+from workers.engine.fonts.sanitizing import inspect_font
+from workers.engine.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
 from workers.engine.fonts.shaping import (
     Cluster,
     ShapedWord,
@@ -28,19 +34,33 @@ __all__ = [
     "EXTRA_FAMILIES",
     "FAMILIES",
     "FAMILY_ALIASES",
+    "FONT_SETS",
     "GENERIC_FAMILIES",
+    "OPERATIONS",
     "Cluster",
+    "DescriptorRange",
     "Face",
+    "FaceProperties",
+    "FontFaceDeclaration",
+    "FontProgram",
+    "FontRefusedError",
+    "FontRequest",
+    "FontSet",
     "JoinedTexts",
     "ShapedWord",
     "Shaper",
+    "code_of",
     "encodable_text",
+    "find_extra_fonts",
     "find_face",
     "find_missing",
     "find_shaper",
     "has_effect",
     "has_ligatures",
+    "inspect_font",
+    "is_color_glyph",
     "is_cursive",
+    "make_painter",
     "needs_extra_fonts",
     "needs_shaping",
     "shape_word",

@@ -27,8 +27,7 @@ from typing import (
 )
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
-from workers.engine.fonts import needs_extra_fonts
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Face, needs_extra_fonts
 from workers.engine.layout.display import (
     Anchor,
     Item,

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from workers.engine.fonts.faces import Face
-from workers.engine.fonts.shaping import Cluster
+from workers.engine.fonts import Cluster, Face
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import FormField, SourceNode
 from workers.engine.units import Color

@@ -7,10 +7,16 @@ from typing import Final
 
 from workers.engine import fonts as house_fonts
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
-from workers.engine.fonts.faces import Face
-from workers.engine.fonts.matching import FontRequest
-from workers.engine.fonts.properties import DescriptorRange, FontRefusedError
-from workers.engine.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
+from workers.engine.fonts import (
+    FONT_SETS,
+    DescriptorRange,
+    Face,
+    FontFaceDeclaration,
+    FontProgram,
+    FontRefusedError,
+    FontRequest,
+    FontSet,
+)
 from workers.engine.layout.context import Fonts
 from workers.engine.ports import FontFile, Resources
 from workers.engine.syntax.suggestions import suggest_name

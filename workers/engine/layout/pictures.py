@@ -9,9 +9,9 @@ from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.prepare import load_image
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.pdf_pages import ImportedPage
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg import VectorImage
 from workers.engine.tree.image_sources import ImageSource, parse_image_source
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Image, Source

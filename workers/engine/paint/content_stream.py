@@ -59,14 +59,9 @@ from workers.engine.paint.operators import (
 )
 from workers.engine.paint.shaped_font import ShapedFont
 from workers.engine.paint.vector_images import VectorWriter
-from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.pdf_pages import ImportedPage
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.svg.color_glyphs import (
-    DrawnGlyph,
-    draw_color_glyphs,
-    is_drawn_in_colors,
-)
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg import DrawnGlyph, VectorImage, draw_color_glyphs, is_drawn_in_colors
 from workers.engine.units import BLACK, Color
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii

@@ -12,8 +12,7 @@ from typing import Any, Final
 import uharfbuzz as hb
 
 from workers.engine.compression import compress
-from workers.engine.fonts import Face, encodable_text
-from workers.engine.fonts.ligatures import code_of
+from workers.engine.fonts import Face, code_of, encodable_text
 from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
 from workers.engine.prepared_images import PixelStream, PreparedImage
 

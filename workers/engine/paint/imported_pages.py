@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workers.engine.paint.objects import WrittenObject
-from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.pdf_pages import ImportedPage
 
 
 def write_page(page: ImportedPage) -> WrittenObject:

@@ -13,14 +13,14 @@ from workers.engine.paint.canvas_file import refer_to_font
 from workers.engine.paint.objects import ObjectPart, WrittenObject, write_deflated, write_dictionary
 from workers.engine.paint.shaped_font import ShapedFont
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.svg.canvas import format_numbers
-from workers.engine.svg.drawing import (
+from workers.engine.svg import (
     ExtGState,
     FormXObject,
     MeshShading,
     Shading,
     TilingPattern,
     VectorImage,
+    format_numbers,
 )
 
 # Resources shared with the document: references to images, and fonts by face.

@@ -1,1 +1,29 @@
 """SVG: a bounded parser, and a converter to PDF operators that keeps drawings as vectors."""
+
+from workers.engine.svg.canvas import format_numbers
+from workers.engine.svg.color_glyphs import DrawnGlyph, draw_color_glyphs, is_drawn_in_colors
+from workers.engine.svg.convert import convert_svg
+from workers.engine.svg.drawing import (
+    ExtGState,
+    FormXObject,
+    MeshShading,
+    Shading,
+    TilingPattern,
+    VectorImage,
+)
+from workers.engine.svg.reader import is_svg
+
+__all__ = [
+    "DrawnGlyph",
+    "ExtGState",
+    "FormXObject",
+    "MeshShading",
+    "Shading",
+    "TilingPattern",
+    "VectorImage",
+    "convert_svg",
+    "draw_color_glyphs",
+    "format_numbers",
+    "is_drawn_in_colors",
+    "is_svg",
+]

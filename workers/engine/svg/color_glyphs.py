@@ -12,8 +12,7 @@ from functools import partial
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
-from workers.engine.fonts import Cluster, Face
-from workers.engine.fonts.color_tables import OPERATIONS, is_color_glyph, make_painter
+from workers.engine.fonts import OPERATIONS, Cluster, Face, is_color_glyph, make_painter
 from workers.engine.prepared_images import Matrix, UndrawableError
 from workers.engine.svg.canvas import Canvas, format_numbers
 from workers.engine.svg.drawing import FormXObject, MeshShading, Shading

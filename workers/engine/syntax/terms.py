@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.einvoices.terms import BY_NUMBER, TermPath
+from workers.engine.einvoices import BY_NUMBER, TermPath
 from workers.engine.syntax.values import ValueType
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from workers.engine.barcodes.swiss_qr import adapt_signs
+from workers.engine.barcodes import adapt_signs
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.build_state import BuildState
 

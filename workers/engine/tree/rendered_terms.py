@@ -14,7 +14,7 @@ from babel.dates import format_date, get_date_format
 from babel.numbers import get_decimal_symbol, get_group_symbol
 
 from workers.engine.diagnostics import Findings, SourceLocation, format_count
-from workers.engine.einvoices.terms import TermPath
+from workers.engine.einvoices import TermPath
 from workers.engine.tree.expressions.formats import Formats
 
 MAX_RENDERED: Final = 100_000  # terms of one document

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.pdf_pages import ImportedPage
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg import VectorImage
 
 Drawable = PreparedImage | VectorImage | ImportedPage

@@ -10,9 +10,7 @@ from typing import Final
 from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.formats import find_format, list_labels
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.pdf_pages.file import is_pdf
-from workers.engine.pdf_pages.objects import UnusablePdfError
-from workers.engine.pdf_pages.pages import ImportedPage, import_page
+from workers.engine.pdf_pages import ImportedPage, UnusablePdfError, import_page, is_pdf
 from workers.engine.ports import ImageUnavailableError, Resources
 from workers.engine.prepared_images import (
     DECODER_ERRORS,
@@ -20,9 +18,7 @@ from workers.engine.prepared_images import (
     PreparedImage,
     UndrawableError,
 )
-from workers.engine.svg.convert import convert_svg
-from workers.engine.svg.drawing import VectorImage
-from workers.engine.svg.reader import is_svg
+from workers.engine.svg import VectorImage, convert_svg, is_svg
 from workers.engine.tree.image_sources import DataImage, ImageSource, RemoteImage
 
 CODE: Final = "image-data"

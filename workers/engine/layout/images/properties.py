@@ -8,11 +8,9 @@ from typing import Final
 from workers.engine.layout.images.formats import find_format, list_labels
 from workers.engine.layout.images.prepare import CODE, CONVERT, prepare_image
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.pdf_pages.file import is_pdf
-from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.pdf_pages import ImportedPage, is_pdf
 from workers.engine.prepared_images import POINTS_PER_PIXEL
-from workers.engine.svg.drawing import VectorImage
-from workers.engine.svg.reader import is_svg
+from workers.engine.svg import VectorImage, is_svg
 
 CHECKED_PAGES: Final = 10  # of a PDF; renders check each page that they draw
 

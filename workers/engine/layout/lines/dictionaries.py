@@ -16,7 +16,7 @@ from importlib.resources import files
 from sys import intern
 from typing import Final
 
-from workers.engine.fonts.extra_fonts import find_extra_fonts
+from workers.engine.fonts import find_extra_fonts
 
 _MAX_WORD: Final = 20  # characters; longer entries are compounds of other words
 _MAX_TEXT: Final = 2_000  # characters segmented at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Face
 from workers.engine.layout.context import PageCanvas
 from workers.engine.layout.display import (
     Fill,

@@ -9,8 +9,7 @@ from itertools import accumulate, chain, pairwise, repeat
 from operator import add
 from typing import Any, Final, NamedTuple
 
-from workers.engine.fonts import JoinedTexts, has_effect, has_ligatures, needs_shaping
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Face, JoinedTexts, has_effect, has_ligatures, needs_shaping
 from workers.engine.layout.context import EPSILON, Fragment
 from workers.engine.layout.lines.seams import find_unligated
 from workers.engine.layout.lines.shaped import (

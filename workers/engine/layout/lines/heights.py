@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Face
 from workers.engine.layout.context import Fonts
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, InlineFragment
 from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle

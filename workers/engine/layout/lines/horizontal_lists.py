@@ -13,8 +13,7 @@ from typing import Final
 from workers.engine.bidi import ControlRemover, join_isolates, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.fonts import JoinedTexts
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Face, JoinedTexts
 from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (

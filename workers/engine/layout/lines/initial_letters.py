@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from workers.engine.characters import find_cluster_ends
-from workers.engine.fonts import is_cursive
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Face, is_cursive
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.lines.fragments import (
     GlyphStyle,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workers.engine.fonts import Cluster, Shaper, find_shaper, is_cursive
-from workers.engine.fonts.faces import Face
+from workers.engine.fonts import Cluster, Face, Shaper, find_shaper, is_cursive
 from workers.engine.layout.lines.seams import find_unligated
 from workers.engine.syntax.font_variants import Features
 

@@ -21,10 +21,10 @@ from workers.engine.layout.display import (
     Widget,
     single_items,
 )
-from workers.engine.pdf_pages.pages import ImportedPage
+from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import PDF_UA_1, ArchiveProfile
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg import VectorImage
 from workers.engine.tree.document import Document, PageMaster
 from workers.engine.tree.nodes import SourceNode
 from workers.engine.units import ColorSpace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from workers.engine.barcodes.symbologies import SYMBOLOGIES
+from workers.engine.barcodes import SYMBOLOGIES
 from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary.attribute_sets import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from workers.engine.einvoices.profiles import PROFILES
-from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
+from workers.engine.einvoices import PROFILES, SYNTAX_NAMES
 from workers.engine.syntax import files
 from workers.engine.syntax import values as v
 from workers.engine.syntax.field_names import FIELD_NAME

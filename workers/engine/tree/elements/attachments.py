@@ -13,9 +13,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.einvoices.files import read_invoice
-from workers.engine.einvoices.markup import UnreadableXmlError
-from workers.engine.einvoices.profiles import INVOICE_NAMES
+from workers.engine.einvoices import INVOICE_NAMES, UnreadableXmlError, read_invoice
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text

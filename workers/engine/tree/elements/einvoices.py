@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.einvoices.checks import RuleViolation, check_invoice
-from workers.engine.einvoices.files import write_invoice
-from workers.engine.einvoices.mapping import Record
-from workers.engine.einvoices.profiles import (
+from workers.engine.einvoices import (
     PROFILES,
     UBL_FILE_NAME,
     InvoiceProfile,
+    Record,
+    RuleViolation,
+    check_invoice,
+    read_record,
     select_terms,
+    write_invoice,
 )
-from workers.engine.einvoices.records import read_record
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Scope

@@ -8,8 +8,13 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Final
 
-from workers.engine.barcodes.payments import InvalidPaymentError
-from workers.engine.barcodes.sepa_slip import SLIP_TEXTS, SepaSlip, SlipTexts, read_sepa_slip
+from workers.engine.barcodes import (
+    SLIP_TEXTS,
+    InvalidPaymentError,
+    SepaSlip,
+    SlipTexts,
+    read_sepa_slip,
+)
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState, Scope

@@ -13,9 +13,15 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from workers.engine.barcodes.payments import InvalidPaymentError
-from workers.engine.barcodes.swiss_bill import BILL_TEXTS, BillTexts, SwissBill, read_swiss_bill
-from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
+from workers.engine.barcodes import (
+    BILL_TEXTS,
+    NOTICES,
+    BillTexts,
+    InvalidPaymentError,
+    SwissBill,
+    adapt_signs,
+    read_swiss_bill,
+)
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES

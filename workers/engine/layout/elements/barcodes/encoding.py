@@ -10,16 +10,19 @@ from typing import Any, Final
 
 import zxingcpp
 
-from workers.engine.barcodes.gs1 import InvalidValueError
-from workers.engine.barcodes.payments import InvalidPaymentError
-from workers.engine.barcodes.symbologies import (
+from workers.engine.barcodes import (
     QR_LEVELS,
     SYMBOLOGIES,
+    BarcodeValue,
+    InvalidPaymentError,
+    InvalidValueError,
     PaymentFormat,
     Symbology,
     SymbolShape,
+    as_lines,
+    read_add_on,
+    read_escapes,
 )
-from workers.engine.barcodes.values import BarcodeValue, as_lines, read_add_on, read_escapes
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.elements.barcodes import swiss_cross
 from workers.engine.layout.elements.barcodes.intelligent_mail import make_intelligent_mail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.barcodes.values import BarcodeValue
+from workers.engine.barcodes import BarcodeValue
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.units import mm
 
