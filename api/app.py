@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final
 
-from flask import Blueprint, Flask, Response, g, request
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import NotFound
 
 from api.account.keys import KeyRoutes
@@ -20,12 +19,13 @@ from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.conditional_requests import check_partial_change
 from api.cors import add_cors_headers, make_options_response
 from api.error_handlers import register_error_handlers
-from api.files.kinds import FONT, IMAGE
-from api.files.routes import FileRoutes
+from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path
 from api.jobs.routes import JobRoutes
 from api.language.routes import LanguageRoutes
-from api.openapi.routes import OpenApiRoutes
+from api.openapi.description import describe
+from api.openapi.routes import DESCRIBE, OpenApiRoutes
+from api.operations.model import Routes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, count_error, method_label, observe_response, route_label
 from api.ports import Ports
@@ -52,11 +52,7 @@ _HEADERS: Final = {
 }
 
 
-class _Routes(Protocol):
-    def blueprint(self) -> Blueprint: ...
-
-
-_ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
+_ROUTES: Final[tuple[type[Routes], ...]] = (
     RenderRoutes,
     PreviewRoutes,
     ReceivedRoutes,
@@ -65,8 +61,8 @@ _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     VersionRoutes,
     TagRoutes,
     SlugRoutes,
-    partial(FileRoutes, IMAGE),
-    partial(FileRoutes, FONT),
+    ImageRoutes,
+    FontRoutes,
     JobRoutes,
     WebhookRoutes,
     AccountRoutes,
@@ -79,6 +75,11 @@ _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     HealthRoutes,
     MetricsRoutes,
 )
+
+
+def describe_api() -> Mapping[str, Any]:
+    """Return the OpenAPI description of all routes."""
+    return describe(operation for routes in _ROUTES for _, operation in routes.operations())
 
 
 def create_app(ports: Ports) -> Flask:
@@ -94,6 +95,7 @@ def create_app(ports: Ports) -> Flask:
     app.after_request(lambda response: _after_request(response, ports))
     app.teardown_request(lambda error: _teardown_request(error, ports))
     register_error_handlers(app)
+    app.extensions[DESCRIBE] = describe_api
     for routes in _ROUTES:
         app.register_blueprint(routes(ports).blueprint())
     return app

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.account.timestamps import parse_timestamp
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.http import read_query, write_json, write_user
-from api.ports import Ports
+from api.http import write_json, write_user
+from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
+from api.operations.parameters import NO_CONTENT
 from shared.auth import accounts
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
 from shared.clock import now, timestamp
@@ -28,34 +29,43 @@ _NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
 _log: Final = log.get_logger(__name__)
 
 
-class KeyRoutes:
-    """The views, over the ports of this process."""
+class KeyRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Account"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("keys", __name__)
-        routes.get("/v2/keys")(self.list_keys)
-        routes.post("/v2/keys")(self.create_key)
-        routes.delete("/v2/keys/<key_id>")(self.revoke_key)
-        return routes
-
+    @get("/v2/keys", {200: json_response("The keys.", "KeyList")})
     def list_keys(self) -> Response:
-        """List the account's keys, oldest first, without their secrets."""
+        """List keys.
+
+        Oldest first, including revoked and expired keys.
+        """
         principal = current_principal()
-        read_query(request, ())
         with self._ports.database.snapshot() as session:
             found = accounts.list_keys(session, principal.state.account_id)
         return write_json(
             {"keys": [_write_key(key, own_key_id=principal.state.key_id) for key in found]}
         )
 
+    @post(
+        "/v2/keys",
+        {
+            201: json_response(
+                "The key with its secret, which is returned only here.", "KeyWithSecret"
+            )
+        },
+        body=RequestBody(
+            json_content("KeyRequest"), "Optional name and expiry.", is_required=False
+        ),
+        errors={409: ()},
+    )
     def create_key(self) -> Response:
-        """Create a key; only this response contains its secret."""
+        """Create a key.
+
+        The key belongs to the account's user. Its scopes are at most those of the request's key, else 403.
+        An account has at most 100 keys that are neither revoked nor expired; more are 409.
+        """
         state = current_principal().state
-        read_query(request, ())
         fields = receive_fields(request, ("name", "expires_at", "scopes"))
         name, at = _read_name(fields), now()
         expires_at = _read_expiry(fields, at=at)
@@ -75,10 +85,14 @@ class KeyRoutes:
         shown = {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}
         return write_json(shown, 201, headers={"Location": f"/v2/keys/{created.key_id}"})
 
+    @delete("/v2/keys/{key_id}", {204: NO_CONTENT}, errors={404: ()})
     def revoke_key(self, key_id: str) -> Response:
-        """Revoke a key of the account permanently, and with it its sessions."""
+        """Revoke a key.
+
+        Permanent; takes effect within a second, and ends the sessions of the key. The key of the request
+        can be revoked, too.
+        """
         state = current_principal().state
-        read_query(request, ())
         with self._ports.database.session() as session:
             found = _KEY_ID.match(key_id) and accounts.find_key_digest(
                 session, state.account_id, key_id

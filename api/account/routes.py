@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response
 
 from api.account.timestamps import parse_date
 from api.admission.allowance import find_used
 from api.admission.rate import find_rate
 from api.auth.guard import Principal, current_principal
-from api.http import read_limit, read_query, write_json, write_user
-from api.ports import Ports
+from api.http import read_limit, write_json, write_user
+from api.operations.json_schema import TIMESTAMP_PATTERN
+from api.operations.model import Parameter, Routes, current_query, get, json_response
+from api.operations.parameters import LIMIT
 from shared.auth.scopes import list_scopes
 from shared.clock import timestamp
 from shared.errors import ServiceError
@@ -19,35 +21,36 @@ from shared.usage import repository as usage
 from shared.usage.metering import Totals
 from shared.usage.periods import Period, find_period
 
+_DATE: Final = Parameter(
+    "date",
+    {"type": "string", "pattern": TIMESTAMP_PATTERN, "examples": ["2026-11-26"]},
+    "A date in the billing period, YYYY-MM-DD or an ISO 8601 timestamp; default is the current period.",
+)
 
-class AccountRoutes:
-    """The views, over the ports of this process."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+class AccountRoutes(Routes):
+    """The views."""
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("account", __name__)
-        routes.get("/v2/authcheck")(self.check_key)
-        routes.get("/v2/account")(self.read_account)
-        routes.get("/v2/account/usage")(self.report_usage)
-        routes.get("/v2/account/usage/days")(self.report_days)
-        routes.get("/v2/account/usage/templates")(self.report_templates)
-        return routes
+    tag = "Account"
 
+    @get("/v2/authcheck", {200: json_response("The key is valid.", "Confirmation")})
     def check_key(self) -> Response:
-        """Confirm the key and name its account."""
+        """Check a key.
+
+        Confirms that the key is valid and names its account.
+        """
         principal = current_principal()
         user, state = principal.user, principal.state
-        read_query(request, ())
         status = f"Authenticated as account {state.account_id}, user {user.name} <{user.email}>."
         return write_json({"status": status})
 
+    @get("/v2/account", {200: json_response("The account.", "Account")})
     def read_account(self) -> Response:
-        """Return the account's plan and rate limit, and the user of the key."""
+        """Read the account.
+
+        The plan and rate limit of the account, and the user of the key.
+        """
         principal = current_principal()
-        read_query(request, ())
         state = principal.state
         record: dict[str, Any] = {
             "id": state.account_id,
@@ -65,10 +68,14 @@ class AccountRoutes:
             }
         return write_json(record)
 
+    @get("/v2/account/usage", {200: json_response("The report.", "Usage")}, query=(_DATE,))
     def report_usage(self) -> Response:
-        """Report the pages of a billing period."""
+        """Report usage.
+
+        Pages and renders of a billing period, which runs from renewal day to renewal day.
+        """
         principal = current_principal()
-        period = _read_period(read_query(request, ("date",)).get("date"), principal)
+        period = _read_period(current_query().get("date"), principal)
         if period == principal.period:
             used = find_used(principal, self._ports)
         else:
@@ -76,10 +83,14 @@ class AccountRoutes:
                 used = usage.find_totals(session, principal.state.account_id, period.key)
         return write_json(_report(principal, period, used))
 
-    def report_days(self) -> Response:
-        """Report the pages of a billing period by day, without days of no usage."""
+    @get("/v2/account/usage/days", {200: json_response("The report.", "UsageDays")}, query=(_DATE,))
+    def report_usage_by_day(self) -> Response:
+        """Report usage by day.
+
+        Pages and renders of a billing period by day. A render is included a few seconds after it has ended.
+        """
         principal = current_principal()
-        period = _read_period(read_query(request, ("date",)).get("date"), principal)
+        period = _read_period(current_query().get("date"), principal)
         with self._ports.database.snapshot() as session:
             days = usage.list_days(
                 session, principal.state.account_id, first=period.start, end=period.end
@@ -92,10 +103,19 @@ class AccountRoutes:
             }
         )
 
-    def report_templates(self) -> Response:
-        """Report the pages of a billing period by template, most pages first."""
+    @get(
+        "/v2/account/usage/templates",
+        {200: json_response("The report.", "UsageTemplates")},
+        query=(_DATE, LIMIT),
+    )
+    def report_usage_by_template(self) -> Response:
+        """Report usage by template.
+
+        Pages and renders of a billing period by template, those with most pages first. A render is included
+        a few seconds after it has ended.
+        """
         principal = current_principal()
-        query = read_query(request, ("date", "limit"))
+        query = current_query()
         period, limit = _read_period(query.get("date"), principal), read_limit(query)
         with self._ports.database.snapshot() as session:
             found, has_more = usage.list_templates(

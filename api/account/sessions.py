@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.auth.guard import current_principal
 from api.auth.sessions import (
@@ -13,31 +13,52 @@ from api.auth.sessions import (
     write_cleared_cookie,
     write_session_cookie,
 )
-from api.http import read_query, write_json
-from api.ports import Ports
+from api.http import write_json
+from api.operations.model import (
+    OperationResponse,
+    Parameter,
+    Routes,
+    delete,
+    get,
+    json_response,
+    post,
+)
 from shared.auth.studio_sessions import StudioSession
 from shared.clock import timestamp
 from shared.errors import ErrorKind, ServiceError
 
+_FROM_STUDIO: Final = Parameter(
+    "X-Pressroom-Studio",
+    {"type": "string", "enum": ["1"]},
+    "Marks requests of the Studio's page. Sec-Fetch-Site or Origin must be those of the page, too.",
+    is_required=True,
+)
 
-class SessionRoutes:
-    """The views, over the ports of this process."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+class SessionRoutes(Routes):
+    """The views."""
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("sessions", __name__)
-        routes.post("/v2/session")(self.open_session)
-        routes.get("/v2/session")(self.read_session)
-        routes.delete("/v2/session")(self.end_session)
-        return routes
+    tag = "Account"
 
+    @post(
+        "/v2/session",
+        {
+            201: json_response(
+                "The session.",
+                "Session",
+                {"Set-Cookie": "The session's cookie: HttpOnly, SameSite=Strict, Secure."},
+            )
+        },
+        headers=(_FROM_STUDIO,),
+    )
     def open_session(self) -> Response:
-        """Open a session with the key of the request, and end the browser's previous session."""
+        """Open a Studio session.
+
+        For the Studio's page: exchanges an API key for a session cookie. By default a session ends after an
+        hour without requests, after 12 hours, or with its key. Other clients send the key with each
+        request.
+        """
         principal = current_principal()
-        read_query(request, ())
         if principal.session is not None:
             raise ServiceError(
                 400, "To open a session, send an API key in the Authorization header."
@@ -50,10 +71,13 @@ class SessionRoutes:
         cookie = write_session_cookie(opened.token, request.headers, self._ports)
         return write_json(_write(opened.info), 201, headers={"Set-Cookie": cookie})
 
+    @get("/v2/session", {200: json_response("The session.", "Session")}, errors={404: ()})
     def read_session(self) -> Response:
-        """Return the session of the request."""
+        """Read the session.
+
+        404 if the request has an API key instead of a session.
+        """
         session = current_principal().session
-        read_query(request, ())
         if session is None:
             raise ServiceError(
                 404,
@@ -62,9 +86,19 @@ class SessionRoutes:
             )
         return write_json(_write(session))
 
+    @delete(
+        "/v2/session",
+        {
+            204: OperationResponse(
+                "Done; the response has no body.", headers={"Set-Cookie": "Deletes the cookie."}
+            )
+        },
+    )
     def end_session(self) -> Response:
-        """End the session of the request, if it has one."""
-        read_query(request, ())
+        """Sign out.
+
+        Ends the session of the request, and deletes its cookie.
+        """
         if current_principal().session is not None:
             self._ports.sessions.end(find_session_token(request.headers, self._ports) or "")
         cookie = write_cleared_cookie(request.headers, self._ports)

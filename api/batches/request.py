@@ -9,7 +9,8 @@ from typing import Final
 
 from flask import Request
 
-from api.http import quote, read_choice, read_limit, read_query, require_content_type
+from api.http import quote, read_choice, read_limit, require_content_type
+from api.operations.model import current_query
 from shared.batches.records import BatchKind, BatchOutput, BatchStatus, ItemStatus, is_batch_id
 from shared.errors import ServiceError
 from shared.jobs.records import Allowance
@@ -59,7 +60,7 @@ def read_batch_request(request: Request) -> BatchRequest:
     Raises:
         ServiceError: 400 for a parameter, 415 for the Content-Type.
     """
-    query = read_query(request, ("template", "draft", "output"))
+    query = current_query()
     if "template" not in query:
         raise ServiceError(400, "The template query parameter is required for a batch.")
     template = parse_reference(query["template"], field="template")
@@ -86,7 +87,7 @@ def read_batches_query(request: Request) -> BatchesQuery:
     Raises:
         ServiceError: 400 for a parameter.
     """
-    query = read_query(request, ("status", "limit", "start_after"))
+    query = current_query()
     status, start_after = read_choice(query, "status", BatchStatus), query.get("start_after")
     if start_after is not None and not is_batch_id(start_after):
         raise ServiceError(
@@ -103,7 +104,7 @@ def read_items_query(request: Request) -> ItemsQuery:
     Raises:
         ServiceError: 400 for a parameter.
     """
-    query = read_query(request, ("status", "start_after"))
+    query = current_query()
     text = query.get("start_after")
     if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
         raise ServiceError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from flask import Blueprint, Response, g, request
 from werkzeug.routing import BaseConverter
@@ -16,13 +17,40 @@ from api.http import read_query, read_wait, write_json
 from api.jobs.idempotency import mark_replayed
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
+from api.operations.json_schema import enum_of
+from api.operations.model import (
+    OperationResponse,
+    Parameter,
+    RequestBody,
+    Routes,
+    binary_content,
+    current_query,
+    delete,
+    get,
+    json_response,
+    post,
+)
+from api.operations.parameters import (
+    ALLOWANCE_ERRORS,
+    DRAFT,
+    EXAMPLE_BATCH,
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
+    FILENAME,
+    IDEMPOTENCY_KEY,
+    LIMIT,
+    NO_CONTENT,
+    REFERENCE,
+    WAIT,
+    file_responses,
+    start_after,
+)
 from api.pdf_headers import (
     DEFAULT_FILENAME,
     read_filename,
     write_content_disposition,
     write_warning_headers,
 )
-from api.ports import Ports
 from api.stored_files import BlobFile, expired, send_file
 from shared.batches.items import find_item, list_items
 from shared.batches.records import (
@@ -45,7 +73,8 @@ from shared.batches.repository import (
     write_batch,
 )
 from shared.clock import now
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
 _ITEMS_PER_PAGE: Final = 1000
 _RESULT: Final = "result of this batch"
@@ -58,28 +87,59 @@ class ItemJobIdConverter(BaseConverter):
     weight = 50
 
 
-class BatchRoutes:
-    """The views, over the ports of this process."""
+class BatchRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Batches"
+    words: ClassVar[Mapping[str, str]] = {
+        "documents": f"{MAX_BATCH_DOCUMENTS:,}",
+        "megabytes": str(MAX_BATCH_BYTES // MB),
+    }
 
     def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("batches", __name__)
-        routes.post("/v2/batches")(self.create_batch)
-        routes.get("/v2/batches")(self.list_batches)
-        routes.get("/v2/batches/<batch_id>")(self.read_batch)
-        routes.delete("/v2/batches/<batch_id>")(self.delete_batch)
-        routes.get("/v2/batches/<batch_id>/items")(self.list_items)
-        routes.get("/v2/batches/<batch_id>/result")(self.read_result)
+        """Return the views at their paths, and those of documents at the paths of jobs."""
+        routes = super().blueprint()
         routes.get("/v2/jobs/<item_job:job_id>")(self.read_item)
         routes.get("/v2/jobs/<item_job:job_id>/pdf")(self.read_item_pdf)
         routes.delete("/v2/jobs/<item_job:job_id>")(self.cancel_item)
         return routes
 
+    @post(
+        "/v2/batches",
+        {202: json_response("Accepted.", "Batch", {"Location": "Path of the batch."})},
+        query=(
+            Parameter("template", REFERENCE, "The template of all documents.", is_required=True),
+            DRAFT,
+            Parameter(
+                "output",
+                enum_of(BatchOutput, default=BatchOutput.FILES),
+                "files: one PDF per document, at the document's job. zip: also all PDFs in one archive. "
+                "merged: one PDF of all pages, with an outline entry for each document.",
+            ),
+        ),
+        headers=(IDEMPOTENCY_KEY,),
+        body=RequestBody(
+            {
+                "application/json": {"type": "array", "items": {"type": "object"}, "minItems": 1},
+                **binary_content("text/csv", "application/x-ndjson"),
+            },
+            "The payloads of the documents.",
+        ),
+        errors={
+            400: (ErrorCode.TEMPLATE_EMPTY,),
+            404: (ErrorCode.TEMPLATE_NOT_FOUND,),
+            **ALLOWANCE_ERRORS,
+        },
+    )
     def create_batch(self) -> Response:
-        """Accept a batch; it is recorded before the response is sent."""
+        """Render many documents.
+
+        Renders many documents of one template. The body is streamed: one JSON object per line, a JSON
+        array of objects, or a CSV with one document per row, whose first row has the path of each column,
+        such as buyer.name. Up to $documents documents and $megabytes MB. An invalid document fails on its
+        own; a document beyond a free allowance fails with 402. The number of unfinished batches of an
+        account is limited, by default to 100; one more is 429, before the body is read.
+        """
         batch_request = read_batch_request(request)
         batch, is_replayed = accept_batch(
             request, batch_request, current_principal(), self._ports, request_id=g.request_id
@@ -90,9 +150,19 @@ class BatchRoutes:
         response = write_json(write_batch(batch, waiting), 202, headers=headers)
         return mark_replayed(response) if is_replayed else response
 
+    @get(
+        "/v2/batches/{batch_id}",
+        {200: json_response("The record.", "Batch")},
+        query=(WAIT,),
+        errors={404: ()},
+    )
     def read_batch(self, batch_id: str) -> Response:
-        """Return a batch, once it has ended or the time of the long poll is over."""
-        seconds = read_wait(read_query(request, ("wait",)))
+        """Read a batch.
+
+        The record is kept for 7 days after the batch has ended, its PDFs for 24 hours. A merged batch with
+        an error has ended without a PDF; its documents can still be listed.
+        """
+        seconds = read_wait(current_query())
         long_poll(
             lambda: self._get(batch_id),
             seconds=seconds,
@@ -104,8 +174,22 @@ class BatchRoutes:
             counts = count_items(session, batch)
         return write_json(write_batch(batch, counts))
 
+    @get(
+        "/v2/batches",
+        {200: json_response("One page.", "BatchList")},
+        query=(
+            Parameter("status", enum_of(BatchStatus), "Only batches of this status."),
+            LIMIT,
+            start_after(
+                {"type": "string", "pattern": "^batch_[a-z2-7]{24}$", "examples": [EXAMPLE_BATCH]}
+            ),
+        ),
+    )
     def list_batches(self) -> Response:
-        """List the account's batches, newest first."""
+        """List batches.
+
+        The batches of the account with their progress, newest first.
+        """
         account_id = current_principal().state.account_id
         query = read_batches_query(request)
         with self._ports.database.snapshot() as session:
@@ -122,9 +206,14 @@ class BatchRoutes:
             body["next_cursor"] = page[-1][0].id
         return write_json(body)
 
-    def delete_batch(self, batch_id: str) -> Response:
-        """Cancel an unfinished batch, or remove a finished one with its results."""
-        read_query(request, ())
+    @delete("/v2/batches/{batch_id}", {204: NO_CONTENT}, errors={404: ()})
+    def cancel_batch(self, batch_id: str) -> Response:
+        """Cancel or remove a batch.
+
+        An unfinished batch is cancelled: remaining documents are skipped, finished PDFs are kept, and a
+        merged batch has no PDF. A finished or cancelled batch is removed with its documents and PDFs; it is
+        404 from then on.
+        """
         batch = self._get(batch_id)
         if not batch.status.is_final:
             self._ports.cell(batch.account_id).batches.cancel(batch)
@@ -133,8 +222,24 @@ class BatchRoutes:
             soft_delete_batch(session, batch.id, at=now())
         return Response(status=204)
 
-    def list_items(self, batch_id: str) -> Response:
-        """List the documents of a batch in input order."""
+    @get(
+        "/v2/batches/{batch_id}/items",
+        {200: json_response("One page.", "BatchItems")},
+        query=(
+            Parameter("status", enum_of(ItemStatus), "Only documents of this status."),
+            Parameter(
+                "start_after",
+                {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+                "The last index of the previous page.",
+            ),
+        ),
+        errors={404: ()},
+    )
+    def list_batch_items(self, batch_id: str) -> Response:
+        """List the documents.
+
+        In input order, 1,000 per page, including unfinished documents.
+        """
         query = read_items_query(request)
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
@@ -145,9 +250,25 @@ class BatchRoutes:
             {"items": [write_item(batch, item) for item in items], "has_more": has_more}
         )
 
-    def read_result(self, batch_id: str) -> Response:
-        """Return the zip or the merged PDF."""
-        filename = read_filename(read_query(request, ("filename",)))
+    @get(
+        "/v2/batches/{batch_id}/result",
+        file_responses(
+            OperationResponse(
+                "The zip or the PDF.", binary_content("application/zip", "application/pdf")
+            )
+        ),
+        query=(FILENAME,),
+        headers=FILE_REQUEST_HEADERS,
+        errors=FILE_ERRORS,
+    )
+    def read_batch_result(self, batch_id: str) -> Response:
+        """Download the result.
+
+        The zip with each PDF as <index>-<file name> and the records of all documents in manifest.ndjson; or
+        the merged PDF. Streamed; kept for 24 hours. 409 if the batch has not ended, has output=files, or
+        has no PDF: it was cancelled before it was merged, no document succeeded, or merging failed.
+        """
+        filename = read_filename(current_query())
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
             is_rendering = has_running_chunk(session, batch.id)

@@ -2,62 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from io import BytesIO
-from typing import Any, Generic
+from typing import Any, ClassVar, Final, Generic
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import Body, receive_body
 from api.admission.json_body import decode_string, split_object
 from api.auth.guard import Principal, current_principal
-from api.files.kinds import FileKind
+from api.files.kinds import FONT, IMAGE, FileKind
 from api.files.source_urls import SourceUrlFetcher
 from api.files.store import FileStore
-from api.http import read_limit, read_query, require_content_type, write_json, write_user
+from api.http import read_limit, require_content_type, write_json, write_user
+from api.operations.model import (
+    ErrorStatuses,
+    Operation,
+    RequestBody,
+    Routes,
+    binary_content,
+    current_query,
+    delete,
+    get,
+    json_content,
+    json_response,
+    post,
+    put,
+)
+from api.operations.parameters import IMAGE_NAME, LIMIT, NO_CONTENT, NO_WORKSPACE, start_after
 from api.ports import Ports
 from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.files.fonts import FontFileProperties
+from shared.files.images import ImageFileProperties
 from shared.files.repository import F, FileRecord
+from shared.limits import MB
+
+_UPLOAD: Final[ErrorStatuses] = {**NO_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,)}
+_IMAGE_RULES: Final = (
+    "The format is detected from the bytes, not from the declared type: PNG, JPEG (8 bits, baseline or "
+    "progressive), SVG, PDF, or WebP without animation. Limits: 50 MB and 100 megapixels; WebP 24 megapixels; PNG "
+    "with transparency or interlacing 32 megapixels; SVG 8 MB, 50,000 elements including the copies of `use`, "
+    "300,000 path segments, 2,000 style rules, and no entities. The size of an SVG is its width and height in "
+    "px, or its view box. Of a PDF the pages are drawn, without scripts, forms, links and annotations; its first "
+    "10 pages are checked, its width and height are those of the first in px, and an encrypted one is rejected. "
+    "A worker prepares the image as a render does: an image that renders reject is 400 "
+    "with the same message. Not metered. 503 without a worker, 504 over the time budget. At most four uploads "
+    "of an account are inspected at once; others wait, and are 429 after 30 s. 409 without a code if the "
+    "workspace has no space."
+)
+_FONT_RULES: Final = (
+    "The format is detected from the bytes, not from the declared type: TrueType, OpenType with CFF outlines, "
+    "WOFF, WOFF2, or a TrueType collection of up to 32 fonts. Up to 20 MB; with CFF outlines 12,000 glyphs, with "
+    "CFF2 4,000. Variable fonts keep their axes. A worker subsets the font as a render does: a font that "
+    "renders reject is 400 with the same message, including a font whose fsType does not allow subset "
+    "embedding. Documents use it with `font` and its name. Not metered; 409 without a code if the workspace "
+    "has no space."
+)
 
 
-class FileRoutes(Generic[F]):
+def _words(kind: FileKind[Any], article: str, rules: str) -> Mapping[str, str]:
+    return {
+        "article": f"{article} {kind.singular}",
+        "singular": kind.singular,
+        "plural": kind.plural,
+        "Name": kind.singular.title(),
+        "Plural": kind.plural.title(),
+        "megabytes": str(kind.max_bytes // MB),
+        "rules": rules,
+    }
+
+
+class _FileRoutes(Routes, Generic[F]):
     """The views of one kind of file."""
 
-    def __init__(self, kind: FileKind[F], ports: Ports) -> None:
-        self._kind = kind
-        self._ports = ports
+    _kind: ClassVar[FileKind[Any]]
+
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        kind = self._kind
         self._source_fetcher = SourceUrlFetcher(
             ports.fetcher, singular=kind.singular, plural=kind.plural, max_bytes=kind.max_bytes
         )
-        self._store = FileStore(kind, ports)
+        self._store: FileStore[F] = FileStore(kind, ports)
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        plural = self._kind.plural
-        routes = Blueprint(plural, __name__)
-        routes.put(f"/v2/{plural}/<name>")(self.put_file)
-        routes.post(f"/v2/{plural}")(self.post_file)
-        routes.get(f"/v2/{plural}")(self.list_files)
-        routes.get(f"/v2/{plural}/<name>")(self.read_file)
-        routes.delete(f"/v2/{plural}/<name>")(self.delete_file)
-        return routes
+    @classmethod
+    def operations(cls) -> Iterator[tuple[str, Operation]]:
+        """Yield the operations; the body of PUT has one of the kind's media types."""
+        content = binary_content(*cls._kind.media_types)
+        for name, operation in super().operations():
+            is_put = operation.method == "put"
+            body = RequestBody(content, f"The bytes of the {cls._kind.singular}.")
+            yield name, replace(operation, body=body) if is_put else operation
 
+    @put(
+        "/v2/$plural/{name}",
+        {
+            201: json_response("Stored.", "$Name"),
+            200: json_response("Replaced; documents use the new $singular from now on.", "$Name"),
+        },
+        errors=_UPLOAD,
+        name="put$Name",
+    )
     def put_file(self, name: str) -> Response:
-        """Store the request's body under a name."""
+        """Store $article.
+
+        $rules
+        """
         principal = current_principal()
-        read_query(request, ())
         self._check_name(name)
         require_content_type(request, self._kind.media_types)
         principal.get_workspace()
         with receive_body(request, limit=self._kind.max_bytes) as body:
             return self._store_upload(name, body, principal)
 
+    @post(
+        "/v2/$plural",
+        {201: json_response("Stored.", "$Name"), 200: json_response("Replaced.", "$Name")},
+        body=RequestBody(
+            json_content("${Name}Request"), "The name, and the $singular or its address."
+        ),
+        errors=_UPLOAD,
+        name="post$Name",
+    )
     def post_file(self) -> Response:
-        """Store a file sent in JSON, or fetched from an address."""
+        """Store $article from JSON.
+
+        Send either data, the $singular in base64 (up to 20 MB decoded), or source_url, an http or https
+        address from which the service fetches it: public hosts only, also after redirects, within 10 s and
+        up to $megabytes MB. The $singular is inspected as with PUT.
+        """
         principal = current_principal()
-        read_query(request, ())
         require_content_type(request, ("application/json",))
         principal.get_workspace()
         with receive_body(request) as body:
@@ -72,10 +149,20 @@ class FileRoutes(Generic[F]):
         )
         return self._store_upload(name, Body(BytesIO(data), len(data)), principal)
 
+    @get(
+        "/v2/$plural",
+        {200: json_response("One page.", "${Name}List")},
+        query=(LIMIT, start_after(IMAGE_NAME)),
+        errors=NO_WORKSPACE,
+        name="list$Plural",
+    )
     def list_files(self) -> Response:
-        """List the files by name, with the total usage of the workspace."""
+        """List $plural.
+
+        By name, with the total usage of the workspace.
+        """
         principal = current_principal()
-        query = read_query(request, ("limit", "start_after"))
+        query = current_query()
         limit, start_after = read_limit(query), query.get("start_after")
         if start_after is not None:
             self._check_name(start_after)
@@ -89,10 +176,18 @@ class FileRoutes(Generic[F]):
         body["usage"] = {"total_bytes": usage.total_bytes, "count": usage.count}
         return write_json(body)
 
+    @get(
+        "/v2/$plural/{name}",
+        {200: json_response("The record.", "$Name")},
+        errors={404: (), **NO_WORKSPACE},
+        name="read$Name",
+    )
     def read_file(self, name: str) -> Response:
-        """Return the record of a file."""
+        """Read ${article}'s record.
+
+        The bytes themselves cannot be downloaded.
+        """
         principal = current_principal()
-        read_query(request, ())
         self._check_name(name)
         with self._ports.database.snapshot() as session:
             file = self._kind.files.find(session, principal.get_workspace(), name)
@@ -100,10 +195,18 @@ class FileRoutes(Generic[F]):
             raise self._not_found(name)
         return write_json(self._write(file))
 
+    @delete(
+        "/v2/$plural/{name}",
+        {204: NO_CONTENT},
+        errors={404: (), **NO_WORKSPACE},
+        name="delete$Name",
+    )
     def delete_file(self, name: str) -> Response:
-        """Delete a file and free its space."""
+        """Delete $article.
+
+        Its space is freed at once.
+        """
         principal = current_principal()
-        read_query(request, ())
         self._check_name(name)
         if not self._store.delete(name, principal):
             raise self._not_found(name)
@@ -134,6 +237,22 @@ class FileRoutes(Generic[F]):
     def _not_found(self, name: str) -> ServiceError:
         message = f"The workspace holds no {self._kind.singular} named '{name}'."
         return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+
+
+class ImageRoutes(_FileRoutes[ImageFileProperties]):
+    """The views of images."""
+
+    tag = "Images"
+    words = _words(IMAGE, "an", _IMAGE_RULES)
+    _kind = IMAGE
+
+
+class FontRoutes(_FileRoutes[FontFileProperties]):
+    """The views of fonts."""
+
+    tag = "Fonts"
+    words = _words(FONT, "a", _FONT_RULES)
+    _kind = FONT
 
 
 def _read_source_url(fields: Mapping[str, bytes]) -> str | None:

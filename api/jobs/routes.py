@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.auth.guard import current_principal
-from api.http import read_choice, read_limit, read_query, read_wait, write_json
+from api.http import read_choice, read_limit, read_wait, write_json
 from api.jobs.listing import list_page
 from api.jobs.reading import (
     PDF,
@@ -18,8 +18,21 @@ from api.jobs.reading import (
     poll_job,
     write_job_headers,
 )
+from api.operations.json_schema import enum_of
+from api.operations.model import Parameter, Routes, current_query, delete, get, json_response
+from api.operations.parameters import (
+    EXAMPLE_JOB,
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
+    FILENAME,
+    LIMIT,
+    NO_CONTENT,
+    PDF_RESPONSE,
+    WAIT,
+    file_responses,
+    start_after,
+)
 from api.pdf_headers import read_filename
-from api.ports import Ports
 from api.stored_files import send_file
 from shared.errors import ErrorKind, ServiceError
 from shared.jobs.repository import JobRecord, JobStatus, write_job
@@ -28,25 +41,31 @@ from shared.queue.states import CANCELLED
 _JOB_ID: Final = re.compile(r"job_[a-z2-7]{24}\Z")
 
 
-class JobRoutes:
-    """The views, over the ports of this process."""
+class JobRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Jobs"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("jobs", __name__)
-        routes.get("/v2/jobs")(self.list_jobs)
-        routes.get("/v2/jobs/<job_id>")(self.read_job)
-        routes.get("/v2/jobs/<job_id>/pdf")(self.read_result)
-        routes.delete("/v2/jobs/<job_id>")(self.delete_job)
-        return routes
-
+    @get(
+        "/v2/jobs",
+        {200: json_response("One page.", "JobList")},
+        query=(
+            Parameter("status", enum_of(JobStatus), "Only jobs of this status."),
+            LIMIT,
+            start_after(
+                {"type": "string", "pattern": "^job_[a-z2-7]{24}$", "examples": [EXAMPLE_JOB]}
+            ),
+        ),
+    )
     def list_jobs(self) -> Response:
-        """List the account's jobs, newest first."""
+        """List jobs.
+
+        The recorded jobs of the account, newest first: asynchronous renders, and renders with an
+        Idempotency-Key. Documents of a batch are listed with the batch. With status=queued or
+        status=running a page can be short, even empty, and still have a next_cursor.
+        """
         account_id = current_principal().state.account_id
-        query = read_query(request, ("status", "limit", "start_after"))
+        query = current_query()
         status, start_after = read_choice(query, "status", JobStatus), query.get("start_after")
         if start_after is not None and not _JOB_ID.match(start_after):
             raise ServiceError(
@@ -62,26 +81,50 @@ class JobRoutes:
             body["next_cursor"] = page.next_cursor
         return write_json(body)
 
+    @get(
+        "/v2/jobs/{job_id}",
+        {200: json_response("The record.", "Job")},
+        query=(WAIT,),
+        errors={404: ()},
+    )
     def read_job(self, job_id: str) -> Response:
-        """Return a job, once it has ended or the time of the long poll is over."""
-        seconds = read_wait(read_query(request, ("wait",)))
+        """Read a job.
+
+        The record is kept for 7 days after the job has ended.
+        """
+        seconds = read_wait(current_query())
         record = self._get(job_id)
         if seconds and not record.status.is_final:
             record = _own(poll_job(record, self._ports, seconds=seconds), job_id)
         return write_json(write_job(record))
 
-    def read_result(self, job_id: str) -> Response:
-        """Return the PDF."""
-        filename = read_filename(read_query(request, ("filename",)))
+    @get(
+        "/v2/jobs/{job_id}/pdf",
+        file_responses(PDF_RESPONSE),
+        query=(FILENAME,),
+        headers=FILE_REQUEST_HEADERS,
+        errors=FILE_ERRORS,
+    )
+    def read_job_pdf(self, job_id: str) -> Response:
+        """Read a job's PDF.
+
+        The same response as that of a synchronous render; available for 24 hours. 409 when the job has not
+        succeeded, 410 once the PDF has expired.
+        """
+        filename = read_filename(current_query())
         record = self._get(job_id)
         if record.status is not JobStatus.SUCCEEDED:
             raise no_result(record)
         headers = write_job_headers(record, filename)
         return send_file(request, find_pdf(record, self._ports), headers, what=PDF)
 
+    @delete("/v2/jobs/{job_id}", {204: NO_CONTENT}, errors={404: (), 409: ()})
     def delete_job(self, job_id: str) -> Response:
-        """Cancel a job, or remove one that has ended."""
-        read_query(request, ())
+        """Cancel or remove a job.
+
+        Cancels a queued job, stops a running one, and deletes one that has ended, with its PDF. Cancelled
+        jobs are not metered. A document of a batch can be cancelled with its batch only.
+        """
         record = self._get(job_id)
         if not record.status.is_final:
             self._ports.cell(record.account_id).jobs.end_early(job_id, CANCELLED)

@@ -7,10 +7,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
-from flask import Blueprint, Response
+from flask import Response
 
 from api.language.pages import PATH, Reference
-from api.ports import Ports
+from api.operations.model import OperationResponse, Routes, get
 from api.static_files import StaticFile, load_folder, make_file, write_file
 from shared.errors import ErrorKind, ServiceError
 
@@ -24,26 +24,38 @@ _HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-class LanguageRoutes:
-    """The views; they use none of the ports."""
+_PAGE: Final = OperationResponse("The page.", {"text/html": {"type": "string"}})
 
-    def __init__(self, ports: Ports) -> None:
-        del ports
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("language", __name__)
-        routes.get(PATH)(self.read_start)
-        routes.get(f"{PATH}/<name>")(self.read_page)
-        routes.get(f"{PATH}/files/<name>")(self.read_file)
-        return routes
+class LanguageRoutes(Routes):
+    """The views."""
 
+    tag = "Operation"
+
+    @get(PATH, {200: _PAGE}, name="openLanguage")
     def read_start(self) -> Response:
-        """Return the introduction."""
+        """Open the reference of the document language.
+
+        The introduction, with a search and links to every chapter and element.
+        """
         return write_file(_make_page(next(iter(_read_reference().pages))), _HEADERS)
 
+    @get(
+        f"{PATH}/{{name}}",
+        {
+            200: _PAGE,
+            302: OperationResponse(
+                "To the attribute.", headers={"Location": "The page with the attribute."}
+            ),
+        },
+        errors={404: ()},
+        name="readLanguage",
+    )
     def read_page(self, name: str) -> Response:
-        """Return a chapter or element; redirect from the name of an attribute to its place."""
+        """Read a page of the document language.
+
+        A chapter or an element, such as `td`; an attribute, such as `td.rowspan`, redirects to its place.
+        """
         reference = _read_reference()
         if name in reference.pages:
             return write_file(_make_page(name), _HEADERS)
@@ -52,8 +64,31 @@ class LanguageRoutes:
         message = f"The language has no chapter, element or attribute {name[:100]!r}."
         raise ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
 
+    @get(
+        f"{PATH}/files/{{name}}",
+        {
+            200: OperationResponse(
+                "The file.",
+                {
+                    media: {"type": "string"}
+                    for media in (
+                        "image/png",
+                        "text/css",
+                        "text/javascript",
+                        "application/json",
+                        "application/xml",
+                    )
+                },
+            )
+        },
+        errors={404: ()},
+        name="readLanguageFile",
+    )
     def read_file(self, name: str) -> Response:
-        """Return a picture, the style sheet, the index of the search or its script."""
+        """Read a file of the document language.
+
+        A picture, the style sheet, the search with its index, or the RELAX NG schema.
+        """
         file = _load_files().get(name)
         if file is None:
             message = f"The pages of the language have no file {name[:100]!r}."

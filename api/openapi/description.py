@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
 from api.auth.scopes import find_scopes
 from api.openapi.examples import example_of, media_examples
-from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS, describe_events
-from api.openapi.json_schema import Schema, ref
-from api.openapi.model import IDEMPOTENCY_KEY, Operation, Parameter, RequestBody
-from api.openapi.operations import OPERATIONS, PATH_PARAMETERS
+from api.openapi.jobs import JOB_SCHEMAS, describe_events
 from api.openapi.schemas import SCHEMAS
+from api.operations.json_schema import Schema, ref
+from api.operations.model import Operation, OperationResponse, Parameter, RequestBody
+from api.operations.parameters import NOT_MODIFIED, PATH_PARAMETERS
 from shared.auth.scopes import ALL_SCOPES, list_scopes
 from shared.errors import ErrorCode
 
-_ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS)
 _ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS}
 # The order of the page.
 _GROUPS: Final[Mapping[str, str]] = {
@@ -86,12 +84,11 @@ class _SharedErrors:
     schemas: dict[str, Any]
 
 
-@lru_cache(maxsize=1)
-def describe() -> Mapping[str, Any]:
-    """Return the description; it is the same for every caller."""
+def describe(operations: Iterable[Operation]) -> Mapping[str, Any]:
+    """Return the description of operations; it is the same for every caller."""
     paths: dict[str, dict[str, Any]] = {}
     failures = _SharedErrors({}, {})
-    for operation in _ALL_OPERATIONS:
+    for operation in operations:
         written = _write_operation(operation, failures)
         paths.setdefault(operation.path, {})[operation.method] = written
     return {
@@ -122,13 +119,13 @@ def _write_operation(operation: Operation, failures: _SharedErrors) -> dict[str,
         own.get(name) or PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)
     ]
     written: dict[str, Any] = {
-        "operationId": operation.operation_id,
+        "operationId": operation.name,
         "tags": [operation.tag],
         "summary": operation.summary,
         "description": operation.description,
         "parameters": [
             *(_write_parameter(parameter, "path") for parameter in in_path),
-            *(_write_parameter(parameter, "query") for parameter in operation.query_parameters),
+            *(_write_parameter(parameter, "query") for parameter in operation.query),
             *(_write_parameter(parameter, "header") for parameter in operation.headers),
         ],
         "responses": _write_responses(operation, failures),
@@ -177,7 +174,7 @@ def _write_content(content: Mapping[str, Schema]) -> dict[str, Any]:
 def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, Any]:
     """Return the responses of an operation; errors are added to `shared` and referenced."""
     responses: dict[str, Any] = {}
-    for status, response in operation.all_responses.items():
+    for status, response in _list_responses(operation):
         responses[str(status)] = {
             "description": response.description,
             "headers": {
@@ -185,7 +182,7 @@ def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, A
                 for name, text in response.headers.items()
             }
             | _rate_headers(operation)
-            | (_header("Idempotent-Replayed") if IDEMPOTENCY_KEY in operation.headers else {}),
+            | (_header("Idempotent-Replayed") if operation.takes("Idempotency-Key") else {}),
             "content": _write_content(response.content),
         }
     failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(
@@ -196,6 +193,12 @@ def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, A
         shared.responses[name] = _write_error_response(operation, status, failures[status], shared)
         responses[str(status)] = {"$ref": f"#/components/responses/{name}"}
     return responses
+
+
+def _list_responses(operation: Operation) -> Iterable[tuple[int, OperationResponse]]:
+    yield from operation.responses.items()
+    if operation.takes("If-None-Match"):
+        yield 304, NOT_MODIFIED
 
 
 def _name_error_response(operation: Operation, status: int, codes: tuple[ErrorCode, ...]) -> str:

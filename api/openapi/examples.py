@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from api.openapi.json_schema import Schema
+from api.operations.json_schema import Schema
 
 _BY_FORMAT: Final[Mapping[str, str]] = {
     "date-time": "2026-11-26T09:30:00.000Z",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, current_app, request
 
 from api.http import write_json
-from api.openapi.description import describe
 from api.openapi.html_page import write_page
-from api.ports import Ports
+from api.operations.model import OperationResponse, Routes, get, json_content
 
 # The page has no scripts and no external resources, and cannot be framed; its style sheet is inline.
+DESCRIBE: Final = "describe"  # the extension of an app that describes its routes
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -32,22 +33,24 @@ _START: Final = """\
 """
 
 
-class OpenApiRoutes:
-    """The views; they use none of the ports."""
+class OpenApiRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        del ports
+    tag = "Operation"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("docs", __name__)
-        routes.get("/")(self.read_start)
-        routes.get("/docs/openapi.json")(self.describe)
-        routes.get("/docs")(self.read_description)
-        return routes
-
+    @get(
+        "/",
+        {
+            200: OperationResponse(
+                "The links.", {**json_content("Start"), "text/html": {"type": "string"}}
+            )
+        },
+    )
     def read_start(self) -> Response:
-        """Return the links to the description, as HTML to browsers and JSON to programs."""
+        """Start page.
+
+        Links to /docs, as HTML if Accept contains text/html, else as JSON.
+        """
         if "text/html" in request.headers.get("Accept", ""):
             headers = {"Content-Security-Policy": _POLICY}
             response = Response(_START, 200, headers, content_type="text/html; charset=utf-8")
@@ -60,16 +63,33 @@ class OpenApiRoutes:
         response.headers.add("Link", '</docs/openapi.json>; rel="service-desc"')
         return response
 
+    @get(
+        "/docs/openapi.json",
+        {200: OperationResponse("The description.", {"application/json": {"type": "object"}})},
+    )
     def describe(self) -> Response:
-        """Return the OpenAPI description."""
-        return write_json(describe())
+        """OpenAPI description.
 
+        OpenAPI 3.1.
+        """
+        return write_json(_describe())
+
+    @get("/docs", {200: OperationResponse("The page.", {"text/html": {"type": "string"}})})
     def read_description(self) -> Response:
-        """Return the description as an HTML page."""
+        """API description as a page.
+
+        A page without external resources.
+        """
         headers = {"Content-Security-Policy": _POLICY}
         return Response(_page(), 200, headers, content_type="text/html; charset=utf-8")
 
 
+@lru_cache(maxsize=1)  # every app has the same routes
+def _describe() -> Mapping[str, Any]:
+    description: Mapping[str, Any] = current_app.extensions[DESCRIBE]()
+    return description
+
+
 @lru_cache(maxsize=1)
 def _page() -> str:
-    return write_page(describe())
+    return write_page(_describe())

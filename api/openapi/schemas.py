@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from api.openapi.json_schema import (
+from api.operations.json_schema import (
     PRINTABLE_PATTERN,
     TIMESTAMP_PATTERN,
     URL_PATTERN,
@@ -21,6 +21,7 @@ from api.openapi.json_schema import (
     strict_object,
     string,
 )
+from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
 from shared.auth.scopes import Scope, list_scopes
 from shared.errors import ErrorCode
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
@@ -35,48 +36,6 @@ from shared.previews.records import (
     PreviewFormat,
 )
 
-_NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
-_TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
-
-
-TEMPLATE_ID: Final = string(
-    "A template id.",
-    minLength=1,
-    maxLength=128,
-    pattern="^(?!__.*__$)[A-Za-z0-9_-]+$",
-    examples=["k7m2q9x4w1p8r3t6y5z0"],
-)
-REFERENCE: Final = string(
-    "A template id or a slug of the workspace, alone or with @<number>, @latest, @live or @<tag>.",
-    minLength=1,
-    maxLength=193,
-    pattern="^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
-    f"(@(live|latest|[1-9][0-9]{{0,15}}|{_TAG}))?$",
-    examples=["service-invoice"],
-)
-TAG: Final = string(
-    "Lowercase letters, digits and single hyphens; not all digits; live and latest are reserved.",
-    minLength=1,
-    maxLength=64,
-    pattern=f"^{_TAG}$",
-    examples=["stable"],
-)
-SLUG: Final = string(
-    "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
-    "letters and digits, the shape of an id.",
-    minLength=3,
-    maxLength=64,
-    pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){_NAME}$",
-    examples=["invoice-de"],
-)
-IMAGE_NAME: Final = string(
-    "Lowercase letters, digits and single hyphens.",
-    minLength=3,
-    maxLength=64,
-    pattern=f"^{_NAME}$",
-    examples=["logo"],
-)
-TAG_SHAPE: Final = IMAGE_NAME | {"minLength": 1, "examples": ["stable"]}
 SOURCE: Final = object_schema(
     {
         "tagName": string("Name of the element."),

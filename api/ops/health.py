@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from flask import Blueprint, Response
+from flask import Response
 
 from api.http import write_json
+from api.operations.model import Routes, get, json_response
 from api.ports import Ports
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.queue.connection import UnfitRedisError
 
 
-class HealthRoutes:
-    """The views, over the ports of this process."""
+class HealthRoutes(Routes):
+    """The views."""
+
+    tag = "Operation"
 
     def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
         self._queues = frozenset(ports.queue_checks)
         self._checks: Mapping[str, Callable[[], None]] = {
             **ports.queue_checks,
@@ -24,23 +28,28 @@ class HealthRoutes:
             "object store": ports.blobs.check,
         }
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("health", __name__)
-        routes.get("/healthz")(self.report_alive)
-        routes.get("/readyz", strict_slashes=True)(self.report_ready)
-        return routes
-
+    @get("/healthz", {200: json_response("The process is alive.", "Health")}, name="tellAlive")
     def report_alive(self) -> Response:
-        """Report that the process is alive, without checking its dependencies."""
+        """Liveness.
+
+        Reports that the process is alive, without checking its dependencies.
+        """
         return write_json({"status": "alive"})
 
+    @get(
+        "/readyz",
+        {200: json_response("All are up, or all except some of several shards.", "Health")},
+        errors={503: ()},
+        is_strict=True,
+        name="tellReady",
+    )
     def report_ready(self) -> Response:
-        """Report whether every dependency is up, or name those that are down.
+        """Readiness.
 
-        A front without some of its shards is partly ready: it serves the accounts of the others, and no
-        other front could serve more.
+        Reports whether the dependencies are up; 503 names those that are down.
         """
+        # A front without some of its shards is partly ready: it serves the accounts of the others, and no
+        # other front could serve more.
         # In parallel, so that the response takes the timeout of one check, not of all.
         with ThreadPoolExecutor(len(self._checks)) as pool:
             troubles = list(pool.map(_find_error, self._checks.values()))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import Blueprint, Request, Response
+from flask import Request, Response
 
+from api.operations.model import OperationResponse, Routes, get
 from api.ports import Ports
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.telemetry import metrics
@@ -16,21 +17,25 @@ from shared.telemetry.observer import Observer
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
 
 
-class MetricsRoutes:
-    """The views, over the ports of this process."""
+class MetricsRoutes(Routes):
+    """The views."""
+
+    tag = "Operation"
 
     def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
         self._metrics = ports.metrics
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("metrics", __name__)
-        # No other spelling: proxies deny this path.
-        routes.get("/metrics", strict_slashes=True)(self.write_metrics)
-        return routes
-
+    @get(
+        "/metrics",
+        {200: OperationResponse("The metrics.", {"text/plain": {"type": "string"}})},
+        is_strict=True,
+    )
     def write_metrics(self) -> Response:
-        """Return the metrics of all processes of this front."""
+        """Read the metrics.
+
+        Prometheus text format.
+        """
         return Response(self._metrics.exposition(), content_type=CONTENT_TYPE)
 
 

@@ -7,17 +7,20 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, Final
 
-from flask import Blueprint, Response, g, request
+from flask import Response, g, request
 
 from api.admission.gate import Ticket, admit_preview
 from api.auth.guard import Principal, current_principal
-from api.http import read_query, write_json
+from api.http import write_json
 from api.jobs.concurrency import ConcurrencyLimit
 from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
+from api.operations.model import RequestBody, Routes, json_content, json_response, post
+from api.operations.parameters import RENDER_ERRORS
 from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
 from api.render.reference import pin_template
+from shared.errors import ErrorCode
 from shared.identifiers import new_id
 from shared.jobs.records import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
 from shared.templates.linking import resolve_links
@@ -36,25 +39,38 @@ _TOO_MANY_SENT: Final = (
 )
 
 
-class PreviewRoutes:
-    """The view, over the ports of this process."""
+class PreviewRoutes(Routes):
+    """The views."""
+
+    tag = "Rendering"
 
     def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+        super().__init__(ports)
         self._limit = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY)
         # Apart from the limit above: a preview replaces one that is drawn, which its body names.
         self._receiving = ConcurrencyLimit(MAX_AT_ONCE, _TOO_MANY_SENT)
 
-    def blueprint(self) -> Blueprint:
-        """Return the view at its path."""
-        routes = Blueprint("previews", __name__)
-        routes.post(PREVIEW_PATH)(self.preview)
-        return routes
-
+    @post(
+        "/v2/preview",
+        {
+            200: json_response(
+                "The page, or only the findings.",
+                "Preview",
+                {"Server-Timing": "Milliseconds of queue, merge, layout and finish."},
+            )
+        },
+        body=RequestBody(json_content("PreviewRequest"), "Up to 32 MB."),
+        errors={**RENDER_ERRORS, 409: (ErrorCode.PREVIEW_SUPERSEDED,)},
+    )
     def preview(self) -> Response:
-        """Draw one page of a document, with its findings and the boxes of its elements."""
+        """Preview a page.
+
+        Lays out a document and returns one page, the findings, and the boxes of its elements with their
+        source lines. Previews are not metered, and have their own rate limit and queue. A document with
+        errors is 200, with its page if it can be drawn. Previews are neither encrypted nor have
+        attachments. A newer preview of the same session replaces an older one, whose response is 409.
+        """
         principal = current_principal()
-        read_query(request, ())
         cell = self._ports.cell(principal.state.account_id)
         refuse_if_drained(Purpose.PREVIEW, cell)
         with self._receiving.acquire(principal.state.account_id, seconds=SLOT_WAIT_SECONDS):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import receive_body
 from api.auth.guard import current_principal
-from api.http import read_query, require_content_type, write_json
+from api.http import require_content_type, write_json
 from api.jobs.inspection import Inspections
+from api.operations.model import RequestBody, Routes, binary_content, json_response, post
 from api.ports import Ports
-from shared.errors import ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import BodyKind
 from shared.limits import MAX_FORM_BYTES, MAX_INVOICE_BYTES
 
@@ -38,30 +39,49 @@ INVOICE: Final = ReceivedKind(
 FORM: Final = ReceivedKind(BodyKind.FORM, "form", "a PDF", ("application/pdf",), MAX_FORM_BYTES)
 
 
-class ReceivedRoutes:
-    """The views, over the ports of this process."""
+class ReceivedRoutes(Routes):
+    """The views."""
+
+    tag = "Rendering"
 
     def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
         self._inspections = Inspections(ports)
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("received", __name__)
-        routes.post("/v2/einvoices/check")(self.check_invoice)
-        routes.post("/v2/forms/extract")(self.extract_fields)
-        return routes
-
+    @post(
+        "/v2/einvoices/check",
+        {200: json_response("The report.", "InvoiceReport")},
+        body=RequestBody(binary_content(*INVOICE.media_types), "The PDF or XML, up to 20 MB."),
+        errors={504: (ErrorCode.RENDER_TIMEOUT,)},
+    )
     def check_invoice(self) -> Response:
-        """Check an invoice, as XML or in a PDF, and report the rules that it breaks."""
+        """Check a received electronic invoice.
+
+        Accepts an invoice in CII (Factur-X, ZUGFeRD, XRechnung) or UBL (Peppol, XRechnung), as XML or
+        embedded in a PDF, and reports what breaks the official XML schema and the rules of its profile: EN
+        16931, its code lists, XRechnung and Peppol BIS. `checked_by` names what was applied; rules of
+        single countries in Peppol are not. Nothing is stored or metered. A file that is not such an invoice
+        is a 400.
+        """
         return self._inspect(INVOICE)
 
-    def extract_fields(self) -> Response:
-        """Return the fields of a PDF with their names, types, values and options."""
+    @post(
+        "/v2/forms/extract",
+        {200: json_response("The fields.", "FormReport")},
+        body=RequestBody(binary_content(*FORM.media_types), "The PDF, up to 20 MB."),
+        errors={504: (ErrorCode.RENDER_TIMEOUT,)},
+    )
+    def extract_form(self) -> Response:
+        """Extract the fields of a filled-in form.
+
+        Accepts a PDF with form fields and returns their names, types, values and options. Passwords to open
+        the file, XFA forms, scripts and signatures are not processed. Nothing is stored or metered. A PDF
+        without form fields is a 400.
+        """
         return self._inspect(FORM)
 
     def _inspect(self, kind: ReceivedKind) -> Response:
         principal = current_principal()
-        read_query(request, ())
         require_content_type(request, kind.media_types)
         with receive_body(request, limit=kind.max_bytes) as body:
             if body.size == 0:

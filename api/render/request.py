@@ -8,14 +8,13 @@ from typing import Final
 
 from flask import Request
 
-from api.http import ContentType, read_content_type, read_media_type, read_query
+from api.http import ContentType, read_content_type, read_media_type
+from api.operations.model import current_query
 from api.pdf_headers import read_filename
 from shared.errors import ServiceError
-from shared.jobs.records import Allowance, BodyKind, RenderOutput
+from shared.jobs.records import Allowance, BodyKind, Purpose, RenderOutput
 from shared.templates.references import TemplateReference, parse_reference
 
-VALIDATE_PARAMETERS: Final = ("template", "template_id", "flow")
-RENDER_PARAMETERS: Final = (*VALIDATE_PARAMETERS, "draft", "filename")
 DEFAULT_FLOW: Final = "body"
 _INVOICE_TYPES: Final = ("application/xml", "text/xml")
 
@@ -47,13 +46,13 @@ class RenderRequest:
     output: RenderOutput = RenderOutput.PDF
 
 
-def read_render_request(request: Request, parameters: tuple[str, ...]) -> RenderRequest:
-    """Read the query and the Content-Type, before the body; `parameters` are the accepted ones.
+def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
+    """Read the query and the Content-Type, before the body.
 
     Raises:
         ServiceError: 400 for a parameter, 415 for the Content-Type.
     """
-    query = read_query(request, parameters)
+    query = current_query()
     template, filename = _read_template(query), read_filename(query)
     sent = read_media_type(request)
     kind = _KINDS.get(sent)
@@ -72,7 +71,7 @@ def read_render_request(request: Request, parameters: tuple[str, ...]) -> Render
         flow=flow,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         filename=filename,
-        output=_read_output(request, query) if "draft" in parameters else RenderOutput.PDF,
+        output=_read_output(request, query) if purpose is Purpose.RENDER else RenderOutput.PDF,
     )
 
 

@@ -6,20 +6,29 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-from flask import Blueprint, Response, g, request
+from flask import Response, g, request
 
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
 from api.auth.guard import Principal, current_principal
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import AsyncPreference, read_async_preference
-from api.ports import Ports
+from api.operations.model import Parameter, RequestBody, Routes, json_response, post
+from api.operations.parameters import (
+    ALLOWANCE_ERRORS,
+    DRAFT,
+    FILENAME,
+    IDEMPOTENCY_KEY,
+    REFERENCE,
+    RENDER_ERRORS,
+    RENDERED_RESPONSE,
+    XML_TYPES,
+    text_content,
+)
 from api.render.dispatch import dispatch
 from api.render.recorded import Admitted, render_on_record
 from api.render.reference import pin_template
 from api.render.request import (
-    RENDER_PARAMETERS,
-    VALIDATE_PARAMETERS,
     RenderRequest,
     read_render_request,
 )
@@ -33,23 +42,76 @@ from shared.limits import KB
 _CHUNK_BYTES: Final = 256 * KB
 
 
-class RenderRoutes:
-    """The views, over the ports of this process."""
+_TEMPLATE: Final = Parameter(
+    "template",
+    REFERENCE,
+    "The template to render with. Required for JSON, CSV and Markdown; optional for XML, which then "
+    "overlays the template.",
+)
+_RENDER_QUERY: Final = (
+    _TEMPLATE,
+    Parameter(
+        "template_id",
+        REFERENCE,
+        "Former name of template; if both are sent, the values must be equal.",
+    ),
+    Parameter(
+        "flow",
+        # no default: generated clients would always send it
+        {"type": "string", "minLength": 1, "examples": ["body"]},
+        "With text/markdown only: the flow that the body replaces; default is body.",
+    ),
+)
+RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
+_DOCUMENT: Final = RequestBody(
+    text_content(RENDER_TYPES),
+    "XML: a complete document. JSON, CSV: data for the template. Markdown: content for one of its flows. "
+    "Up to 32 MB.",
+)
+_PREFER: Final = Parameter(
+    "Prefer",
+    {"type": "string", "examples": ["respond-async", "respond-async, wait=5"]},
+    "With respond-async the response is 202 with the job, as soon as it is accepted (RFC 7240). With wait=5 it "
+    "is the PDF if the render ends within 5 seconds, at most 60, and the job otherwise.",
+)
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("render", __name__)
-        routes.post("/v2/pdf")(self.render_pdf)
-        routes.post("/v2/validate")(self.validate)
-        return routes
+class RenderRoutes(Routes):
+    """The views."""
 
+    tag = "Rendering"
+
+    @post(
+        "/v2/pdf",
+        {
+            200: RENDERED_RESPONSE,
+            202: json_response(
+                "Accepted, if the request prefers respond-async: the job is recorded.",
+                "Job",
+                {
+                    "Location": "Path of the job, /v2/jobs/{id}.",
+                    "Preference-Applied": "respond-async, and wait if sent.",
+                },
+            ),
+        },
+        query=(*_RENDER_QUERY, DRAFT, FILENAME),
+        headers=(_PREFER, IDEMPOTENCY_KEY),
+        body=_DOCUMENT,
+        errors={**RENDER_ERRORS, **ALLOWANCE_ERRORS},
+    )
     def render_pdf(self) -> Response:
-        """Render the body, optionally with a stored template."""
+        """Render a PDF.
+
+        Renders a complete document, or data into a stored template, and returns the PDF. A draft has a
+        watermark and the sample values of its template below the data, is never encrypted, and counts
+        against the draft allowance. With a 202 response the filename is not stored with the job; send it
+        when you download the PDF. Renders that find no free worker wait, round robin between accounts;
+        beyond the limit of waiting renders of an account the next is 429. With `Accept: application/xml`
+        the response is the XML of the document's electronic invoice (`einvoice`), in UBL with the PDF
+        inside, metered as the PDF; not for drafts, and not with Prefer or Idempotency-Key.
+        """
         principal = current_principal()
-        asked = read_render_request(request, RENDER_PARAMETERS)
+        asked = read_render_request(request, Purpose.RENDER)
         key = read_key(request, principal.state.account_id, Call.PDF)
         prefer = read_async_preference(request)
         if key is not None or prefer is not None:
@@ -63,10 +125,23 @@ class RenderRoutes:
         cell = self._ports.cell(principal.state.account_id)
         return write_rendered(outcome, ticket.meter, cell, asked)
 
+    @post(
+        "/v2/validate",
+        {200: json_response("The findings.", "Findings")},
+        query=_RENDER_QUERY,
+        body=_DOCUMENT,
+        errors=RENDER_ERRORS,
+    )
     def validate(self) -> Response:
-        """Validate the body, optionally with a stored template, without rendering it."""
+        """Validate without rendering.
+
+        Accepts the same body and parameters as a render. A 200 does not mean that the document is valid;
+        read the field valid. Not metered. Stored and embedded images are checked; remote images are not
+        fetched. Only rendering detects content that does not fit on its page, characters without a glyph,
+        and colours that PDF/A does not allow.
+        """
         principal = current_principal()
-        asked = read_render_request(request, VALIDATE_PARAMETERS)
+        asked = read_render_request(request, Purpose.VALIDATE)
         _, outcome = self._run(
             asked, Purpose.VALIDATE, lambda _: admit_validation(principal, self._ports)
         )

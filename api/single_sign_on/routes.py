@@ -10,6 +10,8 @@ from flask import Blueprint, Flask, Response, request, session
 from api.auth.guard import authenticate_digest
 from api.auth.sessions import find_session_token, write_session_cookie
 from api.http import read_query, write_json
+from api.operations.json_schema import string
+from api.operations.model import OperationResponse, Parameter, Routes, get, json_response
 from api.ports import Ports
 from api.single_sign_on.outcomes import Person, Problem, SignInError
 from shared.auth.sign_in_keys import SignInRevokedError, digest_person, record_sign_in
@@ -50,20 +52,22 @@ def configure_sign_in(app: Flask, terms: SingleSignOn) -> None:
     )
 
 
-class SignInRoutes:
-    """The views, over the ports of this process."""
+_BEGUN: Final = "What the callback needs: HttpOnly, SameSite=Lax, Secure."
+
+
+class SignInRoutes(Routes):
+    """The views."""
+
+    tag = "Operation"
 
     def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+        super().__init__(ports)
         self._provider: Provider | None = None
 
     def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("single_sign_on", __name__)
+        """Return the views at their paths, which configure the app."""
+        routes = super().blueprint()
         routes.record_once(lambda state: self._configure(cast("Flask", state.app)))
-        routes.get("/studio/sign-in")(self.describe)
-        routes.get("/studio/sign-in/begin")(self.begin)
-        routes.get(_CALLBACK)(self.finish)
         return routes
 
     def _configure(self, app: Flask) -> None:
@@ -72,14 +76,39 @@ class SignInRoutes:
             configure_sign_in(app, terms)
             self._provider = open_provider(app, terms)
 
-    def describe(self) -> Response:
-        """Return the name of the provider, null if there is none."""
+    @get("/studio/sign-in", {200: json_response("The provider.", "SignIn")})
+    def describe_sign_in(self) -> Response:
+        """Name the provider of single sign-on.
+
+        The OpenID Connect provider at which people may sign in to the Studio.
+        """
         read_query(request, ())
         terms = self._ports.single_sign_on
         return write_json({"provider": None if terms is None else terms.name})
 
-    def begin(self) -> Response:
-        """Redirect to the provider."""
+    @get(
+        "/studio/sign-in/begin",
+        {
+            302: OperationResponse(
+                "To the provider.",
+                headers={"Location": "An address of the provider.", "Set-Cookie": _BEGUN},
+            )
+        },
+        query=(
+            Parameter(
+                "account",
+                string("An account's id."),
+                "The account to sign in to, where a person has several.",
+            ),
+        ),
+        errors={400: (), 404: ()},
+    )
+    def begin_sign_in(self) -> Response:
+        """Sign in at the provider.
+
+        For browsers. Redirects to the provider, with state, nonce and a PKCE challenge. 400 for another
+        parameter, 404 without a provider.
+        """
         terms, provider = self._get_provider()
         query = read_query(request, (_ACCOUNT,))
         session.clear()  # an earlier sign-in that this browser began is void
@@ -90,8 +119,27 @@ class SignInRoutes:
         except SignInError as error:
             return _fail(error)
 
-    def finish(self) -> Response:
-        """Open a session for the person that the provider identifies, and show the Studio."""
+    @get(
+        "/studio/sign-in/callback",
+        {
+            303: OperationResponse(
+                "To the Studio.",
+                headers={"Location": "The Studio.", "Set-Cookie": "The session's cookie."},
+            )
+        },
+        query=(
+            Parameter("code", string("From the provider."), "The authorization code."),
+            Parameter("state", string("From the provider."), "The state of the sign-in."),
+            Parameter("iss", string("From the provider."), "The issuer (RFC 9207)."),
+            Parameter("error", string("From the provider."), "Why there is no code."),
+        ),
+        errors={404: ()},
+    )
+    def finish_sign_in(self) -> Response:
+        """Come back from the provider.
+
+        For browsers. Opens a session and shows the Studio, or shows why the sign-in failed.
+        """
         terms, provider = self._get_provider()
         wanted = session.get(_ACCOUNT)
         try:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from flask import Blueprint, Response
+from flask import Response
 
-from api.ports import Ports
+from api.operations.model import OperationResponse, Routes, get
 from api.static_files import StaticFile, load_folder, write_file
 from shared.errors import ErrorKind, ServiceError
 
@@ -29,25 +29,44 @@ _HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-class StudioRoutes:
-    """The views; they use none of the ports."""
+class StudioRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        del ports
+    tag = "Operation"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("studio", __name__)
-        routes.get("/studio")(self.read_page)
-        routes.get("/studio/<file>")(self.read_file)
-        return routes
+    @get("/studio", {200: OperationResponse("The page.", {"text/html": {"type": "string"}})})
+    def open_studio(self) -> Response:
+        """Open the Studio.
 
-    def read_page(self) -> Response:
-        """Return the page; browsers revalidate it each time."""
+        The web page for template authors, which uses this API.
+        """
         return _write_file(INDEX)
 
-    def read_file(self, file: str) -> Response:
-        """Return a file of the page."""
+    @get(
+        "/studio/{file}",
+        {
+            200: OperationResponse(
+                "The file.",
+                {
+                    media: {"type": "string"}
+                    for media in (
+                        "text/html",
+                        "text/javascript",
+                        "text/css",
+                        "application/json",
+                        "image/svg+xml",
+                        "text/plain",
+                    )
+                },
+            )
+        },
+        errors={404: ()},
+    )
+    def read_studio_file(self, file: str) -> Response:
+        """Read a file of the Studio.
+
+        File names contain a digest of the content.
+        """
         return _write_file(file)
 
 

@@ -7,13 +7,39 @@ from enum import StrEnum
 from io import BytesIO
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import Body, receive_body, receive_fields
 from api.auth.guard import current_principal
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
-from api.http import read_choice, read_limit, read_query, require_content_type, write_json
+from api.http import read_choice, read_limit, require_content_type, write_json
 from api.jobs.inspection import Inspections
+from api.operations.json_schema import PRINTABLE_PATTERN, Schema
+from api.operations.model import (
+    Parameter,
+    RequestBody,
+    Routes,
+    current_query,
+    delete,
+    get,
+    json_content,
+    json_response,
+    patch,
+    post,
+    put,
+)
+from api.operations.parameters import (
+    ETAG,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    LIMIT,
+    NO_CONTENT,
+    NOT_FOUND,
+    OWN_TEMPLATE,
+    TEMPLATE_ID,
+    TEMPLATE_TEXT,
+    start_after,
+)
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.content import read_content
@@ -40,29 +66,42 @@ class Include(StrEnum):
     PUBLIC = "public"
 
 
-class TemplateRoutes:
-    """The views, over the ports of this process."""
+_TEMPLATE_NAME: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 200,
+    "pattern": PRINTABLE_PATTERN,
+    "examples": ["Invoice"],
+}
+
+
+class TemplateRoutes(Routes):
+    """The views."""
+
+    tag = "Templates"
 
     def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+        super().__init__(ports)
         self._inspections = Inspections(ports)
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("templates", __name__)
-        routes.post("/v2/templates")(self.create_template)
-        routes.get("/v2/templates")(self.list_templates)
-        routes.get("/v2/templates/<reference>")(self.read_template)
-        routes.put("/v2/templates/<template_id>")(self.replace_content)
-        routes.patch("/v2/templates/<template_id>")(self.rename_template)
-        routes.delete("/v2/templates/<template_id>")(self.delete_template)
-        routes.get("/v2/templates/<template_id>/dependents")(self.list_dependents)
-        return routes
-
+    @post(
+        "/v2/templates",
+        {
+            201: json_response(
+                "The record.", "SavedTemplate", {"Location": "Path of the template.", **ETAG}
+            )
+        },
+        query=(Parameter("name", _TEMPLATE_NAME, "Name of the template.", is_required=True),),
+        body=TEMPLATE_TEXT,
+    )
     def create_template(self) -> Response:
-        """Create a template, with or without content."""
+        """Create a template.
+
+        The body is the live content; without a body the template has no content yet. One with errors is
+        kept; `findings` has their number.
+        """
         principal = current_principal()
-        name = _read_name(read_query(request, ("name",)).get("name"))
+        name = _read_name(current_query().get("name"))
         content = self._receive_content()
         with self._ports.database.session() as session:
             record = templates.create_template(
@@ -77,10 +116,30 @@ class TemplateRoutes:
         headers = {"Location": f"/v2/templates/{record.id}", "ETag": etag_of(record)}
         return write_json(write_template(record) | {"findings": found}, 201, headers=headers)
 
+    @get(
+        "/v2/templates",
+        {200: json_response("One page.", "TemplateList", ETAG)},
+        query=(
+            Parameter(
+                "name",
+                _TEMPLATE_NAME,
+                "Only templates with exactly this name; names need not be unique.",
+            ),
+            Parameter(
+                "include", {"type": "string", "enum": ["public"]}, "Also list the public templates."
+            ),
+            LIMIT,
+            start_after(TEMPLATE_ID),
+        ),
+        headers=(IF_NONE_MATCH,),
+    )
     def list_templates(self) -> Response:
-        """List the account's templates by id, with `include=public` the public ones too."""
+        """List templates.
+
+        The templates of the account by id; with include=public also those whose id begins with service-.
+        """
         account_id = current_principal().state.account_id
-        query = read_query(request, ("name", "include", "limit", "start_after"))
+        query = current_query()
         name = None if "name" not in query else check_template_name(query["name"])
         include = read_choice(query, "include", Include)
         limit, start_after = read_limit(query), query.get("start_after")
@@ -96,11 +155,19 @@ class TemplateRoutes:
             body["next_cursor"] = found[limit - 1].id
         return write_json_with_etag(request, body)
 
-    def read_template(self, reference: str) -> Response:
-        """Return a template's record and the content of a reference."""
+    @get(
+        "/v2/templates/{template}",
+        {200: json_response("Record and content.", "TemplateWithContent", ETAG)},
+        headers=(IF_NONE_MATCH,),
+        errors=NOT_FOUND,
+    )
+    def read_template(self, template: str) -> Response:
+        """Read a template.
+
+        The record, and the content of the reference.
+        """
         principal = current_principal()
-        read_query(request, ())
-        parsed = parse_reference(reference, field="template reference")
+        parsed = parse_reference(template, field="template reference")
         preconditions = read_preconditions(request)
         with self._ports.database.snapshot() as session:
             pinned = get_pinned(session, principal.reader, parsed)
@@ -111,70 +178,108 @@ class TemplateRoutes:
             content = templates.get_content(session, pinned.sha256)
         return write_json(write_template(record) | {"content": content}, headers={"ETag": etag})
 
-    def replace_content(self, template_id: str) -> Response:
-        """Replace a template's live content."""
+    @put(
+        "/v2/templates/{template}",
+        {200: json_response("The record.", "SavedTemplate", ETAG)},
+        path_parameters=(OWN_TEMPLATE,),
+        headers=(IF_MATCH,),
+        body=TEMPLATE_TEXT,
+        errors=NOT_FOUND,
+    )
+    def replace_content(self, template: str) -> Response:
+        """Replace live content.
+
+        Published versions do not change. A template with errors is kept; `findings` has their number.
+        """
         principal = current_principal()
-        read_query(request, ())
-        check_template_id(template_id, "template id")
+        check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         content = self._receive_content(
-            check=lambda: self._check_exists(principal.state.account_id, template_id)
+            check=lambda: self._check_exists(principal.state.account_id, template)
         )
         with change_templates(principal, self._ports) as session:
             check_template_preconditions(
-                session, principal.state.account_id, template_id, preconditions
+                session, principal.state.account_id, template, preconditions
             )
             record = templates.replace_content(
                 session,
                 principal.state.account_id,
-                template_id,
+                template,
                 content=content,
                 user=principal.user,
                 at=now(),
             )
         if record is None:
-            raise own_template_not_found(template_id)
-        found = find_findings(principal, TemplateReference(template_id, LiveContent()), self._ports)
+            raise own_template_not_found(template)
+        found = find_findings(principal, TemplateReference(template, LiveContent()), self._ports)
         return write_json(
             write_template(record) | {"findings": found}, headers={"ETag": etag_of(record)}
         )
 
-    def rename_template(self, template_id: str) -> Response:
-        """Rename a template."""
+    @patch(
+        "/v2/templates/{template}",
+        {200: json_response("The record.", "Template", ETAG)},
+        path_parameters=(OWN_TEMPLATE,),
+        headers=(IF_MATCH,),
+        body=RequestBody(json_content("RenameRequest"), "The new name."),
+        errors=NOT_FOUND,
+    )
+    def rename_template(self, template: str) -> Response:
+        """Rename a template.
+
+        Content, versions, tags and slug do not change.
+        """
         account_id = current_principal().state.account_id
-        read_query(request, ())
-        check_template_id(template_id, "template id")
+        check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         name = _read_new_name(receive_fields(request, ("name",)))
         with self._ports.database.session() as session:
-            check_template_preconditions(session, account_id, template_id, preconditions)
-            record = templates.rename_template(session, account_id, template_id, name=name)
+            check_template_preconditions(session, account_id, template, preconditions)
+            record = templates.rename_template(session, account_id, template, name=name)
         if record is None:
-            raise own_template_not_found(template_id)
+            raise own_template_not_found(template)
         return write_json(write_template(record), headers={"ETag": etag_of(record)})
 
-    def delete_template(self, template_id: str) -> Response:
-        """Remove a template."""
+    @delete(
+        "/v2/templates/{template}",
+        {204: NO_CONTENT},
+        path_parameters=(OWN_TEMPLATE,),
+        headers=(IF_MATCH,),
+        errors={**NOT_FOUND, 409: (ErrorCode.TEMPLATE_IN_USE,)},
+    )
+    def delete_template(self, template: str) -> Response:
+        """Delete a template.
+
+        The live content is deleted; versions can still be read and rendered, and the slug stays assigned. A
+        template that others extend or import is kept: 409 names them.
+        """
         principal = current_principal()
-        read_query(request, ())
-        check_template_id(template_id, "template id")
+        check_template_id(template, "template id")
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
             check_template_preconditions(
-                session, principal.state.account_id, template_id, preconditions
+                session, principal.state.account_id, template, preconditions
             )
-            _check_unused(session, principal.state.account_id, template_id)
+            _check_unused(session, principal.state.account_id, template)
             removed = templates.delete_template(
-                session, principal.state.account_id, template_id, at=now()
+                session, principal.state.account_id, template, at=now()
             )
         if not removed:
-            raise own_template_not_found(template_id)
+            raise own_template_not_found(template)
         return Response(status=204)
 
+    @get(
+        "/v2/templates/{template_id}/dependents",
+        {200: json_response("The templates.", "DependentList")},
+        errors=NOT_FOUND,
+    )
     def list_dependents(self, template_id: str) -> Response:
-        """List the account's templates whose live content extends or imports a template."""
+        """List the templates that use one.
+
+        The account's templates whose live content extends or imports it, by id or slug; at most 20. It
+        cannot be deleted before these.
+        """
         account_id = current_principal().state.account_id
-        read_query(request, ())
         check_template_id(template_id, "template id")
         with self._ports.database.snapshot() as session:
             if templates.find_live_sha256(session, account_id, template_id) is None:

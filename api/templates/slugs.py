@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.http import read_query, write_json
-from api.ports import Ports
+from api.http import write_json
+from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
+from api.operations.parameters import NO_CONTENT, NO_WORKSPACE, NOT_FOUND
 from api.templates.changes import change_templates
 from api.templates.fields import check_slug, read_slug, read_template_id
+from shared.errors import ErrorCode
 from shared.templates import slugs
 from shared.templates.slugs import Assignment
 
 
-class SlugRoutes:
-    """The views, over the ports of this process."""
+class SlugRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Slugs"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("slugs", __name__)
-        routes.post("/v2/slugs")(self.assign_slug)
-        routes.get("/v2/slugs")(self.list_slugs)
-        routes.get("/v2/slugs/<slug>")(self.check_availability)
-        routes.delete("/v2/slugs/<slug>")(self.release_slug)
-        return routes
-
+    @post(
+        "/v2/slugs",
+        {
+            201: json_response("Newly assigned, or moved.", "Slug"),
+            200: json_response("Already assigned; nothing changed.", "Slug"),
+        },
+        body=RequestBody(json_content("SlugRequest"), "The slug and the template id."),
+        errors={
+            400: (ErrorCode.SLUG_INVALID,),
+            409: (ErrorCode.SLUG_TAKEN, ErrorCode.WORKSPACE_UNRESOLVED),
+            **NOT_FOUND,
+        },
+    )
     def assign_slug(self) -> Response:
-        """Assign a slug to a template, and release the template's previous slug."""
+        """Assign a slug.
+
+        A template has at most one slug; its previous slug is released.
+        """
         principal = current_principal()
-        read_query(request, ())
         workspace_id = principal.get_workspace()
         fields = receive_fields(request, ("slug", "template", "template_id"))
         slug, template_id = read_slug(fields), read_template_id(fields)
@@ -48,10 +55,13 @@ class SlugRoutes:
         headers = {"Location": f"/v2/slugs/{slug}"}
         return write_json({"slug": slug, "template_id": template_id}, status, headers=headers)
 
+    @get("/v2/slugs", {200: json_response("The slugs.", "SlugList")}, errors=NO_WORKSPACE)
     def list_slugs(self) -> Response:
-        """List the workspace's slugs by name."""
+        """List slugs.
+
+        By name, at most 1,000.
+        """
         principal = current_principal()
-        read_query(request, ())
         workspace_id = principal.get_workspace()
         with self._ports.database.snapshot() as session:
             found = slugs.list_slugs(session, workspace_id)
@@ -59,10 +69,17 @@ class SlugRoutes:
             {"slugs": [{"slug": held.slug, "template_id": held.template_id} for held in found]}
         )
 
-    def check_availability(self, slug: str) -> Response:
-        """Return whether a slug is available, or the template that holds it."""
+    @get(
+        "/v2/slugs/{slug}",
+        {200: json_response("Whether it is available.", "SlugAvailability")},
+        errors={400: (ErrorCode.SLUG_INVALID,), **NO_WORKSPACE},
+    )
+    def check_slug(self, slug: str) -> Response:
+        """Check whether a slug is available.
+
+        Returns the template that holds it, if it is taken.
+        """
         principal = current_principal()
-        read_query(request, ())
         check_slug(slug)
         workspace_id = principal.get_workspace()
         with self._ports.database.snapshot() as session:
@@ -71,10 +88,21 @@ class SlugRoutes:
             return write_json({"slug": slug, "available": True})
         return write_json({"slug": slug, "available": False, "template_id": holder})
 
+    @delete(
+        "/v2/slugs/{slug}",
+        {204: NO_CONTENT},
+        errors={
+            400: (ErrorCode.SLUG_INVALID,),
+            404: (ErrorCode.SLUG_NOT_ASSIGNED,),
+            **NO_WORKSPACE,
+        },
+    )
     def release_slug(self, slug: str) -> Response:
-        """Release a slug, even if its template was deleted."""
+        """Release a slug.
+
+        Possible even if the template was deleted. The template does not change.
+        """
         principal = current_principal()
-        read_query(request, ())
         check_slug(slug)
         workspace_id = principal.get_workspace()
         with change_templates(principal, self._ports) as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import Principal, current_principal
@@ -14,8 +14,19 @@ from api.conditional_requests import (
     read_preconditions,
     write_json_with_etag,
 )
-from api.http import read_query, write_json, write_user
-from api.ports import Ports
+from api.http import write_json, write_user
+from api.operations.model import (
+    Parameter,
+    RequestBody,
+    Routes,
+    current_query,
+    delete,
+    get,
+    json_content,
+    json_response,
+    put,
+)
+from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND, TAG_SHAPE
 from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
 from shared.clock import now, timestamp
@@ -26,26 +37,24 @@ from shared.templates.repository import check_known, lock_template
 from shared.templates.tags import Tag, TagEvent
 
 
-class TagRoutes:
-    """The views, over the ports of this process."""
+class TagRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Tags"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("tags", __name__)
-        routes.get("/v2/templates/<template_id>/tags")(self.list_tags)
-        routes.put("/v2/templates/<template_id>/tags/<tag>")(self.set_tag)
-        routes.get("/v2/templates/<template_id>/tags/<tag>")(self.read_tag)
-        routes.delete("/v2/templates/<template_id>/tags/<tag>")(self.remove_tag)
-        routes.get("/v2/templates/<template_id>/tags/<tag>/history")(self.read_history)
-        return routes
-
+    @put(
+        "/v2/templates/{template_id}/tags/{tag}",
+        {200: json_response("The tag and its version.", "TagPointer", ETAG)},
+        headers=(IF_MATCH,),
+        body=RequestBody(json_content("TagRequest"), "The version to point to."),
+        errors=NOT_FOUND,
+    )
     def set_tag(self, template_id: str, tag: str) -> Response:
-        """Point a tag at a published version."""
+        """Set a tag.
+
+        Creates or moves the tag; repeating the request changes nothing.
+        """
         principal = current_principal()
-        read_query(request, ())
         _check_names(template_id, tag)
         preconditions = read_preconditions(request)
         version = read_version(receive_fields(request, ("version",)))
@@ -66,10 +75,20 @@ class TagRoutes:
             {"tag": tag, "version": version}, headers={"ETag": make_etag(_write_tag(held))}
         )
 
+    @get(
+        "/v2/templates/{template_id}/tags",
+        {200: json_response("One page.", "TagList", ETAG)},
+        query=(Parameter("start_after", TAG_SHAPE, "The last tag of the previous page."),),
+        headers=(IF_NONE_MATCH,),
+        errors=NOT_FOUND,
+    )
     def list_tags(self, template_id: str) -> Response:
-        """List a template's tags by name."""
+        """List tags.
+
+        By name, 100 per page.
+        """
         principal = current_principal()
-        start_after = read_query(request, ("start_after",)).get("start_after")
+        start_after = current_query().get("start_after")
         check_template_id(template_id)
         if start_after is not None:
             check_tag_shape(start_after, "start_after")
@@ -81,10 +100,18 @@ class TagRoutes:
         records = [_write_tag(tag) for tag in found[: tags.PAGE]]
         return write_json_with_etag(request, {"tags": records, "has_more": len(found) > tags.PAGE})
 
+    @get(
+        "/v2/templates/{template_id}/tags/{tag}",
+        {200: json_response("The tag.", "Tag", ETAG)},
+        headers=(IF_NONE_MATCH,),
+        errors=NOT_FOUND,
+    )
     def read_tag(self, template_id: str, tag: str) -> Response:
-        """Return the version that a tag points to, and the user who last moved it."""
+        """Read a tag.
+
+        The version that it points to, and the user who last moved it.
+        """
         principal = current_principal()
-        read_query(request, ())
         _check_names(template_id, tag)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
@@ -93,10 +120,18 @@ class TagRoutes:
             raise _not_found(template_id, tag)
         return write_json_with_etag(request, _write_tag(found))
 
+    @delete(
+        "/v2/templates/{template_id}/tags/{tag}",
+        {200: json_response("Whether the tag existed.", "TagRemoval", ETAG)},
+        headers=(IF_MATCH,),
+        errors=NOT_FOUND,
+    )
     def remove_tag(self, template_id: str, tag: str) -> Response:
-        """Remove a tag; its version and its history are kept."""
+        """Remove a tag.
+
+        The version and the history are kept.
+        """
         principal = current_principal()
-        read_query(request, ())
         _check_names(template_id, tag)
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
@@ -111,10 +146,18 @@ class TagRoutes:
             )
         return write_json({"tag": tag, "removed": removed})
 
-    def read_history(self, template_id: str, tag: str) -> Response:
-        """List the most recent changes of a tag, including a removed one."""
+    @get(
+        "/v2/templates/{template_id}/tags/{tag}/history",
+        {200: json_response("The changes.", "TagHistory", ETAG)},
+        headers=(IF_NONE_MATCH,),
+        errors=NOT_FOUND,
+    )
+    def read_tag_history(self, template_id: str, tag: str) -> Response:
+        """Read the history of a tag.
+
+        The 100 most recent changes, newest first, including those of a removed tag.
+        """
         principal = current_principal()
-        read_query(request, ())
         _check_names(template_id, tag)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
@@ -12,14 +12,16 @@ from api.conditional_requests import (
     write_json_with_etag,
     write_not_modified,
 )
-from api.http import read_query, write_json
-from api.ports import Ports
+from api.http import write_json
+from api.operations.model import RequestBody, Routes, get, json_content, json_response, post
+from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
 from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
 from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions
 from api.templates.version_representations import write_content, write_version
 from shared.clock import now
+from shared.errors import ErrorCode
 from shared.jobs.records import PinnedTemplate
 from shared.templates import versions
 from shared.templates.linking import read_recorded_links
@@ -28,24 +30,31 @@ from shared.templates.references import NumberedVersion, TemplateReference
 from shared.templates.repository import check_known, get_content
 
 
-class VersionRoutes:
-    """The views, over the ports of this process."""
+class VersionRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Versions"
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("versions", __name__)
-        routes.post("/v2/templates/<template_id>/versions")(self.publish_version)
-        routes.get("/v2/templates/<template_id>/versions")(self.list_versions)
-        routes.get("/v2/templates/<template_id>/versions/<version>")(self.read_version)
-        return routes
-
+    @post(
+        "/v2/templates/{template_id}/versions",
+        {
+            201: json_response("The new version.", "PublishedVersion", ETAG),
+            200: json_response(
+                "The content is unchanged: the newest version. The message of the request is discarded.",
+                "PublishedVersion",
+            ),
+        },
+        headers=(IF_MATCH,),
+        body=RequestBody(json_content("PublishRequest"), "An optional note.", is_required=False),
+        errors={400: (ErrorCode.TEMPLATE_EMPTY,), **NOT_FOUND},
+    )
     def publish_version(self, template_id: str) -> Response:
-        """Publish the live content; unchanged content returns the newest version."""
+        """Publish the live content.
+
+        Versions are numbered from 1 without gaps. Unchanged content creates no version. With If-Match and
+        the ETag of the template, exactly the content that was read is published.
+        """
         principal = current_principal()
-        read_query(request, ())
         check_template_id(template_id)
         preconditions = read_preconditions(request)
         message = read_message(receive_fields(request, ("message",)))
@@ -69,10 +78,18 @@ class VersionRoutes:
         headers = {"ETag": make_etag(record), "Location": path}
         return write_json(record | {"findings": found}, status, headers=headers)
 
+    @get(
+        "/v2/templates/{template_id}/versions",
+        {200: json_response("Versions without content.", "VersionList", ETAG)},
+        headers=(IF_NONE_MATCH,),
+        errors=NOT_FOUND,
+    )
     def list_versions(self, template_id: str) -> Response:
-        """List the newest versions."""
+        """List versions.
+
+        The newest 50, newest first; older versions can be read by number.
+        """
         principal = current_principal()
-        read_query(request, ())
         check_template_id(template_id)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
@@ -82,10 +99,18 @@ class VersionRoutes:
             request, {"versions": records, "has_more": len(found) > versions.PAGE}
         )
 
+    @get(
+        "/v2/templates/{template_id}/versions/{version}",
+        {200: json_response("The version with its content.", "VersionWithContent", ETAG)},
+        headers=(IF_NONE_MATCH,),
+        errors=NOT_FOUND,
+    )
     def read_version(self, template_id: str, version: str) -> Response:
-        """Return a version with its content below the header comment."""
+        """Read a version.
+
+        To verify a version: remove the header comment from content, and compare the SHA-256 of the rest.
+        """
         principal = current_principal()
-        read_query(request, ())
         check_template_id(template_id)
         number = parse_version(version)
         preconditions = read_preconditions(request)

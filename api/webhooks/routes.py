@@ -5,19 +5,33 @@ from __future__ import annotations
 import secrets
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.http import read_limit, read_query, write_json
+from api.http import read_limit, write_json
+from api.operations.model import (
+    BODY_ERRORS,
+    Parameter,
+    RequestBody,
+    Routes,
+    current_query,
+    delete,
+    get,
+    json_content,
+    json_response,
+    post,
+)
+from api.operations.parameters import LIMIT, NO_CONTENT
 from api.ports import Ports
 from shared.clock import now, timestamp
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
 from shared.webhooks import repository as webhooks
 from shared.webhooks.repository import (
+    MAX_WEBHOOKS,
     SUBSCRIBABLE_EVENTS,
     Attempt,
     Delivery,
@@ -31,28 +45,26 @@ _MAX_URL_LENGTH: Final = 2048
 _MAX_NAMED: Final = 5  # unknown events in one message
 
 
-class WebhookRoutes:
-    """The views, over the ports of this process."""
+class WebhookRoutes(Routes):
+    """The views."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    tag = "Webhooks"
+    words: ClassVar[Mapping[str, str]] = {"most": str(MAX_WEBHOOKS)}
 
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths."""
-        routes = Blueprint("webhooks", __name__)
-        routes.post("/v2/webhooks")(self.create_webhook)
-        routes.get("/v2/webhooks")(self.list_webhooks)
-        routes.get("/v2/webhooks/<webhook_id>")(self.read_webhook)
-        routes.delete("/v2/webhooks/<webhook_id>")(self.delete_webhook)
-        routes.post("/v2/webhooks/<webhook_id>/rotate")(self.rotate_secret)
-        routes.post("/v2/webhooks/<webhook_id>/test")(self.test_webhook)
-        routes.get("/v2/webhooks/<webhook_id>/deliveries")(self.list_deliveries)
-        return routes
-
+    @post(
+        "/v2/webhooks",
+        {201: json_response("The webhook with its secret.", "WebhookWithSecret")},
+        body=RequestBody(json_content("WebhookRequest"), "The address and the events."),
+        errors={409: ()},
+    )
     def create_webhook(self) -> Response:
-        """Create a webhook; only this response and rotations contain its secret."""
+        """Add a webhook.
+
+        Notifies an address when asynchronous jobs and batches end. Deliveries are signed as Standard
+        Webhooks 1.0 specifies, and retried for 24 hours until they are answered 2xx; 410 disables the
+        webhook. An account has at most $most.
+        """
         principal = current_principal()
-        read_query(request, ())
         fields = receive_fields(request, ("url", "events"))
         url, events = self._read_fields(fields)
         secret = _make_secret()
@@ -68,34 +80,55 @@ class WebhookRoutes:
         headers = {"Location": f"/v2/webhooks/{webhook.id}"}
         return write_json({**_write_webhook(webhook), "secret": secret}, 201, headers=headers)
 
+    @get("/v2/webhooks", {200: json_response("The webhooks, without their secrets.", "Webhooks")})
     def list_webhooks(self) -> Response:
-        """List the account's webhooks, oldest first."""
+        """List webhooks.
+
+        Oldest first.
+        """
         principal = current_principal()
-        read_query(request, ())
         with self._ports.database.snapshot() as session:
             found = webhooks.list_webhooks(session, principal.state.account_id)
         return write_json({"webhooks": [_write_webhook(webhook) for webhook in found]})
 
+    @get(
+        "/v2/webhooks/{webhook_id}",
+        {200: json_response("The webhook.", "Webhook")},
+        errors={404: ()},
+    )
     def read_webhook(self, webhook_id: str) -> Response:
-        """Return one webhook."""
+        """Read a webhook.
+
+        Without its secret.
+        """
         principal = current_principal()
-        read_query(request, ())
         with self._ports.database.snapshot() as session:
             webhook = webhooks.find_webhook(session, principal.state.account_id, webhook_id)
         return write_json(_write_webhook(webhook))
 
+    @delete("/v2/webhooks/{webhook_id}", {204: NO_CONTENT}, errors={404: ()})
     def delete_webhook(self, webhook_id: str) -> Response:
-        """Delete a webhook; pending deliveries are discarded."""
+        """Delete a webhook.
+
+        Pending deliveries are discarded.
+        """
         principal = current_principal()
-        read_query(request, ())
         with self._ports.database.session() as session:
             webhooks.delete_webhook(session, principal.state.account_id, webhook_id)
         return Response(status=204)
 
-    def rotate_secret(self, webhook_id: str) -> Response:
-        """Rotate a webhook's secret; for 24 hours deliveries are also signed with the previous one."""
+    @post(
+        "/v2/webhooks/{webhook_id}/rotate",
+        {200: json_response("The webhook with its new secret.", "WebhookWithSecret")},
+        errors={404: (), **BODY_ERRORS},
+    )
+    def rotate_webhook_secret(self, webhook_id: str) -> Response:
+        """Rotate a webhook's secret.
+
+        For 24 hours deliveries are also signed with the previous secret. A disabled webhook is enabled
+        again.
+        """
         principal = current_principal()
-        read_query(request, ())
         receive_fields(request, ())
         secret = _make_secret()
         with self._ports.database.session() as session:
@@ -108,10 +141,19 @@ class WebhookRoutes:
             )
         return write_json({**_write_webhook(webhook), "secret": secret})
 
+    @post(
+        "/v2/webhooks/{webhook_id}/test",
+        {202: json_response("The pending delivery.", "Delivery")},
+        errors={404: (), 409: (), **BODY_ERRORS},
+    )
     def test_webhook(self, webhook_id: str) -> Response:
-        """Queue a test delivery, whose result is in the webhook's log; it is attempted once."""
+        """Test a webhook.
+
+        Sends the event webhook.test to it, signed as any other, whatever it subscribes to. The delivery is
+        attempted once; the webhook's deliveries show the result. 409 while the previous test is pending, or
+        if the webhook is disabled.
+        """
         principal = current_principal()
-        read_query(request, ())
         receive_fields(request, ())
         with self._ports.database.session() as session:
             delivery = webhooks.enqueue_test(
@@ -119,10 +161,26 @@ class WebhookRoutes:
             )
         return write_json(_write_delivery(delivery), 202)
 
+    @get(
+        "/v2/webhooks/{webhook_id}/deliveries",
+        {200: json_response("One page.", "Deliveries")},
+        query=(
+            LIMIT,
+            Parameter(
+                "start_after",
+                {"type": "string", "minLength": 1, "maxLength": 64},
+                "The id of the last delivery of the previous page.",
+            ),
+        ),
+        errors={404: ()},
+    )
     def list_deliveries(self, webhook_id: str) -> Response:
-        """List a webhook's deliveries, newest first, with their attempts."""
+        """List a webhook's deliveries.
+
+        Newest first, each with its attempts; kept for 7 days.
+        """
         principal = current_principal()
-        query = read_query(request, ("limit", "start_after"))
+        query = current_query()
         limit = read_limit(query)
         with self._ports.database.snapshot() as session:
             webhooks.find_webhook(session, principal.state.account_id, webhook_id)

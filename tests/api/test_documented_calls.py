@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from api.openapi.description import describe
+from api.app import describe_api
 from api.openapi.html_page import write_page
 from shared.jobs.records import JobOutcome, OutcomeStatus
 from tests.engine.einvoices import samples
@@ -31,7 +31,7 @@ CALLS = {
     name: html.unescape(call)
     for name, call in re.findall(
         r'<section id="(\w+)">(?:(?!</section>).)*?<pre>(curl .*?)</pre>',
-        write_page(describe()),
+        write_page(describe_api()),
         re.DOTALL,
     )
 }

@@ -101,7 +101,7 @@ def test_metrics_count_by_rule_never_by_path(caller):
     caller.open("/v2/pdf", method="BREW")
     text = caller.get("/metrics").text
     assert (
-        'pressroom_http_requests_total{method="GET",route="/v2/templates/<reference>",status="404"}'
+        'pressroom_http_requests_total{method="GET",route="/v2/templates/<template>",status="404"}'
         in text
     )
     assert "abc" not in text

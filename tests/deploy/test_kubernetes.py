@@ -9,7 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from api.openapi.description import describe
+from api.app import describe_api
 from shared.queue.names import QUEUES
 from shared.settings import Settings, load_settings
 from shared.telemetry import metrics
@@ -237,7 +237,7 @@ def test_the_fetcher_is_reached_by_fronts_and_workers_and_reaches_no_store():
 
 def test_every_path_of_the_interface_is_behind_the_ingress_and_the_operators_are_not():
     paths = [path["path"] for path in INGRESS["spec"]["rules"][0]["http"]["paths"]]
-    for route in describe()["paths"]:
+    for route in describe_api()["paths"]:
         is_public = route not in {"/", "/metrics", "/readyz"}
         assert any(route == path or route.startswith(f"{path}/") for path in paths) is is_public, (
             route

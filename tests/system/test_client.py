@@ -15,7 +15,7 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from api.openapi.description import describe
+from api.app import describe_api
 from pressroom_client import ApiError, Document, Pressroom
 from pressroom_client.transport import Transport
 from tests.waiting import wait_until
@@ -215,13 +215,13 @@ def test_every_operation_has_a_method(client, template, monkeypatch, tmp_path) -
     call_everything(client, template, tmp_path)
     missed = {
         operation["operationId"]
-        for path, methods in describe()["paths"].items()
+        for path, methods in describe_api()["paths"].items()
         for method, operation in methods.items()
         if not any(method == known and matches(path, sent) for known, sent in called)
     }
     assert missed == (PAGES | OTHER_FORMS) & {
         operation["operationId"]
-        for methods in describe()["paths"].values()
+        for methods in describe_api()["paths"].values()
         for operation in methods.values()
     }
 

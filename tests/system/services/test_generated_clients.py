@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from api.openapi.description import describe
+from api.app import describe_api
 
 ROOT = Path(__file__).parents[3]
 TYPESCRIPT = Path(__file__).with_name("openapi")
@@ -25,7 +25,7 @@ LETTER = b"<document><flow><p>Generated</p></flow></document>"
 @pytest.fixture(scope="module")
 def description(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("description") / "openapi.json"
-    path.write_text(json.dumps(describe()))
+    path.write_text(json.dumps(describe_api()))
     return path
 
 
@@ -53,7 +53,7 @@ def generated(description: Path) -> Path:
 
 def test_every_operation_is_generated_for_python(generated: Path) -> None:
     modules = [path for path in generated.glob("api/*/*.py") if path.name != "__init__.py"]
-    operations = [each for methods in describe()["paths"].values() for each in methods]
+    operations = [each for methods in describe_api()["paths"].values() for each in methods]
     assert len(modules) == len(operations)
 
 

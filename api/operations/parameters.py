@@ -1,99 +1,61 @@
-"""The dataclasses that describe an operation, and the parameters and responses that many share."""
+"""The parameters, bodies, responses and errors that many operations share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from api.openapi.json_schema import Schema, ref
+from api.http import MAX_WAIT_SECONDS
+from api.operations.json_schema import Schema, string
+from api.operations.model import (
+    ErrorStatuses,
+    OperationResponse,
+    Parameter,
+    RequestBody,
+    binary_content,
+)
 from shared.errors import ErrorCode
 
-ErrorStatuses = Mapping[int, tuple[ErrorCode, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A path, query or header parameter (OpenAPI 3.1, 4.8.12)."""
-
-    name: str
-    schema: Schema
-    description: str
-    is_required: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RequestBody:
-    """A request body: its schema by content type."""
-
-    content: Mapping[str, Schema]
-    description: str
-    is_required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class OperationResponse:
-    """A successful response; `headers` maps its own headers to their descriptions."""
-
-    description: str
-    content: Mapping[str, Schema] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One method at one path.
-
-    `errors` lists its own, in addition to those of every operation with a key and to those that follow from
-    its headers and its body.
-    """
-
-    method: str
-    path: str
-    operation_id: str
-    tag: str
-    summary: str
-    description: str
-    responses: Mapping[int, OperationResponse]
-    path_parameters: tuple[Parameter, ...] = ()  # where they differ from PATH_PARAMETERS
-    query_parameters: tuple[Parameter, ...] = ()
-    headers: tuple[Parameter, ...] = ()  # of the request
-    body: RequestBody | None = None
-    errors: ErrorStatuses = field(default_factory=dict)
-
-    @property
-    def needs_key(self) -> bool:
-        """Whether requests must have a key: those of every path under /v2."""
-        return self.path.startswith("/v2/")
-
-    @property
-    def all_responses(self) -> Mapping[int, OperationResponse]:
-        """The successful responses, and that to a client whose copy is current."""
-        return {**self.responses, **({304: NOT_MODIFIED} if IF_NONE_MATCH in self.headers else {})}
-
-    @property
-    def all_errors(self) -> ErrorStatuses:
-        """The errors that follow from headers and body, and its own."""
-        errors: dict[int, tuple[ErrorCode, ...]] = {}
-        if IDEMPOTENCY_KEY in self.headers:
-            errors |= dict.fromkeys((409, 410, 422), ())
-        if IF_MATCH in self.headers or IF_NONE_MATCH in self.headers:
-            errors[412] = ()
-        if self.body is not None:
-            errors |= BODY_ERRORS
-        return errors | dict(self.errors)
-
-
-def json_content(name: str) -> Mapping[str, Schema]:
-    """Return JSON content of a schema among the components."""
-    return {"application/json": ref(name)}
-
-
-def binary_content(*types: str) -> Mapping[str, Any]:
-    """Return binary content of any of the types."""
-    return {media: {"type": "string", "format": "binary"} for media in types}
-
-
+_NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
+_TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
+TEMPLATE_ID: Final = string(
+    "A template id.",
+    minLength=1,
+    maxLength=128,
+    pattern="^(?!__.*__$)[A-Za-z0-9_-]+$",
+    examples=["k7m2q9x4w1p8r3t6y5z0"],
+)
+REFERENCE: Final = string(
+    "A template id or a slug of the workspace, alone or with @<number>, @latest, @live or @<tag>.",
+    minLength=1,
+    maxLength=193,
+    pattern="^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
+    f"(@(live|latest|[1-9][0-9]{{0,15}}|{_TAG}))?$",
+    examples=["service-invoice"],
+)
+TAG: Final = string(
+    "Lowercase letters, digits and single hyphens; not all digits; live and latest are reserved.",
+    minLength=1,
+    maxLength=64,
+    pattern=f"^{_TAG}$",
+    examples=["stable"],
+)
+SLUG: Final = string(
+    "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
+    "letters and digits, the shape of an id.",
+    minLength=3,
+    maxLength=64,
+    pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){_NAME}$",
+    examples=["invoice-de"],
+)
+IMAGE_NAME: Final = string(
+    "Lowercase letters, digits and single hyphens.",
+    minLength=3,
+    maxLength=64,
+    pattern=f"^{_NAME}$",
+    examples=["logo"],
+)
+TAG_SHAPE: Final = IMAGE_NAME | {"minLength": 1, "examples": ["stable"]}
 NO_CONTENT: Final = OperationResponse("Done; the response has no body.")
 PDF_RESPONSE: Final = OperationResponse(
     "The PDF.",
@@ -207,7 +169,89 @@ def file_responses(whole: OperationResponse) -> Mapping[int, OperationResponse]:
     }
 
 
-BODY_ERRORS: Final[ErrorStatuses] = {413: (), 415: ()}
 ALLOWANCE_ERRORS: Final[ErrorStatuses] = {
     402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED)
+}
+EXAMPLE_JOB: Final = "job_3ocgfeeghiuyg5wnorrj2owg"
+JOB_ID: Final = string(
+    "Id of a job; with a hyphen and an index, a document of a batch.",
+    pattern="^job_[a-z2-7]{24}(-[0-9]{1,9})?$",
+    examples=[EXAMPLE_JOB],
+)
+EXAMPLE_BATCH: Final = "batch_3ocgfeeghiuyg5wnorrj2owg"
+BATCH_ID: Final = string("The id.", minLength=1, maxLength=64, examples=[EXAMPLE_BATCH])
+WEBHOOK_ID: Final = string(
+    "The id.", minLength=1, maxLength=64, examples=["hook_3ocgfeeghiuyg5wnorrj2owg"]
+)
+WAIT: Final = Parameter(
+    "wait",
+    {
+        "type": "string",
+        "pattern": r"^([0-5]?[0-9](\.[0-9]{1,3})?|60(\.0{1,3})?)$",
+        "default": "0",
+        "examples": ["30"],
+    },
+    f"Long poll: seconds to wait for a final status, at most {MAX_WAIT_SECONDS}.",
+)
+_KEY_ID: Final = Parameter(
+    "key_id",
+    string("A key's id.", pattern="^key_[a-z2-7]{24}$", examples=["key_3ocgfeeghiuyg5wnorrj2owg"]),
+    "A key of the account, by its id.",
+)
+_FILE: Final = Parameter(
+    "file",
+    string(
+        "A file's name.",
+        minLength=1,
+        maxLength=100,
+        pattern="^[A-Za-z0-9.-]+$",
+        examples=["index.html"],
+    ),
+    "A file of the page.",
+)
+PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter("template", REFERENCE, "A template reference."),
+        Parameter("template_id", TEMPLATE_ID, "A template id."),
+        Parameter(
+            "version",
+            {"type": "string", "pattern": "^[1-9][0-9]{0,15}$", "examples": ["1"]},
+            "Number of a published version.",
+        ),
+        Parameter("tag", TAG, "A tag of the template."),
+        Parameter("slug", SLUG, "A slug of the workspace."),
+        Parameter("name", IMAGE_NAME, "The name of an image."),
+        _KEY_ID,
+        _FILE,
+        Parameter("job_id", JOB_ID, "A job of the account."),
+        Parameter("batch_id", BATCH_ID, "A batch of the account."),
+        Parameter("webhook_id", WEBHOOK_ID, "A webhook of the account."),
+    )
+}
+OWN_TEMPLATE: Final = Parameter("template", TEMPLATE_ID, "A template id.")
+XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
+
+
+def text_content(types: tuple[str, ...]) -> Mapping[str, Schema]:
+    """Return content of media types whose charset the client chooses, except JSON."""
+    # Binary, since the client chooses the charset. Of several binary types a generated client may use
+    # only the last.
+    texts = [media for media in reversed(types) if media != "application/json"]
+    return {media: {"type": "object"} for media in types if media not in texts} | dict(
+        binary_content(*texts)
+    )
+
+
+TEMPLATE_TEXT: Final = RequestBody(
+    text_content(XML_TYPES),
+    "Well-formed XML, up to 32 MB; it is stored even with findings.",
+    is_required=False,
+)
+NOT_FOUND: Final[ErrorStatuses] = {404: (ErrorCode.TEMPLATE_NOT_FOUND,)}
+NO_WORKSPACE: Final[ErrorStatuses] = {409: (ErrorCode.WORKSPACE_UNRESOLVED,)}
+RENDER_ERRORS: Final[ErrorStatuses] = {
+    400: (ErrorCode.TEMPLATE_EMPTY,),
+    404: (ErrorCode.TEMPLATE_NOT_FOUND,),
+    504: (ErrorCode.RENDER_TIMEOUT,),
 }

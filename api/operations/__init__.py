@@ -1,0 +1,1 @@
+"""Operations of the API, declared beside their views."""

@@ -1,0 +1,195 @@
+"""Operations of the API: each is declared by a decorator of its view, whose docstring describes it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from string import Template
+from typing import Any, ClassVar, Final, TypeVar
+
+from flask import Blueprint, Response, g, request
+
+from api.http import read_query
+from api.operations.json_schema import Schema, ref
+from api.ports import Ports
+from shared.errors import ErrorCode
+
+ErrorStatuses = Mapping[int, tuple[ErrorCode, ...]]
+BODY_ERRORS: Final[ErrorStatuses] = {413: (), 415: ()}
+View = TypeVar("View", bound=Callable[..., Response])
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A path, query or header parameter (OpenAPI 3.1, 4.8.12)."""
+
+    name: str
+    schema: Schema
+    description: str
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RequestBody:
+    """A request body: its schema by content type."""
+
+    content: Mapping[str, Schema]
+    description: str
+    is_required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OperationResponse:
+    """A successful response; `headers` maps its own headers to their descriptions."""
+
+    description: str
+    content: Mapping[str, Schema] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method at one path, `/v2/templates/{template}`.
+
+    The name of its view is that of the operation, in other capitals, unless `name` is set. `errors` lists its own,
+    in addition to those of every operation with a key and to those that follow from its headers and its body.
+    """
+
+    method: str
+    path: str
+    responses: Mapping[int, OperationResponse]
+    path_parameters: tuple[Parameter, ...] = ()  # where they differ from PATH_PARAMETERS
+    query: tuple[Parameter, ...] = ()
+    headers: tuple[Parameter, ...] = ()  # of the request
+    body: RequestBody | None = None
+    errors: ErrorStatuses = field(default_factory=dict)
+    name: str = ""
+    tag: str = ""
+    summary: str = ""
+    description: str = ""
+    is_strict: bool = False  # the path has no other spelling, with a slash at its end
+
+    def __call__(self, view: View) -> View:
+        """Declare a view to be of this operation."""
+        view.operation = self  # type: ignore[attr-defined] # of a function
+        return view
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether requests must have a key: those of every path under /v2."""
+        return self.path.startswith("/v2/")
+
+    @property
+    def all_errors(self) -> ErrorStatuses:
+        """The errors that follow from headers and body, and its own."""
+        errors: dict[int, tuple[ErrorCode, ...]] = {}
+        if self.takes("Idempotency-Key"):
+            errors |= dict.fromkeys((409, 410, 422), ())
+        if self.takes("If-Match") or self.takes("If-None-Match"):
+            errors[412] = ()
+        if self.body is not None:
+            errors |= BODY_ERRORS
+        return errors | dict(self.errors)
+
+    def takes(self, header: str) -> bool:
+        """Return whether requests may have a header."""
+        return any(each.name == header for each in self.headers)
+
+
+def json_content(name: str) -> Mapping[str, Schema]:
+    """Return JSON content of a schema among the components."""
+    return {"application/json": ref(name)}
+
+
+def binary_content(*types: str) -> Mapping[str, Any]:
+    """Return binary content of any of the types."""
+    return {media: {"type": "string", "format": "binary"} for media in types}
+
+
+def json_response(
+    description: str, name: str, headers: Mapping[str, str] | None = None
+) -> OperationResponse:
+    """Return a response with JSON of a schema among the components."""
+    return OperationResponse(description, json_content(name), headers or {})
+
+
+class Routes:
+    """The views of a feature, over the ports of this process.
+
+    `words` replace `$name` in the paths and texts of operations.
+    """
+
+    tag: ClassVar[str]
+    words: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    @classmethod
+    def operations(cls) -> Iterator[tuple[str, Operation]]:
+        """Yield the name of each view with its operation, in the order of their definition."""
+        for each in reversed(cls.__mro__):
+            for name, view in vars(each).items():
+                if hasattr(view, "operation"):
+                    yield name, cls._describe(view, view.operation)
+
+    def blueprint(self) -> Blueprint:
+        """Return the views at their paths."""
+        routes = Blueprint(type(self).__name__, __name__)
+        for name, operation in self.operations():
+            routes.add_url_rule(
+                re.sub(r"{(\w+)}", r"<\1>", operation.path),
+                endpoint=name,
+                view_func=partial(_call, getattr(self, name), operation),
+                methods=[operation.method],
+                strict_slashes=operation.is_strict or None,
+            )
+        return routes
+
+    @classmethod
+    def _describe(cls, view: Callable[..., Response], operation: Operation) -> Operation:
+        summary, _, description = (inspect.getdoc(view) or "").partition("\n\n")
+        first, *others = view.__name__.split("_")
+        described = replace(
+            operation,
+            name=operation.name or first + "".join(map(str.capitalize, others)),
+            tag=cls.tag,
+            summary=summary.removesuffix("."),
+            description=" ".join(description.split()),
+        )
+        return _fill(described, cls.words) if cls.words else described
+
+
+def current_query() -> Mapping[str, str]:
+    """Return the query parameters of the request, which are of its operation."""
+    query: Mapping[str, str] = g.query
+    return query
+
+
+def _call(view: Callable[..., Response], operation: Operation, **values: str) -> Response:
+    if operation.needs_key:
+        g.query = read_query(request, tuple(parameter.name for parameter in operation.query))
+    return view(**values)
+
+
+def _fill(value: Any, words: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return Template(value).safe_substitute(words)
+        case Mapping():
+            return {_fill(name, words): _fill(each, words) for name, each in value.items()}
+        case Operation() | OperationResponse() | RequestBody():
+            filled = {each.name: _fill(getattr(value, each.name), words) for each in fields(value)}
+            return replace(value, **filled)
+        case _:
+            return value
+
+
+get: Final = partial(Operation, "get")
+post: Final = partial(Operation, "post")
+put: Final = partial(Operation, "put")
+patch: Final = partial(Operation, "patch")
+delete: Final = partial(Operation, "delete")
