@@ -6,19 +6,28 @@ from dataclasses import dataclass
 
 from api.admission.allowance import check_allowance
 from api.auth.guard import Principal
-from api.ports import Ports
+from api.ports import Cell, Ports
 from shared.clock import epoch
 from shared.jobs.records import Allowance, Meter, PinnedTemplate
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The permission to queue one render, validation or preview. Times are seconds since 1970."""
+    """The permission to queue one job for the client of the request, on the shard of its account.
+
+    Times are seconds since 1970.
+    """
 
     principal: Principal
     meter: Meter
+    cell: Cell
     admitted_at: float
-    deadline: float
+    budget_seconds: float
+
+    @property
+    def deadline(self) -> float:
+        """The end of the time budget."""
+        return self.admitted_at + self.budget_seconds
 
 
 def admit(
@@ -30,23 +39,22 @@ def admit(
         ServiceError: 402, the allowance is used up.
     """
     meter = check_allowance(principal, allowance, template, ports)
-    return _write_ticket(principal, meter, ports.render_budget)
+    return _write_ticket(principal, meter, ports.render_budget, ports)
 
 
-def admit_validation(principal: Principal, ports: Ports) -> Ticket:
-    """Admit one validation, which is not metered."""
-    return _write_ticket(principal, _unmetered(principal), ports.render_budget)
+def admit_unmetered(
+    principal: Principal,
+    ports: Ports,
+    *,
+    budget_seconds: float,
+    allowance: Allowance = Allowance.PRODUCTION,
+) -> Ticket:
+    """Admit one validation, inspection or preview; its time budget starts now."""
+    meter = Meter(principal.state.account_id, principal.period.key, allowance, cap=None)
+    return _write_ticket(principal, meter, budget_seconds, ports)
 
 
-def admit_preview(principal: Principal, ports: Ports) -> Ticket:
-    """Admit one preview, which is not metered and has its own time budget."""
-    return _write_ticket(principal, _unmetered(principal), ports.preview_budget)
-
-
-def _unmetered(principal: Principal) -> Meter:
-    return Meter(principal.state.account_id, principal.period.key, Allowance.PRODUCTION, cap=None)
-
-
-def _write_ticket(principal: Principal, meter: Meter, budget_seconds: float) -> Ticket:
-    admitted_at = epoch()
-    return Ticket(principal, meter, admitted_at, admitted_at + budget_seconds)
+def _write_ticket(
+    principal: Principal, meter: Meter, budget_seconds: float, ports: Ports
+) -> Ticket:
+    return Ticket(principal, meter, ports.cell(meter.account_id), epoch(), budget_seconds)

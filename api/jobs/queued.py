@@ -7,13 +7,24 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
+from flask import g
+
+from api.admission.gate import Ticket
 from api.jobs.hang_ups import ClientGoneError, check_client
 from api.jobs.remote_images import fetch_images
 from api.long_poll import quitting
 from api.ports import Cell, Ports
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable, retry_while_unavailable
-from shared.jobs.records import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.identifiers import new_id
+from shared.jobs.records import (
+    BodyKind,
+    Claim,
+    JobOutcome,
+    OutcomeStatus,
+    Purpose,
+    RenderJob,
+)
 from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimitError
 from shared.queue.broker import PublishedJob, queue_of_job
 from shared.queue.client_presence import AWAITED_SECONDS
@@ -43,10 +54,37 @@ class ImagesOverdueError(Exception):
     """The remote images of a suspended job were not fetched by its deadline."""
 
 
-def run_queued(
-    job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
-) -> JobOutcome:
-    """Queue a job and return its outcome; `deadline` is the front's, in seconds since 1970.
+def name_job(ports: Ports) -> str:
+    """Return the id of a new job of the request, for its log line and trace."""
+    job_id = g.job_id = new_id("job")
+    ports.traces.set_attributes(job=job_id)
+    return job_id
+
+
+def make_job(
+    job_id: str, ticket: Ticket, purpose: Purpose, kind: BodyKind, body: Claim, ports: Ports
+) -> RenderJob:
+    """Return the job of a ticket."""
+    ahead = ticket.cell.clock_ahead()
+    return RenderJob(
+        id=job_id,
+        request_id=g.request_id,
+        workspace_id=ticket.principal.state.workspace_id,
+        meter=ticket.meter,
+        body_kind=kind,
+        body=body,
+        charset=None,
+        template=None,
+        flow=None,
+        admitted_at=ticket.admitted_at + ahead,
+        deadline=ticket.deadline + ahead,
+        purpose=purpose,
+        traceparent=ports.traces.traceparent(),
+    )
+
+
+def run_queued(job: RenderJob, ticket: Ticket, ports: Ports) -> JobOutcome:
+    """Queue a job and return its outcome, by the deadline of the ticket.
 
     Raises:
         ServiceError: 504 at the deadline; 503, no worker started the job by then, or the queue is
@@ -54,12 +92,12 @@ def run_queued(
             connection. The job is not metered after any of these, unless it was committed before the
             client closed, and its body is deleted: without a worker it would remain.
     """
-    cell = ports.cell(job.meter.account_id)
+    cell = ticket.cell
     try:
         with place_left_on_failure(job.id, cell):
-            outcome = _run_until(deadline, job, ports, budget_seconds=budget_seconds)
+            outcome = _run_until_deadline(job, ticket, ports)
         if outcome is None:
-            raise timed_out(job.purpose, budget_seconds)
+            raise timed_out(job.purpose, ticket.budget_seconds)
     except ServiceError:
         with suppress(Unavailable):
             cell.claims.delete_claim(job.body)
@@ -67,17 +105,15 @@ def run_queued(
     return outcome
 
 
-def _run_until(
-    deadline: float, job: RenderJob, ports: Ports, *, budget_seconds: float
-) -> JobOutcome | None:
+def _run_until_deadline(job: RenderJob, ticket: Ticket, ports: Ports) -> JobOutcome | None:
     """Run a job and return its outcome, None if it was abandoned at the deadline."""
-    cell = ports.cell(job.meter.account_id)
+    cell, deadline = ticket.cell, ticket.deadline
     outcome = None
     try:
         if await_place(_ask_place(job), job.purpose, cell, deadline=deadline, between=check_client):
-            outcome = _run_placed(job, ports, deadline=deadline)
+            outcome = _run_placed(job, ticket, ports)
         if outcome is None and cell.jobs.states.withdraw(job.id):
-            raise untaken(job.purpose, budget_seconds)
+            raise untaken(job.purpose, ticket.budget_seconds)
     except ImagesOverdueError:
         pass
     except ClientGoneError:
@@ -144,9 +180,9 @@ def _take_place(asked: PlaceRequest, cell: Cell) -> bool:
 def resume_suspended(
     job: RenderJob,
     outcome: JobOutcome,
+    ticket: Ticket,
     ports: Ports,
     *,
-    deadline: float,
     between: Callable[[], object] = lambda: None,
 ) -> RenderJob | None:
     """Fetch the images that a job is suspended for, and wait until it may be published again.
@@ -160,7 +196,7 @@ def resume_suspended(
     """
     if outcome.round != job.round:
         return job
-    cell = ports.cell(job.meter.account_id)
+    cell, deadline = ticket.cell, ticket.deadline
 
     def renew_place() -> None:
         between()
@@ -185,20 +221,20 @@ def _ask_place(job: RenderJob) -> PlaceRequest:
     return PlaceRequest(job.id, job.meter.account_id, queue_of_job(job))
 
 
-def _run_placed(job: RenderJob, ports: Ports, *, deadline: float) -> JobOutcome | None:
-    cell = ports.cell(job.meter.account_id)
+def _run_placed(job: RenderJob, ticket: Ticket, ports: Ports) -> JobOutcome | None:
+    cell = ticket.cell
     published = cell.broker.publish(job)
     outcome = None
     try:
         while True:
             outcome = cell.replies.wait(
                 job.id,
-                timeout_seconds=deadline - epoch(),
+                timeout_seconds=ticket.deadline - epoch(),
                 between=partial(_requeue_or_withdraw, published, cell),
             )
             if outcome is None or outcome.status is not OutcomeStatus.SUSPENDED:
                 return outcome
-            resumed = resume_suspended(job, outcome, ports, deadline=deadline, between=check_client)
+            resumed = resume_suspended(job, outcome, ticket, ports, between=check_client)
             outcome = None
             if resumed is None:
                 return None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from io import BytesIO
 from typing import Any, Final
 
-from flask import Response, g, request
+from flask import Response, request
 
-from api.admission.gate import Ticket, admit_preview
+from api.admission.gate import admit_unmetered
 from api.auth.guard import Principal, current_principal
 from api.http import write_json
 from api.jobs.concurrency import ConcurrencyLimit
-from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
+from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
 from api.operations.model import RequestBody, Routes, json_content, json_response, post
 from api.operations.parameters import RENDER_ERRORS
 from api.pdf_headers import write_server_timing
@@ -21,8 +20,7 @@ from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
 from api.render.reference import pin_template
 from shared.errors import ErrorCode
-from shared.identifiers import new_id
-from shared.jobs.records import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
+from shared.jobs.records import BodyKind, JobOutcome, PinnedTemplate, Purpose
 from shared.templates.linking import resolve_links
 from shared.templates.links import find_links
 
@@ -80,7 +78,7 @@ class PreviewRoutes(Routes):
             template = pin_template(received.reference, principal, self._ports)
         elif links := self._resolve_links(received.request.template or "", principal):
             received = received.with_links(links)
-        outcome = self._run(received, template, principal, cell)
+        outcome = self._run(received, template, principal)
         raise_failure(outcome)
         return _write_response(outcome, cell)
 
@@ -91,51 +89,19 @@ class PreviewRoutes(Routes):
             return resolve_links(session, principal.reader, text)
 
     def _run(
-        self,
-        received: ReceivedPreview,
-        template: PinnedTemplate | None,
-        principal: Principal,
-        cell: Cell,
+        self, received: ReceivedPreview, template: PinnedTemplate | None, principal: Principal
     ) -> JobOutcome:
-        ticket = admit_preview(principal, self._ports)
-        account_id = principal.state.account_id
-        job_id = g.job_id = new_id("job")
-        self._ports.traces.set_attributes(job=job_id)
-        if (
-            received.session is not None
-        ):  # before waiting: the preview that it replaces frees a slot
-            cell.previews.begin(account_id, received.session, job_id)
+        ports, account_id = self._ports, principal.state.account_id
+        ticket = admit_unmetered(principal, ports, budget_seconds=ports.preview_budget)
+        job_id = name_job(ports)
+        if received.session is not None:
+            # Before waiting: the preview that it replaces frees a slot.
+            ticket.cell.previews.begin(account_id, received.session, job_id)
         with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
-            job = self._make_job(job_id, received, template, ticket, cell)
-            budget = self._ports.preview_budget
-            return run_queued(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
-
-    def _make_job(
-        self,
-        job_id: str,
-        received: ReceivedPreview,
-        template: PinnedTemplate | None,
-        ticket: Ticket,
-        cell: Cell,
-    ) -> RenderJob:
-        body = received.request.encode().encode()
-        ahead = cell.clock_ahead()
-        return RenderJob(
-            id=job_id,
-            request_id=g.request_id,
-            workspace_id=ticket.principal.state.workspace_id,
-            meter=ticket.meter,
-            body_kind=BodyKind.PREVIEW,
-            body=cell.claims.store_stream(job_id, BytesIO(body), len(body)),
-            charset=None,
-            template=template,
-            flow=None,
-            admitted_at=ticket.admitted_at + ahead,
-            deadline=ticket.deadline + ahead,
-            purpose=Purpose.PREVIEW,
-            traceparent=self._ports.traces.traceparent(),
-            is_fetched_for=True,
-        )
+            claim = ticket.cell.claims.store(job_id, received.request.encode().encode())
+            job = make_job(job_id, ticket, Purpose.PREVIEW, BodyKind.PREVIEW, claim, ports)
+            job = job.replace(template=template, is_fetched_for=True)
+            return run_queued(job, ticket, ports)
 
 
 def _write_response(outcome: JobOutcome, cell: Cell) -> Response:

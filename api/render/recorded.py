@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, g
+from flask import Response
 
 from api.admission.body import Body
 from api.admission.gate import Ticket
@@ -19,6 +19,8 @@ from api.jobs.queued import (
     ImagesOverdueError,
     await_place,
     drained,
+    make_job,
+    name_job,
     place_left_on_failure,
     refuse_if_drained,
     resume_suspended,
@@ -29,7 +31,6 @@ from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
 from shared.errors import ErrorKind, ServiceError, Unavailable
-from shared.identifiers import new_id
 from shared.jobs.idempotency import FirstCall, find_first_call, release_key
 from shared.jobs.intake import KeyedCall
 from shared.jobs.lifecycle import LIFETIME_SECONDS
@@ -51,7 +52,6 @@ class Admitted:
     asked: RenderRequest
     body: Body
     template: PinnedTemplate | None
-    request_id: str
 
 
 def render_on_record(
@@ -80,19 +80,18 @@ def render_on_record(
     if call is not None and (repeated := answer_repeated(call)) is not None:
         return repeated
     admitted = admit()
-    job_id = g.job_id = new_id("job")
-    ports.traces.set_attributes(job=job_id)
+    job_id = name_job(ports)
     if prefer is not None:
         job, record = _make_job(job_id, admitted, Lane.BATCH, ports)
         if accept_job(job, record, call, ports) is None:
             return _answer_async(record, prefer, filename, ports)
     else:
-        cell = ports.cell(admitted.ticket.meter.account_id)
+        cell = admitted.ticket.cell
         with place_left_on_failure(job_id, cell):
-            _await_place(job_id, admitted, cell, ports)
+            _await_place(job_id, admitted.ticket)
             job, record = _make_job(job_id, admitted, Lane.INTERACTIVE, ports)
             if accept_job(job, record, call, ports) is None:
-                return _answer_waiting(job, admitted.ticket.deadline, filename, ports)
+                return _answer_waiting(job, admitted.ticket, filename, ports)
             cell.places.release(job_id)
     assert call is not None
     return answer_repeated(call) or _refuse_race()
@@ -120,13 +119,12 @@ def _answer_async(
     return answer
 
 
-def _await_place(job_id: str, admitted: Admitted, cell: Cell, ports: Ports) -> None:
+def _await_place(job_id: str, ticket: Ticket) -> None:
     """Wait for a place before the render is recorded, so that a rejected request can be repeated with its key."""
-    refuse_if_drained(Purpose.RENDER, cell)
-    ticket = admitted.ticket
+    refuse_if_drained(Purpose.RENDER, ticket.cell)
     place = PlaceRequest(job_id, ticket.meter.account_id, queue_for(Purpose.RENDER))
-    if not await_place(place, Purpose.RENDER, cell, deadline=ticket.deadline):
-        raise untaken(Purpose.RENDER, ports.render_budget)
+    if not await_place(place, Purpose.RENDER, ticket.cell, deadline=ticket.deadline):
+        raise untaken(Purpose.RENDER, ticket.budget_seconds)
 
 
 def _make_job(
@@ -134,25 +132,18 @@ def _make_job(
 ) -> tuple[RenderJob, JobRecord]:
     ticket, asked = admitted.ticket, admitted.asked
     is_awaited = lane is Lane.INTERACTIVE
-    ahead = ports.cell(ticket.meter.account_id).clock_ahead()
-    job = RenderJob(
-        id=job_id,
-        request_id=admitted.request_id,
-        workspace_id=ticket.principal.state.workspace_id,
-        meter=ticket.meter,
-        body_kind=asked.kind,
-        body=store_body(job_id, admitted.body.file, admitted.body.size, ports),
+    body = store_body(job_id, admitted.body.file, admitted.body.size, ports)
+    job = make_job(job_id, ticket, Purpose.RENDER, asked.kind, body, ports).replace(
         charset=asked.charset,
         template=admitted.template,
         flow=asked.flow,
-        admitted_at=ticket.admitted_at + ahead,
-        deadline=ahead + (ticket.deadline if is_awaited else ticket.admitted_at + LIFETIME_SECONDS),
         lane=lane,
         is_recorded=True,
-        budget_seconds=None if is_awaited else ports.render_budget,
-        traceparent=ports.traces.traceparent(),
         is_fetched_for=is_awaited,
     )
+    if not is_awaited:
+        deadline = job.admitted_at + LIFETIME_SECONDS
+        job = job.replace(deadline=deadline, budget_seconds=ports.render_budget)
     record = make_record(
         job,
         user_id=ticket.principal.state.user_id,
@@ -161,12 +152,10 @@ def _make_job(
     return job, record
 
 
-def _answer_waiting(
-    job: RenderJob, deadline: float, filename: str | None, ports: Ports
-) -> Response:
-    cell = ports.cell(job.meter.account_id)
+def _answer_waiting(job: RenderJob, ticket: Ticket, filename: str | None, ports: Ports) -> Response:
+    cell = ticket.cell
     try:
-        _await_reply(job, deadline, ports)
+        _await_reply(job, ticket, ports)
     except ImagesOverdueError:
         cell.jobs.end_early(job.id, OVERDUE)
     except Unavailable:
@@ -174,7 +163,7 @@ def _answer_waiting(
     record = await_end(
         job.id,
         ports,
-        seconds=deadline - epoch(),
+        seconds=ticket.deadline - epoch(),
         between=lambda: _renew_or_withdraw(job, cell),
     )
     if record is not None and not record.status.is_final:
@@ -186,10 +175,10 @@ def _answer_waiting(
     return write_result(record, ports, filename=filename)
 
 
-def _await_reply(job: RenderJob, deadline: float, ports: Ports) -> None:
+def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:
     """Wait until the render ends, and fetch the images for which it is suspended."""
-    cell = ports.cell(job.meter.account_id)
-    while (left := deadline - epoch()) > 0:
+    cell = ticket.cell
+    while (left := ticket.deadline - epoch()) > 0:
         outcome = cell.replies.wait(job.id, timeout_seconds=min(left, _LOOK_SECONDS))
         if outcome is None:
             if _renew_or_withdraw(job, cell) is PlaceState.ENDED:
@@ -197,7 +186,7 @@ def _await_reply(job: RenderJob, deadline: float, ports: Ports) -> None:
             continue
         if outcome.status is not OutcomeStatus.SUSPENDED:
             return
-        resumed = resume_suspended(job, outcome, ports, deadline=deadline)
+        resumed = resume_suspended(job, outcome, ticket, ports)
         if resumed is None:
             return
         if resumed is not job:

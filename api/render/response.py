@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flask import Response
 
+from api.admission.gate import Ticket
 from api.http import start_stream, write_json
 from api.jobs.queued import raise_failure
 from api.pdf_headers import write_invoice_headers, write_pdf_headers
-from api.ports import Cell
 from api.render.request import RenderRequest
 from shared.clock import now
-from shared.jobs.records import JobOutcome, Meter, RenderOutput
+from shared.jobs.records import JobOutcome, RenderOutput
 from shared.usage.metering import UsageEvent
 
 
@@ -25,7 +25,7 @@ def write_findings(outcome: JobOutcome) -> Response:
     return write_json(outcome.findings)
 
 
-def write_rendered(outcome: JobOutcome, meter: Meter, cell: Cell, asked: RenderRequest) -> Response:
+def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) -> Response:
     """Return the PDF or XML response, and remember its usage event until the ledger has recorded it.
 
     The file name of the request overrides the document's own.
@@ -46,9 +46,10 @@ def write_rendered(outcome: JobOutcome, meter: Meter, cell: Cell, asked: RenderR
     headers["Content-Length"] = str(claim.size)
     if asked.output is RenderOutput.INVOICE:
         headers |= write_invoice_headers(asked.filename or outcome.filename)
-    chunks = start_stream(cell.replies.fetch_pdf(claim))
+    chunks = start_stream(ticket.cell.replies.fetch_pdf(claim))
     # Only now: an error before this line becomes an error response.
-    cell.usage_replay.store(UsageEvent.of(meter, outcome.job_id, pages=outcome.pages, at=now()))
+    event = UsageEvent.of(ticket.meter, outcome.job_id, pages=outcome.pages, at=now())
+    ticket.cell.usage_replay.store(event)
     response = Response(chunks, 200, headers)
     response.headers.add("Vary", "Accept")
     return response

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-from flask import Response, g, request
+from flask import Response, request
 
 from api.admission.body import Body, receive_body
-from api.admission.gate import Ticket, admit, admit_validation
+from api.admission.gate import Ticket, admit, admit_unmetered
 from api.auth.guard import Principal, current_principal
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import AsyncPreference, read_async_preference
+from api.jobs.queued import make_job, name_job, refuse_if_drained, run_queued
 from api.operations.model import Parameter, RequestBody, Routes, json_response, post
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
@@ -25,7 +26,6 @@ from api.operations.parameters import (
     XML_TYPES,
     text_content,
 )
-from api.render.dispatch import dispatch
 from api.render.recorded import Admitted, render_on_record
 from api.render.reference import pin_template
 from api.render.request import (
@@ -122,8 +122,7 @@ class RenderRoutes(Routes):
             Purpose.RENDER,
             lambda template: admit(principal, asked.allowance, template, self._ports),
         )
-        cell = self._ports.cell(principal.state.account_id)
-        return write_rendered(outcome, ticket.meter, cell, asked)
+        return write_rendered(outcome, ticket, asked)
 
     @post(
         "/v2/validate",
@@ -143,7 +142,11 @@ class RenderRoutes(Routes):
         principal = current_principal()
         asked = read_render_request(request, Purpose.VALIDATE)
         _, outcome = self._run(
-            asked, Purpose.VALIDATE, lambda _: admit_validation(principal, self._ports)
+            asked,
+            Purpose.VALIDATE,
+            lambda _: admit_unmetered(
+                principal, self._ports, budget_seconds=self._ports.render_budget
+            ),
         )
         return write_findings(outcome)
 
@@ -174,7 +177,6 @@ class RenderRoutes(Routes):
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,
             body=body,
-            request_id=g.request_id,
         )
 
     def _run(
@@ -188,16 +190,17 @@ class RenderRoutes(Routes):
             _check_not_empty(body)
             template = self._pin(asked)
             ticket = admit(template)
-            outcome = dispatch(
-                ticket,
-                asked,
-                body=body,
+            refuse_if_drained(purpose, ticket.cell)
+            job_id = name_job(self._ports)
+            claim = ticket.cell.claims.store_stream(job_id, body.file, body.size)
+            job = make_job(job_id, ticket, purpose, asked.kind, claim, self._ports).replace(
+                charset=asked.charset,
                 template=template,
-                purpose=purpose,
-                request_id=g.request_id,
-                ports=self._ports,
+                flow=asked.flow,
+                output=asked.output,
+                is_fetched_for=True,
             )
-            return ticket, outcome
+            return ticket, run_queued(job, ticket, self._ports)
 
     def _pin(self, asked: RenderRequest) -> PinnedTemplate | None:
         if asked.template is None:

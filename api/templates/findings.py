@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from io import BytesIO
 from typing import Any, Final
 
-from flask import g
-
-from api.admission.gate import admit_validation
+from api.admission.gate import admit_unmetered
 from api.auth.guard import Principal
-from api.jobs.queued import run_queued
+from api.jobs.queued import make_job, run_queued
 from api.ports import Ports
 from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
-from shared.jobs.records import Allowance, BodyKind, Purpose, RenderJob
+from shared.jobs.records import Allowance, BodyKind, Purpose
 from shared.queue.names import VALIDATE
 from shared.templates.linking import pin_content
 from shared.templates.references import TemplateReference
@@ -49,26 +46,12 @@ def _count(
         template = pin_content(session, principal.reader, reference)
     if template.sha256 == EMPTY_SHA256:
         return None
-    ticket = admit_validation(principal, ports)
-    job_id, ahead = new_id("job"), cell.clock_ahead()
-    deadline = ticket.admitted_at + SECONDS
-    job = RenderJob(
-        id=job_id,
-        request_id=g.request_id,
-        workspace_id=principal.state.workspace_id,
-        # As a draft: what a production render requires of its data is no fault of the template.
-        meter=ticket.meter.replace(allowance=Allowance.DRAFT),
-        body_kind=BodyKind.JSON,
-        body=cell.claims.store_stream(job_id, BytesIO(_BODY), len(_BODY)),
-        charset=None,
-        template=template,
-        flow=None,
-        admitted_at=ticket.admitted_at + ahead,
-        deadline=deadline + ahead,
-        purpose=Purpose.VALIDATE,
-        traceparent=ports.traces.traceparent(),
-    )
-    outcome = run_queued(job, ports, deadline=deadline, budget_seconds=SECONDS)
+    # As a draft: what a production render requires of its data is no fault of the template.
+    ticket = admit_unmetered(principal, ports, budget_seconds=SECONDS, allowance=Allowance.DRAFT)
+    job_id = new_id("job")
+    claim = ticket.cell.claims.store(job_id, _BODY)
+    job = make_job(job_id, ticket, Purpose.VALIDATE, BodyKind.JSON, claim, ports)
+    outcome = run_queued(job.replace(template=template), ticket, ports)
     return None if outcome.findings is None else _sum(outcome.findings)
 
 
