@@ -6,28 +6,26 @@ import re
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
 from api.app import create_app
+from api.wiring import wire
 from shared.auth.accounts import create_account, key_digests_of, set_account
 from shared.auth.rate import Rate, RateLimiter, parse_rate
 from shared.errors import Unavailable
 from shared.queue.connection import connect
-from shared.shards import PerShard
 
 POLICY = re.compile(r'"account";q=(\d+);w=(\d+)\Z')
 LEFT = re.compile(r'"account";r=(\d+);t=(\d+)\Z')
 
 
 @pytest.fixture
-def limited(ports, settings, redis_url):
+def limited(ports, settings):
     """Yield the front's ports with default rates enforced."""
-    redis = connect(redis_url)
-    cell = replace(ports.cells.only, rates=RateLimiter(redis), enforces_default_rates=True)
-    yield replace(ports, cells=PerShard(settings.shards, lambda _: cell))
-    redis.close()
+    ports = wire(settings.model_copy(update={"enforce_rate_limits": True}))
+    yield ports
+    ports.database.close()
 
 
 @pytest.fixture
