@@ -48,7 +48,7 @@ class Cell(ShardServices):
         super().__init__(shard, settings, database, blobs, observer=observer)
         self.rates: Final = RateLimiter(self.redis)
         self.enforces_default_rates: Final = settings.enforce_rate_limits
-        self.replies: Final = Replies(self.redis, self.claims)
+        self.replies: Final = Replies(self.redis, self.claims, observer=observer)
         self.places: Final = AdmissionPlaces(self.redis, most_waiting=settings.max_waiting)
         self.previews: Final = PreviewSessions(self.redis)
         self.usage_replay: Final = UsageReplay(self.redis)

@@ -1,7 +1,7 @@
 """Change the set of shards of a stopped farm.
 
-Each shard stores the new set and drops state of accounts that may have moved. Usage events and totals of
-a removed shard are moved to another one. All other state is either recorded in the database, from which
+Each shard stores the new set and drops state of accounts that may have moved. Usage events of a
+removed shard are moved to another one. All other state is either recorded in the database, from which
 the maintenance process queues it again, or a cache of the database.
 """
 
@@ -14,15 +14,12 @@ from typing import Any, Final, cast
 from redis import Redis
 
 from shared.queue.connection import assert_durable, reachable, scan
-from shared.queue.farm_totals import read_totals
 from shared.queue.names import (
     CLAIM_EXPIRY,
     DEAD_EVENTS,
     DRAINED,
     FARM_EPOCH,
     FARM_LAYOUT,
-    FARM_TOTALS,
-    FRESH_TOTALS,
     QUEUES,
     SENT_SLICES,
     USAGE_STREAM,
@@ -100,7 +97,7 @@ def adopt(servers: Mapping[str, Redis], *, retired: Sequence[str] = ()) -> Adopt
 
 
 def _move_durable(redis: Redis, heir: Redis) -> int:
-    """Move usage events, totals and claim expiries to another server; return the number of events.
+    """Move usage events and claim expiries to another server; return the number of events.
 
     After an interruption an event may exist twice; the ledger counts it once.
     """
@@ -118,12 +115,7 @@ def _move_durable(redis: Redis, heir: Redis) -> int:
         lent = cast("list[tuple[bytes, float]]", redis.zrange(CLAIM_EXPIRY, 0, -1, withscores=True))
         if lent:
             heir.zadd(CLAIM_EXPIRY, dict(lent))
-        totals = read_totals(redis)
-        redis.delete(FARM_TOTALS, FRESH_TOTALS, CLAIM_EXPIRY)
-        pipe = heir.pipeline()
-        for field, amount in totals.items():
-            pipe.hincrbyfloat(FARM_TOTALS, field, amount)
-        pipe.execute()
+        redis.delete(CLAIM_EXPIRY)
     return count
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final, TypeVar, cast
 
@@ -16,16 +16,12 @@ from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, Render
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.queue.client_presence import PUBLISHED_SECONDS
 from shared.queue.connection import reachable
-from shared.queue.farm_totals import encode_increments
 from shared.queue.names import (
-    FARM_TOTALS,
-    FRESH_TOTALS,
     USAGE_STREAM,
     job_key,
     reply_key,
 )
 from shared.queue.scripts import register
-from shared.telemetry.totals import count_outcome
 from shared.usage.metering import (
     EndedDocument,
     UsageEvent,
@@ -98,44 +94,30 @@ class Commits:
 
         _retry_until_deadline(job, suspend)
 
-    def commit(
-        self,
-        job: RenderJob,
-        outcome: JobOutcome,
-        *,
-        extra_totals: Mapping[str, float] | None = None,
-    ) -> JobOutcome | None:
+    def commit(self, job: RenderJob, outcome: JobOutcome) -> JobOutcome | None:
         """End the job: write outcome, usage event, counters and reply together or not at all.
-
-        `extra_totals` are further increments of the farm's totals.
 
         Return the committed outcome: the given one, or a failure if the allowance was used up meanwhile
         (402) or the front has stopped waiting (503). Return None, without a commit, if the job has
         already ended or its deadline has passed. Only a successful render is metered.
         """
         # One token for all attempts: a retry after a lost reply finds its own commit.
-        keys, args = (
-            _commit_keys(job),
-            _commit_args(job, outcome, extra_totals or {}, secrets.token_hex(8)),
-        )
+        keys, args = _commit_keys(job), _commit_args(job, outcome, secrets.token_hex(8))
         answer = _retry_until_deadline(job, lambda: self._run_commit(keys, args))
-        return self._resolve_answer(job, outcome, answer, extra_totals=extra_totals)
+        return self._resolve_answer(job, outcome, answer)
 
-    def commit_all(
-        self, ends: Sequence[tuple[RenderJob, JobOutcome]], *, extra_totals: Mapping[str, float]
-    ) -> list[JobOutcome | None]:
+    def commit_all(self, ends: Sequence[tuple[RenderJob, JobOutcome]]) -> list[JobOutcome | None]:
         """Commit several jobs in one round trip, each independently; return what `commit` returns of each."""
         if not ends:
             return []
-        counted = [extra_totals, *[{}] * (len(ends) - 1)]
         calls = [
-            (_commit_keys(job), _commit_args(job, outcome, also, secrets.token_hex(8)))
-            for (job, outcome), also in zip(ends, counted, strict=True)
+            (_commit_keys(job), _commit_args(job, outcome, secrets.token_hex(8)))
+            for job, outcome in ends
         ]
         answers = _retry_until_deadline(ends[0][0], lambda: self._run_commits(calls))
         return [
-            self._resolve_answer(job, outcome, answer, extra_totals=also)
-            for (job, outcome), answer, also in zip(ends, answers, counted, strict=True)
+            self._resolve_answer(job, outcome, answer)
+            for (job, outcome), answer in zip(ends, answers, strict=True)
         ]
 
     def _resolve_answer(
@@ -143,16 +125,14 @@ class Commits:
         job: RenderJob,
         outcome: JobOutcome,
         answer: list[bytes | int],
-        *,
-        extra_totals: Mapping[str, float] | None,
     ) -> JobOutcome | None:
         match answer:
             case [b"committed"]:
                 return outcome
             case [b"over", int(used)]:
-                return self.commit(job, _quota_exceeded(job, used), extra_totals=extra_totals)
+                return self.commit(job, _quota_exceeded(job, used))
             case [b"unawaited"]:
-                return self.commit(job, _client_gone(job), extra_totals=extra_totals)
+                return self.commit(job, _client_gone(job))
             case _:
                 return None
 
@@ -191,14 +171,10 @@ def _commit_keys(job: RenderJob) -> Sequence[str]:
         reply_key(job.id),
         usage_key(job.meter.account_id, job.meter.period),
         USAGE_STREAM,
-        FARM_TOTALS,
-        FRESH_TOTALS,
     )
 
 
-def _commit_args(
-    job: RenderJob, outcome: JobOutcome, extra_totals: Mapping[str, float], token: str
-) -> Sequence[Argument]:
+def _commit_args(job: RenderJob, outcome: JobOutcome, token: str) -> Sequence[Argument]:
     is_metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
     event = UsageEvent.of(job.meter, job.id, pages=outcome.pages, at=now())
     metered = [EndedDocument(outcome.pages, event)] if is_metered else []
@@ -209,7 +185,6 @@ def _commit_args(
         _state_ttl(job),
         job.deadline,
         _reader(job),
-        encode_increments({**extra_totals, **count_outcome(job, outcome)}),
         *metering_args(job.meter, metered),
     )
 

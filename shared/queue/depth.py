@@ -11,7 +11,6 @@ from redis import Redis
 from shared.queue.admission_places import PlaceCount, PlaceState, count_places
 from shared.queue.ages import read_heads
 from shared.queue.connection import reachable
-from shared.queue.farm_totals import read_totals
 from shared.queue.names import DEAD_EVENTS, DRAINED, QUEUES, USAGE_STREAM
 from shared.queue.queue_factory import queues_in
 from shared.queue.queues import QueueHead, Queues
@@ -58,11 +57,6 @@ class QueueReader:
             for queue, head in heads.items()
         }
         return FarmDepth(queues, pending, dead, _entry_age(first, at), _count_by_state(places))
-
-    def read_totals(self) -> dict[str, float]:
-        """Return the farm's totals, by the fields of `shared.telemetry.totals`."""
-        with reachable():
-            return read_totals(self._redis)
 
 
 def _describe(

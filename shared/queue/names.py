@@ -20,8 +20,6 @@ USAGE_STREAM: Final = "usage"  # page events on their way to the ledger
 USAGE_GROUP: Final = "counter"
 DEAD_EVENTS: Final = "usage:dead"  # events that the counter could not read, kept for inspection
 
-FARM_TOTALS: Final = "farm:totals"  # hash of the farm's totals, see shared.telemetry.totals
-FRESH_TOTALS: Final = "farm:totals:fresh"  # list of increments not yet added to them
 FARM_EPOCH: Final = "farm:epoch"  # exists until Redis loses its data
 FARM_LAYOUT: Final = "farm:layout"  # name of this shard, and of all shards of the farm
 FARM_MEMORY: Final = (

@@ -14,9 +14,10 @@ from shared.jobs.records import Claim, ClaimStorage, JobOutcome, OutcomeStatus, 
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
 from shared.queue.client_presence import AWAITED_SECONDS, ClientPresence
 from shared.queue.connection import BLOCK_SECONDS, reachable
-from shared.queue.names import FARM_TOTALS, job_key, reply_key
+from shared.queue.names import job_key, reply_key
 from shared.queue.scripts import register
-from shared.telemetry.totals import ABANDONED
+from shared.telemetry import metrics
+from shared.telemetry.observer import NULL_OBSERVER, Observer
 
 _RECONNECT_SECONDS: Final = 0.1
 _SWEEP_AT_ONCE: Final = 100
@@ -25,7 +26,8 @@ _SWEEP_AT_ONCE: Final = 100
 class Replies:
     """Waits for outcomes and fetches their PDFs; thread-safe."""
 
-    def __init__(self, redis: Redis, claims: Claims) -> None:
+    def __init__(self, redis: Redis, claims: Claims, *, observer: Observer = NULL_OBSERVER) -> None:
+        self._observer = observer
         self._redis = redis
         self._claims = claims
         self._abandon = register(redis, "abandon")
@@ -83,12 +85,13 @@ class Replies:
         Raises:
             Unavailable: Redis is unreachable; the job ends at its deadline.
         """
-        keys = [job_key(job_id), reply_key(job_id), FARM_TOTALS]
+        keys = [job_key(job_id), reply_key(job_id)]
         with reachable():
-            text = cast(
-                "bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS, ABANDONED])
-            )
-        return None if text is None else decode_reply(text)
+            text = cast("bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS]))
+        if text is not None:
+            return decode_reply(text)
+        self._observer.count(metrics.ABANDONED)
+        return None
 
     def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
         """Yield the bytes of a PDF, `claim.size` in total, in chunks; then delete them.

@@ -19,7 +19,7 @@ from shared.batches.records import Chunk, DocumentResult, item_job_id
 from shared.clock import now
 from shared.jobs.records import Meter
 from shared.queue.connection import reachable
-from shared.queue.names import FARM_TOTALS, USAGE_STREAM, cancelled_key, chunk_key
+from shared.queue.names import USAGE_STREAM, cancelled_key, chunk_key
 from shared.queue.scripts import register
 from shared.records import Record
 from shared.usage.metering import (
@@ -137,8 +137,8 @@ class SliceCommits:
                 case _:
                     return None
 
-    def mark_recorded(self, chunk: Chunk, totals: Mapping[str, float], *, cursor: int) -> None:
-        """Mark a slice as recorded in the database, and add `totals` to the farm's totals."""
+    def mark_recorded(self, chunk: Chunk, *, cursor: int) -> None:
+        """Mark a slice as recorded in the database."""
         key = _key(chunk)
         with reachable(), self._redis.pipeline() as pipe:
             if cursor >= chunk.count:
@@ -149,8 +149,6 @@ class SliceCommits:
                 pipe.hset(key, "settled", cursor)
                 pipe.hdel(key, "work", "journal", "verdicts", "charged_at")
             pipe.expire(key, _STATE_TTL_SECONDS)
-            for field, amount in totals.items():
-                pipe.hincrbyfloat(FARM_TOTALS, field, amount)
             pipe.execute()
 
     def mark_stopped(self, chunk: Chunk) -> None:

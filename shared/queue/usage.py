@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -10,7 +10,7 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from shared.queue.connection import BLOCK_SECONDS, reachable
-from shared.queue.names import DEAD_EVENTS, FARM_TOTALS, USAGE_GROUP, USAGE_STREAM
+from shared.queue.names import DEAD_EVENTS, USAGE_GROUP, USAGE_STREAM
 
 # An entry that is pending for this long is taken for one of a dead consumer. Claiming that of a live one
 # is harmless: the ledger counts each job once.
@@ -64,21 +64,14 @@ class UsageStream:
             )
         return list(_entries(cast("Any", found)[1]))
 
-    def acknowledge(
-        self, entries: Sequence[UsageEntry], *, extra_totals: Mapping[str, float] | None = None
-    ) -> None:
-        """Acknowledge and delete entries that the ledger has; idempotent.
-
-        `beside` are increments of the farm's totals, which a repeated call may add twice.
-        """
+    def acknowledge(self, entries: Sequence[UsageEntry]) -> None:
+        """Acknowledge and delete entries that the ledger has; idempotent."""
         ids = [entry.id for entry in entries]
         if not ids:
             return
         with reachable(), self._redis.pipeline() as pipe:
             pipe.xack(USAGE_STREAM, USAGE_GROUP, *ids)
             pipe.xdel(USAGE_STREAM, *ids)
-            for field, amount in (extra_totals or {}).items():
-                pipe.hincrbyfloat(FARM_TOTALS, field, amount)
             pipe.execute()
 
     def dead_letter(self, entry: UsageEntry, *, reason: str) -> None:

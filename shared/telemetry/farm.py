@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Protocol
@@ -17,25 +16,20 @@ from shared.shards import component_name
 from shared.telemetry import metrics
 from shared.telemetry.process import write_gauge
 from shared.telemetry.readings import Backlog, FarmDepth, StoreStatistics
-from shared.telemetry.totals import write_totals
 
 
 class ShardReader(Protocol):
-    """Reads the metrics of one Redis server; both methods raise `Unavailable` on an outage."""
+    """Reads the metrics of one Redis server."""
 
     def read_depth(self) -> FarmDepth:
-        """Return the depth of its queues and streams."""
-
-    def read_totals(self) -> Mapping[str, float]:
-        """Return its counters."""
+        """Return the depth of its queues and streams; raise `Unavailable` on an outage."""
 
 
 class FarmCollector(Collector):
     """Collects the farm's metrics from Redis and the stores at each scrape.
 
     There is one usage counter, so nothing is counted twice. During an outage of Redis it exports the
-    outage and the metrics of the other stores. With several shards, the last counters of an unavailable
-    one stay in the sums: a drop and rise would look like new work.
+    outage and the metrics of the other stores.
     """
 
     def __init__(
@@ -43,7 +37,6 @@ class FarmCollector(Collector):
     ) -> None:
         self._shards = shards
         self._read_census = read_statistics
-        self._totals: dict[str, Mapping[str, float]] = {}
 
     def collect(self) -> Iterator[Metric]:
         """Yield the current metrics."""
@@ -51,29 +44,18 @@ class FarmCollector(Collector):
         # Concurrently, so that the scrape takes no longer than one timeout.
         with ThreadPoolExecutor(len(self._shards)) as pool:
             looks = dict(zip(self._shards, pool.map(_look, self._shards.values()), strict=True))
-        depths = {name: found[1] for name, found in looks.items() if found}
-        self._totals |= {name: found[0] for name, found in looks.items() if found}
+        depths = {name: depth for name, depth in looks.items() if depth}
         yield _parts(statistics, {name: name in depths for name in looks})
-        if depths and len(self._totals) == len(self._shards):
-            yield from write_totals(_add_up(self._totals.values()))
         if depths:
             yield from _depths(depths)
         yield from _holdings(statistics)
 
 
-def _look(shard: ShardReader) -> tuple[Mapping[str, float], FarmDepth] | None:
+def _look(shard: ShardReader) -> FarmDepth | None:
     try:
-        return shard.read_totals(), shard.read_depth()
+        return shard.read_depth()
     except Unavailable:
         return None
-
-
-def _add_up(totals: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
-    sums: defaultdict[str, float] = defaultdict(float)
-    for each in totals:
-        for field_name, amount in each.items():
-            sums[field_name] += amount
-    return sums
 
 
 def _parts(statistics: StoreStatistics, shards: Mapping[str, bool]) -> Metric:

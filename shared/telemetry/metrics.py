@@ -1,8 +1,8 @@
 """Declarations of all metrics; their prefix is `pressroom_`. A new metric is a new constant here.
 
-The front exports its requests, a worker its slots and child processes, the maintenance process its
+The front exports its requests, a worker its jobs, slots and child processes, the maintenance process its
 repairs, a webhook process its attempts, a fetcher its fetches, a signer its signatures, and the usage counter, of which there is
-one, the metrics of the whole farm. Label values come from closed sets, except `account`,
+one, the state of the whole farm. Label values come from closed sets, except `account`,
 whose number a setting limits.
 """
 
@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 PREFIX: Final = "pressroom_"
+SUCCEEDED: Final = "succeeded"  # the outcome label of a successful job
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 _REQUEST_SECONDS: Final = (
@@ -36,7 +37,8 @@ class Exporter(StrEnum):
     FRONT = "front"
     WORKER = "worker"
     COUNTER = "counter"
-    FRONT_AND_COUNTER = "front, counter"  # the counter exports those of workers and its own
+    STORE_USERS = "front, worker, counter"
+    CACHE_USERS = "front, worker"
     MAINTENANCE = "maintenance"
     WEBHOOKS = "webhooks"
     FETCHER = "fetcher"
@@ -111,36 +113,36 @@ REFUSALS: Final = _counter(
 # --- jobs, wherever they ran --------------------------------------------------------------------
 RENDERS: Final = _counter(
     "renders",
-    Exporter.COUNTER,
+    Exporter.WORKER,
     "Renders completed, by body, allowance and outcome: succeeded, or the kind of error.",
     "kind", "allowance", "outcome",
 )  # fmt: skip
 PAGES: Final = _counter(
-    "pages", Exporter.COUNTER, "Pages metered, by body and allowance.", "kind", "allowance"
+    "pages", Exporter.WORKER, "Pages metered, by body and allowance.", "kind", "allowance"
 )
 VALIDATIONS: Final = _counter(
     "validations",
-    Exporter.COUNTER,
+    Exporter.WORKER,
     "Validations completed, by body and outcome.",
     "kind",
     "outcome",
 )
 INSPECTIONS: Final = _counter(
-    "inspections", Exporter.COUNTER, "Uploads inspected, by kind and outcome.", "kind", "outcome"
+    "inspections", Exporter.WORKER, "Uploads inspected, by kind and outcome.", "kind", "outcome"
 )
 PREVIEWS: Final = _counter(
     "previews",
-    Exporter.COUNTER,
+    Exporter.WORKER,
     "Previews completed, by outcome, without superseded ones.",
     "outcome",
 )
 ABANDONED: Final = _counter(
-    "renders_abandoned", Exporter.COUNTER, "Jobs that timed out in the front."
+    "renders_abandoned", Exporter.FRONT, "Jobs that timed out in the front."
 )
 STAGE_SECONDS: Final = Spec(
     "render_stage_seconds",
     Kind.HISTOGRAM,
-    Exporter.COUNTER,
+    Exporter.WORKER,
     "Duration of the stages of a render: queue, merge, layout, finish.",
     ("stage",),
     _STAGE_SECONDS,
@@ -169,7 +171,7 @@ PLACES: Final = _gauge(
 
 MESSAGES_DROPPED: Final = _counter(
     "messages_dropped",
-    Exporter.COUNTER,
+    Exporter.WORKER,
     "Invalid messages removed from queues, by reason: not JSON, not a task, unknown task, too large, wrong"
     " arguments.",
     "reason",
@@ -247,7 +249,7 @@ PART_UP: Final = _gauge(
 STORE_SECONDS: Final = Spec(
     "store_duration_seconds",
     Kind.HISTOGRAM,
-    Exporter.FRONT_AND_COUNTER,
+    Exporter.STORE_USERS,
     "Duration of units of work of the database (read, write) and of requests to the object store"
     " (put, open, read, delete).",
     ("store", "operation"),
@@ -255,13 +257,13 @@ STORE_SECONDS: Final = Spec(
 )
 STORE_FAILURES: Final = _counter(
     "store_failures",
-    Exporter.FRONT_AND_COUNTER,
+    Exporter.STORE_USERS,
     "Units of work and requests that failed because of an outage of their store.",
     "store", "operation",
 )  # fmt: skip
 CACHE_REQUESTS: Final = _counter(
     "cache_requests",
-    Exporter.FRONT_AND_COUNTER,
+    Exporter.CACHE_USERS,
     "Cache lookups: hit or miss.",
     "cache", "result",
 )  # fmt: skip
@@ -382,19 +384,10 @@ ALL: Final[tuple[Spec, ...]] = tuple(
 
 
 def counted_by(exporter: Exporter) -> tuple[Spec, ...]:
-    """Return the metrics that a process counts itself; those of the counter are totals in Redis."""
-    if exporter is Exporter.COUNTER:
-        return ()
+    """Return the metrics that a process counts; its other gauges are read at each scrape."""
     return tuple(
         spec
         for spec in ALL
         if exporter in spec.exporter.split(", ")
         and (spec.kind is not Kind.GAUGE or spec is IN_PROGRESS)
     )
-
-
-# Counted in Redis by the processes that complete jobs or record events.
-FARM_TOTALS: Final = (
-    RENDERS, PAGES, VALIDATIONS, INSPECTIONS, PREVIEWS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED,
-    STORE_SECONDS, STORE_FAILURES, CACHE_REQUESTS,
-)  # fmt: skip

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Final
-
-from prometheus_client import CollectorRegistry, generate_latest
 
 from shared.telemetry.log import get_logger
 from shared.telemetry.metrics import CONTENT_TYPE
@@ -17,12 +16,12 @@ log: Final = get_logger(__name__)
 
 
 def start_probe(
-    port: int, registry: CollectorRegistry, *, address: str
+    port: int, write_metrics: Callable[[], bytes], *, address: str
 ) -> ThreadingHTTPServer | None:
     """Serve in a daemon thread; port 0 disables the probe, an empty address means all addresses."""
     if port == 0:
         return None
-    server = _ProbeServer((address, port), registry)
+    server = _ProbeServer((address, port), write_metrics)
     Thread(target=server.serve_forever, name="probe", daemon=True).start()
     return server
 
@@ -30,9 +29,9 @@ def start_probe(
 class _ProbeServer(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], registry: CollectorRegistry) -> None:
+    def __init__(self, address: tuple[str, int], write_metrics: Callable[[], bytes]) -> None:
         super().__init__(address, _ProbeHandler)
-        self.registry = registry
+        self.write_metrics = write_metrics
 
 
 class _ProbeHandler(BaseHTTPRequestHandler):
@@ -56,7 +55,7 @@ class _ProbeHandler(BaseHTTPRequestHandler):
 
     def _answer_metrics(self) -> None:
         try:
-            text = generate_latest(self.server.registry)
+            text = self.server.write_metrics()
         except Exception as error:  # noqa: BLE001 - a failing collector must not end the probe
             log.warning("metrics not collected", cause=repr(error))
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, "text/plain", b"not available\n")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from prometheus_client import (
@@ -15,6 +17,7 @@ from prometheus_client import (
     Metric,
     disable_created_metrics,
     generate_latest,
+    values,
 )
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -26,6 +29,7 @@ from shared.telemetry.metrics import Exporter, Kind, Spec
 
 Reading: TypeAlias = float | Mapping[tuple[str, ...], float]
 
+_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 # `_created` series, which double the counters.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -51,9 +55,9 @@ class ProcessMetrics(Collector):
             **(gauges or {}),
         }
         self._counted = {spec: _make(spec, self.registry) for spec in metrics.counted_by(exporter)}
-        for spec, values in (labels or {}).items():
-            for value in values:
-                self._counted[spec].labels(value)
+        for spec, names in (labels or {}).items():
+            for name in names:
+                self._counted[spec].labels(name)
         self.registry.register(self)
 
     def count(self, spec: Spec, *labels: str, amount: float = 1) -> None:
@@ -75,7 +79,7 @@ class ProcessMetrics(Collector):
 
     def exposition(self) -> bytes:
         """Return the metrics in the Prometheus text format, counted ones of all processes of the folder."""
-        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        if _FOLDER not in os.environ:
             return generate_latest(self.registry)
         counted, own = CollectorRegistry(), CollectorRegistry()
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
@@ -85,6 +89,18 @@ class ProcessMetrics(Collector):
     def _find(self, spec: Spec, labels: tuple[str, ...]) -> Any:
         counted = self._counted[spec]
         return counted.labels(*labels) if labels else counted
+
+
+def share_counts(folder: Path, process_id: Callable[[], object]) -> None:
+    """Count in memory-mapped files of a folder, for this process and those that it will fork.
+
+    Call it before metrics are made. The id tells processes that run at the same time apart; a process that
+    replaces another one under its id goes on with its counts.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ[_FOLDER] = str(folder)
+    values.ValueClass = values.MultiProcessValue(process_id)  # type: ignore[no-untyped-call]
 
 
 def write_gauge(spec: Spec, values: Mapping[tuple[str, ...], float]) -> Metric:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from shared.queue.usage import UsageStream
-from shared.telemetry.totals import Tally
+from shared.telemetry.observer import NULL_OBSERVER
 from shared.usage.metering import Usage, UsageEvent
 from shared.usage.repository import find_totals
 from tests.waiting import wait_until
@@ -78,7 +78,7 @@ def ids_in_stream(redis):
 
 def count_all(redis, database):
     [(_, fields), *_] = redis.xrange("usage")
-    counter = UsageCounter(UsageStream(redis, reader="test"), database, Tally())
+    counter = UsageCounter(UsageStream(redis, reader="test"), database, NULL_OBSERVER)
     while counter.count_once():
         pass
     return UsageEvent.decode(fields[b"event"]).period

@@ -22,8 +22,6 @@ from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.valkey import find_server
 from shared.queue.names import (
-    FARM_TOTALS,
-    FRESH_TOTALS,
     USAGE_STREAM,
     cancelled_key,
     chunk_key,
@@ -39,13 +37,10 @@ ACCOUNT, PERIOD, JOB, BATCH = "acc_k3j5", "2026-11-01", "job_7f2a", "batch_9x1b"
 
 # Scripts with several keys, by file; all others have one.
 SCRIPTS: Final = {
-    "commit": [
-        job_key(JOB), reply_key(JOB), usage_key(ACCOUNT, PERIOD), USAGE_STREAM, FARM_TOTALS,
-        FRESH_TOTALS,
-    ],
+    "commit": [job_key(JOB), reply_key(JOB), usage_key(ACCOUNT, PERIOD), USAGE_STREAM],
     "commit_slice": [chunk_key(BATCH, 0), usage_key(ACCOUNT, PERIOD), USAGE_STREAM],
     "step_slice": [chunk_key(BATCH, 0), cancelled_key(BATCH), usage_key(ACCOUNT, PERIOD)],
-    "abandon": [job_key(JOB), reply_key(JOB), FARM_TOTALS],
+    "abandon": [job_key(JOB), reply_key(JOB)],
     "supersede": [job_key(JOB), reply_key(JOB)],
     "report": ["farm:workers", "farm:workers:seen"],
     "list_reports": ["farm:workers", "farm:workers:seen"],

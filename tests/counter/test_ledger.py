@@ -11,7 +11,7 @@ from shared.clock import now
 from shared.db.tables import usage_ledger
 from shared.jobs.records import Allowance
 from shared.queue.usage import UsageStream
-from shared.telemetry.totals import Tally
+from shared.telemetry.observer import NULL_OBSERVER
 from shared.usage.metering import Totals, Usage
 from shared.usage.repository import find_totals, record_events
 from workers.counter.stream import UsageCounter
@@ -19,7 +19,7 @@ from workers.counter.stream import UsageCounter
 
 @pytest.fixture
 def counter(redis, database):
-    return UsageCounter(UsageStream(redis, reader="one"), database, Tally())
+    return UsageCounter(UsageStream(redis, reader="one"), database, NULL_OBSERVER)
 
 
 def test_events_become_rows_and_totals(counter, send, make_event, totals, redis):
@@ -64,7 +64,7 @@ def test_events_of_a_dead_counter_are_claimed_by_another(redis, database, send, 
     assert len(dead.read(count=10)) == 1
     pending = redis.xpending_range("usage", "counter", "-", "+", 1)[0]["message_id"]
     redis.xclaim("usage", "counter", "dead", 0, [pending], idle=60_000)
-    assert UsageCounter(UsageStream(redis, reader="new"), database, Tally()).count_once() == 1
+    assert UsageCounter(UsageStream(redis, reader="new"), database, NULL_OBSERVER).count_once() == 1
     assert totals().production == Usage(2, 1)
 
 

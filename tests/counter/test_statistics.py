@@ -37,9 +37,6 @@ class Idle:
     def read_depth(self):
         return FarmDepth({})
 
-    def read_totals(self):
-        return {}
-
 
 def account_of(shard):
     return next(name for name in iter(partial(new_id, "acc"), "") if HOMES.of(name) == shard)

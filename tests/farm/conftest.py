@@ -7,15 +7,19 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis, RedisError
 
+from deploy.embedded.loopback import free_port
 from deploy.embedded.valkey import find_server
 from shared.blobs.factory import open_store
 from shared.clock import epoch
@@ -172,6 +176,20 @@ class Workers:
             wait_until(lambda group=process.pid: not _is_running(group))
 
 
+def read_counts(port: int, name: str) -> Counter[tuple[str, ...]]:
+    """Return what a worker counted under a name, by its labels' values in alphabetical order of the labels."""
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as response:
+        families = text_string_to_metric_families(response.read().decode())
+    return Counter(
+        {
+            tuple(value for _, value in sorted(sample.labels.items())): int(sample.value)
+            for family in families
+            for sample in family.samples
+            if sample.name == f"pressroom_{name}_total" and sample.value
+        }
+    )
+
+
 def _works(redis: Redis, pid: int) -> bool:
     return any(word.name.endswith(f":{pid}") for word in find_workers(redis))
 
@@ -205,7 +223,14 @@ def worker_environment(
 
 
 @pytest.fixture(scope="module")
+def worker_port() -> int:
+    """Return the port of the metrics of the module's worker."""
+    return free_port()
+
+
+@pytest.fixture(scope="module")
 def worker_log(
+    worker_port: int,
     redis_server: Any,
     migrated_database: Path,
     blob_url: str,
@@ -216,7 +241,7 @@ def worker_log(
     with connect(redis_server.url) as redis:
         redis.flushall()  # it would begin what the last module left in the queue
     workers = Workers(folder, environment(redis_server.url, migrated_database, folder, blob_url))
-    workers.start(child_memory_mb="600")
+    workers.start(child_memory_mb="600", worker_metrics_port=str(worker_port))
     yield folder / "worker0.log"
     workers.kill_all()
 
@@ -256,6 +281,7 @@ def environment(
         "PRESSROOM_REDIS_URL": redis_url,
         "PRESSROOM_DATABASE_URL": f"sqlite:///{database}",
         "PRESSROOM_BLOB_URL": blob_url,
+        "PRESSROOM_METRICS_DIR": str(folder / "metrics"),
         "PRESSROOM_WORKER_CONCURRENCY": "1",
         "PRESSROOM_LOG_FORMAT": "text",
     }

@@ -13,8 +13,6 @@ from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs.records import Allowance, JobOutcome, Lane, OutcomeStatus
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
 from shared.queue.connection import connect
-from shared.queue.farm_totals import read_totals
-from shared.queue.names import FRESH_TOTALS
 from shared.queue.replies import Replies
 from shared.usage.metering import UsageEvent
 from tests.faults.gate import ReplyLosingGate
@@ -162,11 +160,11 @@ def test_several_jobs_end_in_one_round_trip_each_for_itself(front, commits):
     )
     commits.commit(ended, succeeded(ended))
     sent = [(job, succeeded(job)) for job in (capped, others[0], ended, others[1])]
-    used_up, first, none, second = commits.commit_all(sent, extra_totals={"x": 2})
+    used_up, first, none, second = commits.commit_all(sent)
     assert used_up.error.status == 402
     assert [first, none, second] == [sent[1][1], None, sent[3][1]]
     assert front.events() == 3
-    assert commits.commit_all([], extra_totals={}) == []
+    assert commits.commit_all([]) == []
 
 
 def test_an_ended_job_is_not_started_again(front, commits):
@@ -184,46 +182,6 @@ def test_an_outcome_can_be_read_again_after_a_lost_answer(front, commits):
     outcome = commits.commit(job, succeeded(job))
     lost = Replies(front.redis, front.claims)
     assert lost.wait(job.id, timeout_seconds=1) == front.wait(job) == outcome
-
-
-def test_the_totals_add_up_over_outcomes(front, commits):
-    jobs = [front.job() for _ in range(3)]
-    for job in jobs[:2]:
-        commits.commit(job, succeeded(job))
-    commits.commit(
-        jobs[2],
-        failed_outcome(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)),
-        extra_totals={"cache_requests|templates|hit": 2},
-    )
-    totals = read_totals(front.redis)
-    assert totals.pop("render_stage_seconds|layout|sum") == pytest.approx(0.014)
-    assert totals == {
-        "renders|xml|production|succeeded": 2,
-        "renders|xml|production|authoring": 1,
-        "pages|xml|production": 6,
-        "render_stage_seconds|layout|0.01": 2,
-        "cache_requests|templates|hit": 2,
-    }
-
-
-def test_counts_of_an_ended_job_are_not_added(front, commits):
-    job = front.job()
-    commits.commit(job, succeeded(job))
-    commits.commit(job, succeeded(job), extra_totals={"cache_requests|templates|hit": 2})
-    assert "cache_requests|templates|hit" not in read_totals(front.redis)
-
-
-def test_many_outcomes_add_up_to_the_same_and_leave_few_lines(front, commits):
-    before = front.redis.llen(FRESH_TOTALS)
-    for _ in range(150):
-        job = front.job()
-        commits.commit(job, succeeded(job), extra_totals={"cache_requests|templates|hit": 0.5})
-    assert before == 0
-    assert 0 < front.redis.llen(FRESH_TOTALS) < 64
-    totals = read_totals(front.redis)
-    assert totals["renders|xml|production|succeeded"] == 150
-    assert totals["cache_requests|templates|hit"] == 75
-    assert totals["render_stage_seconds|layout|sum"] == pytest.approx(150 * 0.007)
 
 
 def test_every_key_of_a_job_expires(front, commits):

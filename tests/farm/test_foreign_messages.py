@@ -7,14 +7,12 @@ import json
 from collections import Counter
 
 import pytest
-from redis import Redis
 
 from shared.queue.depth import QueueReader
-from shared.queue.farm_totals import read_totals
 from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.names import ASSEMBLE_TASK, BATCH, INTERACTIVE, RENDER_TASK, SLICE_TASK
 from shared.queue.usage import UsageEntry
-from shared.telemetry import metrics
+from tests.farm.conftest import read_counts
 from tests.faults.farm import children_of
 from tests.messages import write_body
 from tests.waiting import wait_until
@@ -83,22 +81,11 @@ def foreign(front) -> dict[str, tuple[bytes, str | None]]:
     }
 
 
-def dropped(redis: Redis) -> Counter[str]:
-    name = f"{metrics.MESSAGES_DROPPED.name}|"
-    return Counter(
-        {
-            field.removeprefix(name): int(amount)
-            for field, amount in read_totals(redis).items()
-            if field.startswith(name)
-        }
-    )
-
-
 @pytest.mark.long
 def test_foreign_messages_are_dropped_and_counted_and_the_processes_keep_running(
-    front, foreign, start_worker
+    front, foreign, start_worker, free_tcp_port
 ):
-    worker = start_worker(worker_concurrency="1")
+    worker = start_worker(worker_concurrency="1", worker_metrics_port=str(free_tcp_port))
     assert front.render().pages == 1
     children = children_of(worker.pid)
     # What is no JSON makes the worker reconnect, which may lose what it is just being sent.
@@ -111,16 +98,8 @@ def test_foreign_messages_are_dropped_and_counted_and_the_processes_keep_running
                 assert front.wait(front.send(), seconds=20).pages == 1
         wait_until(lambda: not front.redis.llen(BATCH), seconds=10)
         assert front.render().pages == 1
-    expected = Counter(reason for reason in counted.values() for _ in (INTERACTIVE, BATCH))
-
-    def are_counted() -> bool:
-        # What a child counts goes with its next commit.
-        return front.render() is not None and dropped(front.redis) == expected
-
-    try:
-        wait_until(are_counted, seconds=15)
-    except AssertionError:
-        assert dropped(front.redis) == expected
+    expected = Counter((reason,) for reason in counted.values() for _ in (INTERACTIVE, BATCH))
+    wait_until(lambda: read_counts(free_tcp_port, "messages_dropped") == expected, seconds=15)
     assert worker.poll() is None
     assert children_of(worker.pid) == children
 

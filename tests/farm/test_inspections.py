@@ -6,7 +6,8 @@ import pytest
 
 from shared.errors import ErrorKind
 from shared.jobs.records import Purpose
-from shared.queue.farm_totals import read_totals
+from tests.farm.conftest import read_counts
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("worker_log")
 
@@ -17,20 +18,19 @@ def inspect(front):
     return lambda body: front.render(body, kind="image", purpose=Purpose.INSPECT)
 
 
-def test_an_accepted_file_has_its_properties_and_counts_nothing(front, inspect):
+def test_an_accepted_file_has_its_properties_and_counts_nothing(front, inspect, worker_port):
     assert inspect("accept 3").properties == {"size": 3}
     assert front.used() == (0, 0)
     assert front.events() == 0
-    totals = read_totals(front.redis)
-    assert totals["inspections|image|succeeded"] == 1
-    assert not [name for name in totals if name.startswith(("pages", "renders|", "validations"))]
+    wait_until(lambda: read_counts(worker_port, "inspections")["image", "succeeded"] == 1)
+    assert not any(read_counts(worker_port, name) for name in ("pages", "renders", "validations"))
 
 
-def test_a_refused_file_has_the_words_of_its_inspector(front, inspect):
+def test_a_refused_file_has_the_words_of_its_inspector(inspect, worker_port):
     error = inspect("refuse").error
     assert (error.status, error.message, error.kind) == (400, "It is damaged.", ErrorKind.REQUEST)
     assert not error.stack_trace
-    assert read_totals(front.redis)["inspections|image|request"] == 1
+    wait_until(lambda: read_counts(worker_port, "inspections")["image", "request"] == 1)
 
 
 def test_a_file_that_ends_its_process_is_refused_after_the_second_time(inspect, tmp_path):

@@ -24,13 +24,11 @@ from shared.jobs.records import Purpose
 from shared.queue.amqp_queues import AmqpQueues
 from shared.queue.depth import QueueReader
 from shared.queue.drains import Drains
-from shared.queue.farm_totals import read_totals
 from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.names import BATCH, INTERACTIVE, QUEUES, RENDER_TASK, VALIDATE, job_key
 from shared.settings import WrongSetting, load_settings
-from shared.telemetry import metrics
 from tests.certificates import write_certificate
-from tests.farm.conftest import Front
+from tests.farm.conftest import Front, read_counts
 from tests.farm.test_tls import LOOPBACK, TlsEntrance
 from tests.faults.farm import children_of
 from tests.rabbitmq import RabbitServer
@@ -210,25 +208,20 @@ def test_a_drained_queue_retains_its_jobs_and_the_worker_serves_the_others(front
 
 
 def test_foreign_messages_are_dropped_and_counted_and_the_processes_keep_running(
-    front, start, broker, reader
+    front, start, broker, reader, free_tcp_port
 ):
-    worker = start(worker_concurrency="1")
+    worker = start(worker_concurrency="1", worker_metrics_port=str(free_tcp_port))
     assert front.render().pages == 1
     children = children_of(worker.pid)
-    expected: Counter[str] = Counter()
+    expected: Counter[tuple[str, ...]] = Counter()
     with broker.client() as channel:
         for message, reason in foreign_messages(front):
             for queue in (INTERACTIVE, BATCH):
                 channel.basic_publish(message, "", queue)
-                expected[reason] += 1
+                expected[reason,] += 1
                 assert front.wait(front.send(), seconds=20).pages == 1, (message.properties, reason)
     wait_until(lambda: not any(head.waiting for head in reader.read_depth().queues.values()))
-
-    def are_counted() -> bool:
-        # What a child counts goes with its next commit.
-        return front.render() is not None and dropped(front) == expected
-
-    wait_until(are_counted, seconds=20)
+    wait_until(lambda: read_counts(free_tcp_port, "messages_dropped") == expected, seconds=20)
     assert worker.poll() is None
     assert children_of(worker.pid) == children
 
@@ -314,17 +307,6 @@ def is_accepted(front: Front) -> bool:
     except Unavailable:
         return False
     return True
-
-
-def dropped(front: Front) -> Counter[str]:
-    name = f"{metrics.MESSAGES_DROPPED.name}|"
-    return Counter(
-        {
-            field.removeprefix(name): int(amount)
-            for field, amount in read_totals(front.redis).items()
-            if field.startswith(name)
-        }
-    )
 
 
 def foreign_messages(front: Front) -> Iterator[tuple[Message, str]]:

@@ -16,7 +16,6 @@ from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 from shared.queue.adoption import BusyShardError, adopt, assert_idle
 from shared.queue.connection import UnfitRedisError, connect
-from shared.queue.farm_totals import read_totals
 from shared.queue.shard_layout import ShardLayout, assert_shard, assert_shards, find_layout
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
 from tests.conftest import RedisServer, start_redis
@@ -121,8 +120,6 @@ def test_a_retired_shard_leaves_its_unread_usage_events(shards, clients):
     assert_shards(shards)
     for name, client in clients.items():
         client.xadd("usage", {"event": f"from {name}"})
-        client.hset("farm:totals", "pages|xml|production", 5)
-        client.rpush("farm:totals:fresh", '{"pages|xml|production":1}')
         client.zadd("claims:expiry", {f"job:{name}:x": 7})
         client.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded": 1})
         client.set(f"key:{name}", "state")
@@ -136,7 +133,6 @@ def test_a_retired_shard_leaves_its_unread_usage_events(shards, clients):
     heir = clients["0"]
     events = {fields[b"event"] for _, fields in heir.xrange("usage")}
     assert events == {b"from 0", b"from 1"}
-    assert read_totals(heir) == {"pages|xml|production": 12}
     assert heir.zrange("claims:expiry", 0, -1) == [b"job:0:x", b"job:1:x"]
     assert heir.hgetall("usage:acc_1:2026-11-01") == {b"production:pages": b"9"}
     assert heir.hkeys("farm:drained") == [b"batch"]

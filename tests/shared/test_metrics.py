@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -14,25 +13,12 @@ import pytest
 from prometheus_client import generate_latest
 
 from shared.clock import now
-from shared.errors import ErrorBody, ErrorKind, Unavailable
-from shared.jobs.records import (
-    Allowance,
-    BodyKind,
-    Claim,
-    ClaimStorage,
-    JobOutcome,
-    Meter,
-    OutcomeStatus,
-    Purpose,
-    RenderJob,
-)
+from shared.errors import Unavailable
 from shared.telemetry import metrics
 from shared.telemetry.farm import FarmCollector
 from shared.telemetry.metrics import Exporter
-from shared.telemetry.observer import Cache, Store, count_lookup
 from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
-from shared.telemetry.totals import Tally, count_outcome
 from workers.farm.children import Children
 
 ROOT = Path(__file__).parents[2]
@@ -84,24 +70,7 @@ def test_counts_of_all_front_processes_add_up_whether_ended_or_not(tmp_path):
     assert 'pressroom_build_info{part="front",version=' in done.stdout
 
 
-def test_the_farm_shows_every_outcome_stage_and_depth():
-    sums: dict[str, float] = {"renders_abandoned": 2}
-    outcomes = [
-        (job(), succeeded(pages=4, layout=30.0)),
-        (job(kind=BodyKind.JSON), succeeded(pages=1, layout=70_000.0)),
-        (job(allowance=Allowance.DRAFT), failed(ErrorKind.TIMEOUT)),
-        (job(purpose=Purpose.VALIDATE), JobOutcome("job_1", OutcomeStatus.SUCCEEDED, findings={})),
-        (job(kind=BodyKind.IMAGE, purpose=Purpose.INSPECT), failed(ErrorKind.REQUEST)),
-    ]
-    for done, outcome in outcomes:
-        add(sums, count_outcome(done, outcome))
-    tally = Tally()
-    tally.observe(metrics.STORE_SECONDS, 0.002, Store.DATABASE, "read")
-    count_lookup(tally, Cache.TEMPLATES, is_hit=True)
-    tally.count(metrics.STORE_FAILURES, Store.OBJECT_STORE, "put")
-    tally.count(metrics.EVENTS_COUNTED, "new", amount=2)
-    add(sums, tally.drain())
-    assert tally.drain() == {}
+def test_the_farm_shows_every_depth():
     depth = FarmDepth({"interactive": QueueDepth(5, 2, 1.5)}, 7, 1, 3.25, {"waiting": 3})
     census = StoreStatistics(
         {"database": True, "object_store": False},
@@ -113,23 +82,8 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         1,
         {"0": Backlog(2, 15_000, now() - timedelta(seconds=90))},
     )
-    lines = farm_text(sums, depth, census).splitlines()
+    lines = farm_text(depth, census).splitlines()
     for line in (
-        'pressroom_renders_total{allowance="production",kind="xml",outcome="succeeded"} 1.0',
-        'pressroom_renders_total{allowance="production",kind="json",outcome="succeeded"} 1.0',
-        'pressroom_renders_total{allowance="draft",kind="xml",outcome="timeout"} 1.0',
-        'pressroom_pages_total{allowance="production",kind="xml"} 4.0',
-        'pressroom_validations_total{kind="xml",outcome="succeeded"} 1.0',
-        'pressroom_inspections_total{kind="image",outcome="request"} 1.0',
-        "pressroom_renders_abandoned_total 2.0",
-        'pressroom_render_stage_seconds_bucket{le="0.025",stage="layout"} 0.0',
-        'pressroom_render_stage_seconds_bucket{le="0.05",stage="layout"} 1.0',
-        'pressroom_render_stage_seconds_bucket{le="+Inf",stage="layout"} 2.0',
-        'pressroom_render_stage_seconds_sum{stage="layout"} 70.03',
-        'pressroom_store_duration_seconds_bucket{le="0.0025",operation="read",store="database"} 1.0',
-        'pressroom_store_failures_total{operation="put",store="object_store"} 1.0',
-        'pressroom_cache_requests_total{cache="templates",result="hit"} 1.0',
-        'pressroom_usage_events_total{result="new"} 2.0',
         'pressroom_queue_waiting{queue="interactive",shard="0"} 5.0',
         'pressroom_queue_running{queue="interactive",shard="0"} 2.0',
         'pressroom_queue_oldest_seconds{queue="interactive",shard="0"} 1.5',
@@ -154,36 +108,24 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
     assert not any("allowed" in line and "acc_2" in line for line in lines)
 
 
-def test_values_observed_together_are_those_observed_one_by_one():
-    values = [0.0001, 0.003, 0.003, 0.7, 1e9]
-    one_by_one, together = Tally(), Tally()
-    for value in values:
-        one_by_one.observe(metrics.STAGE_SECONDS, value, "layout")
-    together.observe_all(metrics.STAGE_SECONDS, values, "layout")
-    together.observe_all(metrics.STAGE_SECONDS, [], "merge")
-    assert together.drain() == one_by_one.drain()
-
-
 def test_a_farm_without_redis_reports_it_with_its_other_metrics():
-    shard = Shard({}, FarmDepth({}), is_away=True)
+    shard = Shard(FarmDepth({}), is_away=True)
     collector = FarmCollector(
         {"0": shard}, read_statistics=lambda: StoreStatistics({"database": True})
     )
     text = shards_text(collector)
     assert 'pressroom_part_up{part="queue"} 0.0' in text
     assert 'pressroom_part_up{part="database"} 1.0' in text
-    assert "pressroom_renders_total" not in text
 
 
 def test_the_counts_of_several_shards_are_one_farms():
     queue = QueueDepth(5, 2, 1.5)
     shards = {
-        "a": Shard({"renders_abandoned": 2}, FarmDepth({"batch": queue}, 7, 1, 3.0)),
-        "b": Shard({"renders_abandoned": 3}, FarmDepth({"batch": queue}, 1, 0, 9.0)),
+        "a": Shard(FarmDepth({"batch": queue}, 7, 1, 3.0)),
+        "b": Shard(FarmDepth({"batch": queue}, 1, 0, 9.0)),
     }
     lines = shards_text(FarmCollector(shards, read_statistics=StoreStatistics)).splitlines()
     for line in (
-        "pressroom_renders_abandoned_total 5.0",
         'pressroom_queue_waiting{queue="batch",shard="a"} 5.0',
         'pressroom_queue_waiting{queue="batch",shard="b"} 5.0',
         "pressroom_usage_events_pending 8.0",
@@ -195,26 +137,12 @@ def test_the_counts_of_several_shards_are_one_farms():
         assert line in lines
 
 
-def test_an_unavailable_shard_does_not_reduce_the_sums():
-    steady = Shard({"renders_abandoned": 2}, FarmDepth({"batch": QueueDepth()}))
-    shaky = Shard({"renders_abandoned": 3}, FarmDepth({"batch": QueueDepth()}), is_away=True)
-    collector = FarmCollector({"a": steady, "b": shaky}, read_statistics=StoreStatistics)
-    # Before it was read once its part is not known, and a sum without it would be wrong.
-    assert "renders_abandoned_total" not in shards_text(collector)
-    shaky.is_away = False
-    assert "renders_abandoned_total 5.0" in shards_text(collector)
-    shaky.is_away = True
-    text = shards_text(collector)
-    assert "renders_abandoned_total 5.0" in text
+def test_an_unavailable_shard_is_left_out():
+    steady, shaky = Shard(FarmDepth({"batch": QueueDepth()})), Shard(FarmDepth({}), is_away=True)
+    text = shards_text(FarmCollector({"a": steady, "b": shaky}, read_statistics=StoreStatistics))
     assert 'pressroom_part_up{part="queue b"} 0.0' in text
     assert 'queue_waiting{queue="batch",shard="a"}' in text
     assert 'shard="b"' not in text
-
-
-def test_fields_of_an_earlier_release_are_left_where_they_are():
-    text = farm_text({"renders|production|succeeded": 3, "bucket|layout|0.5": 1}, FarmDepth({}))
-    assert 'outcome="succeeded"' not in text
-    assert 'stage="layout"' not in text
 
 
 def test_a_worker_shows_how_its_children_ended_and_their_memory():
@@ -258,16 +186,9 @@ def test_a_declaration_keeps_the_conventions(spec):
     assert not spec.name.endswith(("_total", "_milliseconds", "_mb", "_percent"))
 
 
-def add(sums: dict[str, float], increments: dict[str, float]) -> None:
-    for name, amount in increments.items():
-        sums[name] = sums.get(name, 0) + amount
-
-
-def farm_text(
-    sums: dict[str, float], depth: FarmDepth, census: StoreStatistics | None = None
-) -> str:
-    shards = {"0": Shard(sums, depth)}
-    return shards_text(FarmCollector(shards, read_statistics=lambda: census or StoreStatistics()))
+def farm_text(depth: FarmDepth, census: StoreStatistics) -> str:
+    shards = {"0": Shard(depth)}
+    return shards_text(FarmCollector(shards, read_statistics=lambda: census))
 
 
 def shards_text(collector: FarmCollector) -> str:
@@ -280,44 +201,10 @@ def shards_text(collector: FarmCollector) -> str:
 class Shard:
     """A Redis server as the collector sees it."""
 
-    sums: dict[str, float]
     depth: FarmDepth
     is_away: bool = False
 
-    def read_totals(self) -> dict[str, float]:
+    def read_depth(self) -> FarmDepth:
         if self.is_away:
             raise Unavailable("queue")
-        return self.sums
-
-    def read_depth(self) -> FarmDepth:
         return self.depth
-
-
-def job(
-    *,
-    kind: BodyKind = BodyKind.XML,
-    allowance: Allowance = Allowance.PRODUCTION,
-    purpose: Purpose = Purpose.RENDER,
-) -> RenderJob:
-    return RenderJob(
-        id="job_1",
-        request_id="req_1",
-        workspace_id=None,
-        meter=Meter("acc_1", "2026-11-01", allowance, None),
-        body_kind=kind,
-        body=Claim(ClaimStorage.INLINE, 0),
-        charset=None,
-        template=None,
-        flow=None,
-        admitted_at=time.time(),
-        deadline=time.time() + 5,
-        purpose=purpose,
-    )
-
-
-def succeeded(*, pages: int, layout: float) -> JobOutcome:
-    return JobOutcome("job_1", OutcomeStatus.SUCCEEDED, pages=pages, timings={"layout": layout})
-
-
-def failed(kind: ErrorKind) -> JobOutcome:
-    return JobOutcome("job_1", OutcomeStatus.FAILED, error=ErrorBody(504, "late", kind))

@@ -1,6 +1,7 @@
 """Two scrapes with a known load between them differ by exactly that load, over all processes."""
 
 import http.client
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -40,11 +41,11 @@ def scrape(farm, part):
 @pytest.fixture
 def scrapes(farm):
     def read():
-        both = scrape(farm, "front")
-        # Some series are of both: the front's own reads of a store, and those of the workers.
-        for series, value in scrape(farm, "counter_metrics").items():
-            both[series] = both.get(series, 0) + value
-        return both
+        # Some series are of several: the front's own reads of a store, and those of the workers.
+        sums = Counter()
+        for part in ("front", "counter_metrics", "worker_metrics", "batch_metrics"):
+            sums.update(scrape(farm, part))
+        return sums
 
     return read
 
@@ -67,8 +68,9 @@ def at_rest(scrapes):
 
 def test_every_declared_metric_is_exported_and_no_other(farm):
     parts = ["front", *(part for part in farm.record.ports if part.endswith("_metrics"))]
-    # Series of the front exist from their first value on; this farm has no signer.
-    absent = metrics.counted_by(Exporter.FRONT) + metrics.counted_by(Exporter.SIGNER)
+    # Series of several processes exist from their first value on; this farm has no signer.
+    exporters = (Exporter.FRONT, Exporter.WORKER, Exporter.SIGNER)
+    absent = [spec for exporter in exporters for spec in metrics.counted_by(exporter)]
     declared = {spec.full_name for spec in metrics.ALL}
 
     def is_declared():

@@ -39,7 +39,7 @@ from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error, run_within
 from workers.render.recorded import record
 from workers.render.resources import FoundFiles
-from workers.render.run import RenderContext, log_end, log_fields, make_pdf, skip_job
+from workers.render.run import RenderContext, log_fields, make_pdf, report_end, skip_job
 
 # The duration of the jobs claimed at once; other slots claim further jobs of the account in order.
 _CLAIM_SECONDS: Final = 0.25
@@ -243,7 +243,7 @@ class _JobSliceRun:
         if not made:
             return {}
         with context.traces.span("commit"):
-            committed = context.commits.commit_all(made, extra_totals=context.tally.drain())
+            committed = context.commits.commit_all(made)
         for (job, outcome), recorded in zip(made, committed, strict=True):
             if recorded is not outcome and outcome.pdf is not None:
                 with suppress(Unavailable):  # otherwise maintenance deletes it
@@ -253,7 +253,7 @@ class _JobSliceRun:
             )
             if found is not None:
                 ended[job.id] = found
-            log_end(job, outcome, recorded)
+            report_end(job, outcome, recorded, context.observer)
         return ended
 
     def _requeue(self) -> None:

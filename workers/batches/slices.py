@@ -25,7 +25,6 @@ from shared.limits import MAX_DELIVERIES, MB
 from shared.queue.slice_commits import Checkpoint, MissingCountersError, SliceStart, SliceStep
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
-from shared.telemetry.totals import SUCCEEDED
 from shared.usage.metering import allowance_exceeded
 from shared.usage.repository import find_totals
 from workers.batches.bounds import DocumentLimits
@@ -293,15 +292,15 @@ class _SliceRun:
             )
 
     def _report_usage(self, checkpoint: Checkpoint) -> None:
-        tally, meter = self.context.tally, self.batch.meter
+        observer, meter = self.context.observer, self.batch.meter
         for ended in checkpoint.results:
-            result = ended.error.kind.value if ended.error else SUCCEEDED
-            tally.count(metrics.RENDERS, self._kind, meter.allowance.value, result)
+            result = ended.error.kind.value if ended.error else metrics.SUCCEEDED
+            observer.count(metrics.RENDERS, self._kind, meter.allowance, result)
             if ended.error is None:
-                tally.count(metrics.PAGES, self._kind, meter.allowance.value, amount=ended.pages)
+                observer.count(metrics.PAGES, self._kind, meter.allowance, amount=ended.pages)
         cursor = self.chunk.done + len(checkpoint.results)
         with suppress(Unavailable):
-            self.batch_context.commits.mark_recorded(self.chunk, tally.drain(), cursor=cursor)
+            self.batch_context.commits.mark_recorded(self.chunk, cursor=cursor)
 
     @property
     def _kind(self) -> str:

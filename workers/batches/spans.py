@@ -7,7 +7,7 @@ from typing import Final
 from shared.batches.records import DocumentResult
 from shared.clock import epoch
 from shared.errors import ErrorBody
-from shared.telemetry.totals import SUCCEEDED
+from shared.telemetry import metrics
 from shared.telemetry.traces import Traces
 
 # Collectors cannot store or show a trace of 100,000 documents: the first documents show the duration
@@ -33,7 +33,7 @@ class DocumentSpans:
             self._failures_left -= 1
         else:
             return
-        result = outcome.kind.value if isinstance(outcome, ErrorBody) else SUCCEEDED
+        result = outcome.kind.value if isinstance(outcome, ErrorBody) else metrics.SUCCEEDED
         self._traces.record_span(
             "document", begin=begun_at, end=epoch(), index=index, outcome=result
         )

@@ -205,7 +205,8 @@ class _PartResources:
     def report_stages(self, context: RenderContext) -> None:
         """Report the durations of the stages of each document."""
         for stage, seconds in self._seconds.items():
-            context.tally.observe_all(metrics.STAGE_SECONDS, seconds, stage.value)
+            for each in seconds:
+                context.observer.observe(metrics.STAGE_SECONDS, each, stage)
         self._seconds.clear()
 
 

@@ -6,8 +6,6 @@ import os
 import socket
 from collections.abc import Sequence
 
-from prometheus_client import CollectorRegistry
-
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
 from shared.limits import GB
@@ -23,9 +21,9 @@ from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.farm import FarmCollector
 from shared.telemetry.metrics import Exporter
+from shared.telemetry.observer import Observer
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from shared.telemetry.totals import Tally
 from workers.counter.statistics import StatisticsCollector
 from workers.counter.stream import UsageCounter
 
@@ -43,25 +41,30 @@ def _make(settings: Settings) -> Sequence[UsageCounter]:
     statistics = _make_statistics(settings)
     clock = FarmClock.of_shards(settings.shards, kind="counter")
     clock.start()
+    counted = ProcessMetrics(
+        Exporter.COUNTER,
+        {
+            metrics.BLOB_QUOTA: lambda: settings.blob_quota_gb * GB,
+            metrics.CLOCK_AHEAD: clock.read_skews,
+        },
+        labels={metrics.EVENTS_COUNTED: ("new", "repeated")},
+    )
     if settings.counter_metrics_port:
+        counted.registry.register(_make_collector(settings, statistics))
         statistics.start()
         start_probe(
-            settings.counter_metrics_port,
-            _registry(settings, statistics, clock),
-            address=settings.metrics_address,
+            settings.counter_metrics_port, counted.exposition, address=settings.metrics_address
         )
-    return [_counter(settings, shard) for shard in settings.shards]
+    return [_counter(settings, shard, counted) for shard in settings.shards]
 
 
-def _counter(settings: Settings, shard: ShardAddress) -> UsageCounter:
-    stream = UsageStream(connect(shard.url), reader=f"{socket.gethostname()}-{os.getpid()}")
-    tally = Tally()
+def _counter(settings: Settings, shard: ShardAddress, observer: Observer) -> UsageCounter:
     return UsageCounter(
-        stream,
+        UsageStream(connect(shard.url), reader=f"{socket.gethostname()}-{os.getpid()}"),
         open_database(
-            settings.database_url, connections=settings.database_connections, observer=tally
+            settings.database_url, connections=settings.database_connections, observer=observer
         ),
-        tally,
+        observer,
     )
 
 
@@ -74,23 +77,12 @@ def _make_statistics(settings: Settings) -> StatisticsCollector:
     )
 
 
-def _registry(
-    settings: Settings, statistics: StatisticsCollector, clock: FarmClock
-) -> CollectorRegistry:
+def _make_collector(settings: Settings, statistics: StatisticsCollector) -> FarmCollector:
     readers = {
         shard.name: QueueReader(connect(shard.url), open_queues(settings.broker_of(shard)))
         for shard in settings.shards
     }
-    collector = FarmCollector(readers, read_statistics=lambda: statistics.latest)
-    registry = ProcessMetrics(
-        Exporter.COUNTER,
-        {
-            metrics.BLOB_QUOTA: lambda: settings.blob_quota_gb * GB,
-            metrics.CLOCK_AHEAD: clock.read_skews,
-        },
-    ).registry
-    registry.register(collector)
-    return registry
+    return FarmCollector(readers, read_statistics=lambda: statistics.latest)
 
 
 if __name__ == "__main__":

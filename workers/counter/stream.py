@@ -12,7 +12,7 @@ from shared.errors import Unavailable
 from shared.queue.usage import UsageEntry, UsageStream
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-from shared.telemetry.totals import Tally
+from shared.telemetry.observer import Observer
 from workers.counter.ledger import parse_entries, record_batch
 
 BATCH: Final = 500
@@ -28,10 +28,10 @@ log: Final = get_logger(__name__)
 class UsageCounter:
     """Moves events from the stream to the ledger until stopped."""
 
-    def __init__(self, stream: UsageStream, database: Database, tally: Tally) -> None:
+    def __init__(self, stream: UsageStream, database: Database, observer: Observer) -> None:
         self._stream = stream
         self._database = database
-        self._tally = tally
+        self._observer = observer
         self._stop = Event()
         self._is_open = False
         self._reclaim_at = 0.0
@@ -79,9 +79,9 @@ class UsageCounter:
         batch = parse_entries(entries)
         fresh = record_batch(self._database, batch)
         repeated = len(batch.events) - fresh
-        self._tally.count(metrics.EVENTS_COUNTED, "new", amount=fresh)
-        self._tally.count(metrics.EVENTS_COUNTED, "repeated", amount=repeated)
-        self._stream.acknowledge(batch.readable, extra_totals=self._tally.drain())
+        self._observer.count(metrics.EVENTS_COUNTED, "new", amount=fresh)
+        self._observer.count(metrics.EVENTS_COUNTED, "repeated", amount=repeated)
+        self._stream.acknowledge(batch.readable)
         for unreadable in batch.unreadable:
             self._stream.dead_letter(unreadable.entry, reason=unreadable.reason)
             log.error("malformed usage event", entry=unreadable.entry.id, reason=unreadable.reason)

@@ -39,7 +39,7 @@ def register_batch_tasks(
             try:
                 task = kind.of_builtins(read_argument(arguments, named))
             except UNREADABLE as error:
-                drop_message(error, get_context().tally)
+                drop_message(error, get_context().observer)
                 return
             _log_outages(lambda: run(task, get_context(), get_batch_context()))
 

@@ -12,7 +12,7 @@ from shared.queue.messages import PUBLISHED_AT, WRONG_ARGUMENTS, read_time_heade
 from shared.queue.names import RENDER_TASK
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-from shared.telemetry.totals import Tally
+from shared.telemetry.observer import Observer
 from workers.render.run import RenderContext, run_job
 
 log: Final = get_logger(__name__)
@@ -50,7 +50,7 @@ def register_tasks(app: Celery, get_context: Callable[[], RenderContext]) -> Non
             job = RenderJob.decode(read_argument(arguments, named))
         except UNREADABLE as error:
             # There is no reply address: the front stops waiting at the deadline of the job.
-            drop_message(error, get_context().tally)
+            drop_message(error, get_context().observer)
             return
         run_job(
             job,
@@ -72,7 +72,7 @@ def read_argument(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
     return arguments[0]
 
 
-def drop_message(error: Exception, tally: Tally) -> None:
+def drop_message(error: Exception, observer: Observer) -> None:
     """Log and count a message with invalid arguments."""
     log.error("message dropped", reason=WRONG_ARGUMENTS, cause=repr(error)[:_LONGEST_CAUSE])
-    tally.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)
+    observer.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)

@@ -7,8 +7,11 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
+from shutil import rmtree
 from typing import Any, Final
 
+from billiard.process import current_process
 from celery import Celery
 from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import (
@@ -34,8 +37,7 @@ from shared.queue.app import create_app
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.farm_totals import count_dropped
-from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK
+from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.names import QUEUES
 from shared.queue.queue_factory import declare_queues
 from shared.queue.shard_layout import ShardLayout, assert_shard
@@ -46,9 +48,9 @@ from shared.signer import SignerClient
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, set_up_logging
 from shared.telemetry.metrics import Exporter
+from shared.telemetry.observer import NULL_OBSERVER, Observer
 from shared.telemetry.probe import start_probe
-from shared.telemetry.process import ProcessMetrics
-from shared.telemetry.totals import Tally
+from shared.telemetry.process import ProcessMetrics, share_counts
 from shared.telemetry.tracer_factory import open_tracer
 from workers.batches.context import BatchContext
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
@@ -129,10 +131,11 @@ class _Worker:
         self._settings = settings
         self._engine = engine
         self._warm_up = warm_up
+        self._child = _Child(settings, engine)
 
     def set_up(self, app: Celery) -> None:
         """Register the tasks and the signal handlers."""
-        child = _Child(self._settings, self._engine)
+        child = self._child
         register_tasks(app, child.get_context)
         register_batch_tasks(app, child.get_context, child.get_batch_context)
         # Celery warns about running as root before it sets up logging.
@@ -168,8 +171,10 @@ class _Worker:
         slots = sender.concurrency
         is_on_amqp = is_amqp(settings.broker_of(settings.own_shard))
         reporter = PresenceReporter(redis, slots=slots, tracks_age=is_on_amqp)
+        if settings.metrics_dir is not None and settings.worker_metrics_port:
+            _share_counts(settings.metrics_dir, settings.worker_metrics_port)
         children = Children()
-        children.observer = counted = ProcessMetrics(
+        self._child.observer = children.observer = counted = ProcessMetrics(
             Exporter.WORKER,
             {
                 metrics.WORKER_UP: lambda: 1,
@@ -180,17 +185,24 @@ class _Worker:
                 metrics.CHILD_MEMORY_LIMIT: lambda: settings.child_memory_mb * MB,
                 metrics.CLOCK_AHEAD: clock.read_skews,
             },
-            labels={metrics.CHILD_EXITS: EXIT_REASONS},
+            labels={
+                metrics.CHILD_EXITS: EXIT_REASONS,
+                metrics.MESSAGES_DROPPED: (NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS),
+            },
         )
         sender.app.steps["consumer"].add(ChildWatch.of(children))
         sender.app.steps["consumer"].add(DrainStep.of(reporter))
         if is_on_amqp:
             sender.app.steps["consumer"].add(RedeliveryStep.of(Commits(redis)))
         worker_shutdown.connect(lambda **_: reporter.end(), weak=False)
-        task_unknown.connect(lambda **_: count_dropped(redis, UNKNOWN_TASK), weak=False)
-        task_rejected.connect(lambda **_: count_dropped(redis, NOT_A_TASK), weak=False)
+        task_unknown.connect(
+            lambda **_: counted.count(metrics.MESSAGES_DROPPED, UNKNOWN_TASK), weak=False
+        )
+        task_rejected.connect(
+            lambda **_: counted.count(metrics.MESSAGES_DROPPED, NOT_A_TASK), weak=False
+        )
         start_probe(
-            settings.worker_metrics_port, counted.registry, address=settings.metrics_address
+            settings.worker_metrics_port, counted.exposition, address=settings.metrics_address
         )
         # Celery warns at each reconnect about a default that is set here.
         warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
@@ -198,35 +210,43 @@ class _Worker:
         gc.freeze()
 
 
-def assemble(settings: Settings, *, engine: Engine) -> tuple[RenderContext, BatchContext]:
+def _share_counts(metrics_dir: str, port: int) -> None:
+    """Share the counts of the children by slot, since children are replaced often."""
+    folder = Path(f"{metrics_dir}-worker-{port}")
+    share_counts(folder, lambda: getattr(current_process(), "index", "main"))
+    worker_shutdown.connect(lambda **_: rmtree(folder, ignore_errors=True), weak=False)
+
+
+def assemble(
+    settings: Settings, *, engine: Engine, observer: Observer = NULL_OBSERVER
+) -> tuple[RenderContext, BatchContext]:
     """Return the contexts of a child process, with connections made from the settings."""
-    tally = Tally()
-    blobs = open_store(settings.blob_url, observer=tally)
+    blobs = open_store(settings.blob_url, observer=observer)
     database = open_database(
-        settings.database_url, connections=settings.database_connections, observer=tally
+        settings.database_url, connections=settings.database_connections, observer=observer
     )
-    shard = ShardServices(settings.own_shard, settings, database, blobs, observer=tally)
+    shard = ShardServices(settings.own_shard, settings, database, blobs, observer=observer)
     context = RenderContext(
         commits=Commits(shard.redis),
         claims=shard.claims,
-        templates=Templates(database, engine.prepare, watch=tally),
+        templates=Templates(database, engine.prepare, watch=observer),
         images=Images(
             database,
             blobs,
             shard.image_pins,
             fetcher=Fetcher(settings.fetcher_url),
             fonts=StoredFonts(database, blobs, shard.font_pins),
-            watch=tally,
+            watch=observer,
         ),
         render=engine.render,
         validate=engine.validate,
         inspectors=engine.inspectors,
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
-        tally=tally,
+        observer=observer,
         flow=shard.jobs,
         stopper=Stopper(shard.jobs.states.ensure_started),
-        previewer=Previewer(engine.prepare, engine.preview, watch=tally),
+        previewer=Previewer(engine.prepare, engine.preview, watch=observer),
         traces=open_tracer("worker", is_on=settings.traces),
         clock=FarmClock({settings.own_shard.name: shard.redis}),
         signers=Signers(_find_signer(settings)),
@@ -255,6 +275,7 @@ class _Child:
     def __init__(self, settings: Settings, engine: Engine) -> None:
         self._settings = settings
         self._engine = engine
+        self.observer: Observer = NULL_OBSERVER  # set before the fork
         self._contexts: tuple[RenderContext, BatchContext] | None = None
         self._parent_pid = os.getpid()
         worker_process_init.connect(self._bind, weak=False)
@@ -280,7 +301,7 @@ class _Child:
             cpu_seconds=settings.child_max_jobs * settings.render_budget,
         )
         gc.set_threshold(_COLLECT_EVERY)
-        self._contexts = assemble(self._settings, engine=self._engine)
+        self._contexts = assemble(self._settings, engine=self._engine, observer=self.observer)
 
     def _close(self, **_: Any) -> None:
         # A child that reaches its maximum of jobs exits without running atexit handlers.

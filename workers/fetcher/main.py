@@ -37,7 +37,7 @@ def main() -> None:
 def _make(settings: FetcherSettings) -> RunningFetcher:
     fetcher = RunningFetcher(settings)
     start_probe(
-        settings.fetcher_metrics_port, fetcher.metrics.registry, address=settings.metrics_address
+        settings.fetcher_metrics_port, fetcher.metrics.exposition, address=settings.metrics_address
     )
     return fetcher
 

@@ -40,7 +40,7 @@ def _make(settings: Settings) -> Sequence[MaintenanceRunner]:
     runners, counted = make_runners(settings, clock)
     clock.start()
     start_probe(
-        settings.maintenance_metrics_port, counted.registry, address=settings.metrics_address
+        settings.maintenance_metrics_port, counted.exposition, address=settings.metrics_address
     )
     return runners
 

@@ -18,8 +18,9 @@ from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits, DeliveryAction, failed_outcome
 from shared.queue.states import EndedJob
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
-from shared.telemetry.totals import Tally
+from shared.telemetry.observer import Observer
 from shared.telemetry.traces import NULL_TRACER, Traces
 from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import PreparedTemplate
@@ -111,7 +112,7 @@ class RenderContext:
     validate: ValidateFunction
     watchdog: Watchdog
     memory_mb: int
-    tally: Tally
+    observer: Observer
     flow: JobLifecycle
     stopper: Stopper
     previewer: Previewer
@@ -188,7 +189,7 @@ def _end(job: RenderJob, outcome: JobOutcome, context: RenderContext) -> None:
         log.info("render suspended, its front fetches images", images=len(outcome.wanted))
         return
     with context.traces.span("commit"):
-        committed = context.commits.commit(job, outcome, extra_totals=context.tally.drain())
+        committed = context.commits.commit(job, outcome)
         if committed is not outcome and outcome.pdf is not None:
             context.claims.delete_claim(outcome.pdf)
         if job.is_recorded and committed is not None:
@@ -196,7 +197,7 @@ def _end(job: RenderJob, outcome: JobOutcome, context: RenderContext) -> None:
         elif job.is_recorded:
             complete(job.id, context.flow)
         _drop_claims(job, context)
-    log_end(job, outcome, committed)
+    report_end(job, outcome, committed, context.observer)
 
 
 def log_fields(job: RenderJob) -> dict[str, str]:
@@ -346,9 +347,13 @@ def _make_crash_outcome(job: RenderJob) -> JobOutcome:
     return failed_outcome(job, make_crash_error())
 
 
-def log_end(job: RenderJob, made: JobOutcome, committed: JobOutcome | None) -> None:
-    """Log the end of a job; `committed` is None if it had ended before."""
+def report_end(
+    job: RenderJob, made: JobOutcome, committed: JobOutcome | None, observer: Observer
+) -> None:
+    """Count and log the end of a job; `committed` is None if it had ended before."""
     outcome = committed or made
+    if committed is not None:
+        _count(job, committed, observer)
     with log_context(**log_fields(job)):
         log.info(
             "render finished" if committed else "render discarded, its job had ended",
@@ -357,3 +362,21 @@ def log_end(job: RenderJob, made: JobOutcome, committed: JobOutcome | None) -> N
             pages=outcome.pages,
             milliseconds=dict(outcome.timings),
         )
+
+
+def _count(job: RenderJob, outcome: JobOutcome, observer: Observer) -> None:
+    kind, allowance = job.body_kind, job.meter.allowance
+    result = outcome.error.kind if outcome.error else metrics.SUCCEEDED
+    match job.purpose:
+        case Purpose.VALIDATE:
+            observer.count(metrics.VALIDATIONS, kind, result)
+        case Purpose.INSPECT:
+            observer.count(metrics.INSPECTIONS, kind, result)
+        case Purpose.PREVIEW:
+            observer.count(metrics.PREVIEWS, result)
+        case Purpose.RENDER:
+            observer.count(metrics.RENDERS, kind, allowance, result)
+            if outcome.status is OutcomeStatus.SUCCEEDED:
+                observer.count(metrics.PAGES, kind, allowance, amount=outcome.pages)
+            for stage, milliseconds in outcome.timings.items():
+                observer.observe(metrics.STAGE_SECONDS, milliseconds / 1000, stage)

@@ -36,7 +36,7 @@ def main() -> None:
 def _make(settings: SignerSettings) -> RunningSigner:
     signer = RunningSigner(settings)
     start_probe(
-        settings.signer_metrics_port, signer.metrics.registry, address=settings.metrics_address
+        settings.signer_metrics_port, signer.metrics.exposition, address=settings.metrics_address
     )
     return signer
 

@@ -31,7 +31,9 @@ def _make(settings: Settings) -> WebhookDeliverer:
         {metrics.WEBHOOKS_PENDING: lambda: _count_pending(database)},
         labels={metrics.WEBHOOK_ATTEMPTS: OUTCOMES},
     )
-    start_probe(settings.webhooks_metrics_port, counted.registry, address=settings.metrics_address)
+    start_probe(
+        settings.webhooks_metrics_port, counted.exposition, address=settings.metrics_address
+    )
     return WebhookDeliverer(
         database,
         Outbound(allow_private=settings.outbound_allow_private),

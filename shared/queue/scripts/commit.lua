@@ -1,11 +1,10 @@
 -- Commit a job: outcome, usage event, counters and reply (decision 0383).
 --
--- KEYS: 1 state of the job, 2 reply list, 3 usage counters of the account's period, 4 usage stream,
---       5 farm totals, 6 lines of increments for the farm totals
+-- KEYS: 1 state of the job, 2 reply list, 3 usage counters of the account's period, 4 usage stream
 -- ARGV: 1 token of this attempt, 2 outcome, 3 its time to live in seconds, 4 that of the state,
 --       5 deadline (seconds since 1970), 6 reader of the outcome ('front', 'front and record',
---       'record'), 7 line for the farm totals, 8 time to live of the counters, 9 allowance,
---       10 cap in pages ('' for none), 11.. pages and event of a metered render: none or one pair
+--       'record'), 7 time to live of the counters, 8 allowance,
+--       9 cap in pages ('' for none), 10.. pages and event of a metered render: none or one pair
 -- Returns: {'committed'}, also if this attempt did before; {'ended'} if another did, {'late'} past the
 --          deadline, {'unawaited'} if the front no longer waits, {'over', pages used} at the cap
 -- Atomic: a job is ended, metered and answered together or not at all. All comparisons come
@@ -13,22 +12,8 @@
 --- @include metering
 --- @include places
 
--- A render has some twenty increments: one by one they cost Redis and the worker 0.1 ms each, as one of 64
--- lines that are summed together a tenth of it.
-local function leave_line(lines, totals, line)
-    if redis.call('RPUSH', lines, line) < 64 then return end
-    local sums = {}
-    for _, each in ipairs(redis.call('LRANGE', lines, 0, -1)) do
-        for field, amount in pairs(cjson.decode(each)) do
-            sums[field] = (sums[field] or 0) + amount
-        end
-    end
-    redis.call('DEL', lines)
-    for field, amount in pairs(sums) do redis.call('HINCRBYFLOAT', totals, field, amount) end
-end
-
 local reader = ARGV[6]
-local events = {ARGV[11], ARGV[12]}
+local events = {ARGV[10], ARGV[11]}
 local state = redis.call('HMGET', KEYS[1], 'done', 'awaited_until')
 if state[1] == ARGV[1] then return {'committed'} end
 if state[1] then return {'ended'} end
@@ -38,9 +23,9 @@ if #events > 0 then
     if now > tonumber(ARGV[5]) then return {'late'} end
     if reader == 'front' and state[2] and now > tonumber(state[2]) then return {'unawaited'} end
 end
-local checked = check_events(KEYS[3], ARGV[9], ARGV[10], events)
+local checked = check_events(KEYS[3], ARGV[8], ARGV[9], events)
 if checked.calls < #events / 2 then return {'over', tonumber(checked.verdicts[1])} end
-record_events(KEYS[3], KEYS[4], ARGV[9], checked, ARGV[8])
+record_events(KEYS[3], KEYS[4], ARGV[8], checked, ARGV[7])
 redis.call('HSET', KEYS[1], 'done', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 if reader ~= 'front' then redis.call('HSET', KEYS[1], 'outcome', ARGV[2]) end
@@ -48,6 +33,5 @@ if reader ~= 'record' then
     redis.call('RPUSH', KEYS[2], ARGV[2])
     redis.call('EXPIRE', KEYS[2], ARGV[3])
 end
-leave_line(KEYS[6], KEYS[5], ARGV[7])
 release_place(find_job(KEYS[1]), true)
 return {'committed'}
