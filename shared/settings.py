@@ -234,7 +234,7 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings):
         default="", description="URL of the signer for workers; empty is a farm that signs no files"
     )
     metrics_dir: str | None = Field(
-        default=None, description="folder in memory of the metric files of the front's processes"
+        default=None, description="folder in memory of the metric files of fronts and workers"
     )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
