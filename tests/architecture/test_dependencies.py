@@ -81,6 +81,7 @@ SETTINGS: Mapping[str, str] = {
     "flask.g": "Flask, The Application Context: a namespace for the application's own values",
     "PIL.Image.MAX_IMAGE_PIXELS": "Pillow, Image.open: the limit may be changed",
     "reportlab.rl_config.useA85": "ReportLab User Guide, Site Configuration; its chapter on fonts assigns",
+    "prometheus_client.values.ValueClass": "client_python 509; the docstring of MultiProcessValue",
     "context.sslsocket_class": "Python, ssl, SSLContext.sslsocket_class",
 }
 # Special methods that others call; to construct and to compare is each class's own.
