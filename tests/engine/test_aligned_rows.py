@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.aligned_rows import (
-    AlignedObjects,
-    DigitRows,
-    PredictedObjects,
-    digit_columns,
-    predict_rows,
-)
+from workers.engine.aligned_rows import DigitRows, digit_columns, predict_rows
 
 NUMBERS = st.builds(
     lambda start, count, step: range(start, start + count * step, step),
@@ -33,12 +26,12 @@ def read_rows(rows: bytes, columns: int) -> list[bytes]:
     return found
 
 
-def read_objects(objects: PredictedObjects, count: int) -> list[bytes]:
+def read_objects(objects: DigitRows, count: int) -> list[bytes]:
     """Return all objects, `count` in a stream."""
     found: list[bytes] = []
-    for offsets, rows in objects.split(count):
+    for columns, offsets, rows in objects.split(count):
         assert rows[:1] == b"\0"  # another row may be above
-        data = b"".join(read_rows(rows, objects.columns))
+        data = b"".join(read_rows(rows, columns))
         ends = [*offsets[1:], len(data)]
         found += [data[start:end] for start, end in zip(offsets, ends, strict=True)]
         assert len(offsets) <= count
@@ -82,16 +75,3 @@ def test_forms_are_repeated_with_other_digits(forms, each, count):
         second = (b"%*d" % (wide, at))[:digits].ljust(digits)
         expected.append(forms[at % len(forms)] + b"%*d" % (digits, each[at // len(forms)]) + second)
     assert read_objects(rows, count) == expected
-
-
-def test_objects_of_several_rows_are_split_between_objects():
-    texts = [b"a" * 20, b"b" * 40, b"c" * 20]
-    lined = b"".join(b"\0" + text[at : at + 20] for text in texts for at in range(0, len(text), 20))
-    objects = AlignedObjects(20, [20, 40, 20], lined)
-    for count in (1, 2, 3):
-        assert read_objects(objects, count) == texts
-
-
-def test_objects_that_are_not_aligned_are_refused():
-    with pytest.raises(ValueError, match="not aligned to 16 bytes"):
-        AlignedObjects(16, [16], b"\0" + b"null".ljust(17))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import pikepdf
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
-from workers.engine.aligned_rows import AlignedObjects
+from workers.engine.aligned_rows import AlignedObjects, predict_rows
 from workers.engine.compression import compress
 from workers.engine.paint.objects import write_text
 from workers.engine.pdf_writer import AppendedObjects, repack
@@ -133,8 +134,10 @@ def test_every_aligned_object_is_found_again(columns, rows, repeats, filling):
 
     def append(first: int) -> AppendedObjects:
         firsts.append(first + 1)
-        block = AlignedObjects(columns, lengths, lined(bodies, columns))
-        return AppendedObjects([b"(small)"], {}, [block, block])
+        rows = b"\0" + predict_rows(lined(bodies, columns), columns)[1:]
+        offsets = (0, *accumulate(lengths[:-1]))
+        block = AlignedObjects(columns, offsets, rows)
+        return AppendedObjects([b"(small)"], {}, 2 * len(bodies), [block, block])
 
     # Readers refuse files with less than 3 bytes an object.
     with opened(packed(stream(bytes(60_000)), append=append)) as pdf:

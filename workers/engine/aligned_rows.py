@@ -7,72 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 _UNCHANGED: Final = b"\0"  # PNG's filter None, the first byte of each row
 _CHANGED: Final = b"\2"  # and its filter Up
 _TILED: Final = 4  # digits whose columns are cut from repeated ones: at most 10 KB each
 
 
-class PredictedRows(NamedTuple):
-    """Objects of one stream: where each starts, from 0, and their rows with the filter of each.
+class AlignedObjects(NamedTuple):
+    """Similar objects of one stream, padded so that equal parts are below one another in rows.
 
-    The first row is not predicted, as another may be above it.
+    `rows` are their bodies, each of one or more rows of `columns` bytes, at least 16, predicted and
+    after their filter; the first one is not predicted. `offsets` are where each body starts without
+    the filters: a tuple or a range, to be a key.
     """
 
-    offsets: Sequence[int]  # a tuple or a range: a key of the writer
+    columns: int
+    offsets: Sequence[int]
     rows: bytes
-
-
-class PredictedObjects(Protocol):
-    """Many similar objects, padded so that equal parts are below one another in rows."""
-
-    @property
-    def columns(self) -> int:
-        """The bytes of a row without its filter, at least 16."""
-        ...
-
-    def __len__(self) -> int:
-        """Return the number of objects."""
-        ...
-
-    def split(self, count: int) -> Iterator[PredictedRows]:
-        """Yield the objects, `count` at a time."""
-        ...
-
-
-class AlignedObjects:
-    """Objects that are written in full, of one or more rows each.
-
-    `data` are the bodies; each row is a zero byte and `columns` bytes. `lengths` are those of the
-    bodies without the zero bytes.
-    """
-
-    def __init__(self, columns: int, lengths: Sequence[int], data: bytes) -> None:
-        """Check the lengths.
-
-        Raises:
-            ValueError: the data are not rows of this width and number.
-        """
-        if len(data) * columns != sum(lengths) * (columns + 1):
-            raise ValueError(f"Objects are not aligned to {columns} bytes")
-        self.columns = columns
-        self._lengths = lengths
-        self._data = data
-
-    def __len__(self) -> int:
-        return len(self._lengths)
-
-    def split(self, count: int) -> Iterator[PredictedRows]:
-        """Yield the objects, `count` at a time."""
-        at = 0
-        for start in range(0, len(self._lengths), count):
-            offsets = [0, *accumulate(self._lengths[start : start + count])]
-            end = at + offsets.pop() // self.columns * (self.columns + 1)
-            rows = predict_rows(self._data[at:end], self.columns)
-            yield PredictedRows(tuple(offsets), _UNCHANGED + rows[1:])
-            at = end
 
 
 class DigitRows:
@@ -104,7 +56,7 @@ class DigitRows:
             if column.count(column[:1]) < count:
                 self._changes[place + 1 :: step] = changes[at * count : (at + 1) * count]
 
-    def split(self, count: int) -> Iterator[PredictedRows]:
+    def split(self, count: int) -> Iterator[AlignedObjects]:
         """Yield the objects, `count` at a time."""
         width = self.columns + 1
         for start in range(0, len(self), count):
@@ -114,7 +66,7 @@ class DigitRows:
                 first[place] = column[start * len(column) // len(self)]
             changes = memoryview(self._changes)[(start + 1) * width : end * width]
             offsets = range(0, (end - start) * self.columns, self.columns)
-            yield PredictedRows(offsets, b"".join((_UNCHANGED, first, changes)))
+            yield AlignedObjects(self.columns, offsets, b"".join((_UNCHANGED, first, changes)))
 
 
 def predict_rows(rows: bytes, columns: int) -> bytes:

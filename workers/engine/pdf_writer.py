@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
@@ -13,7 +13,7 @@ from sys import byteorder
 from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
-from workers.engine.aligned_rows import PredictedObjects, digit_columns, predict_rows
+from workers.engine.aligned_rows import AlignedObjects, predict_rows
 from workers.engine.compression import compress
 
 # The second line marks the file as binary (PDF 1.7, 7.5.2).
@@ -21,7 +21,6 @@ _HEADER: Final = b"%PDF-1.7\n%\xbf\xf7\xa2\xfe\n"
 # A reader decompresses a whole stream for one object. Short tagged documents have one stream: each
 # more takes 250 bytes, and 5 µs for tables of the compression alone.
 _OBJECTS_PER_STREAM: Final = 250
-_ALIGNED_PER_STREAM: Final = 2_000  # 120 KB decompressed; a fifth larger compressed at 1,000
 # Deflate writes at most 258 bytes at once, so that what it makes of thousands of equal rows repeats
 # itself; filters follow each other (PDF 1.7, 7.4.1). Not worth the time where rows differ.
 _WORTHWHILE: Final = 0.8
@@ -42,13 +41,14 @@ _ROOT: Final = re.compile(rb"/Root (\d+ \d+ R)")
 class AppendedObjects(NamedTuple):
     """Objects to append to a file, and entries to add to the dictionaries of its objects, by number.
 
-    The numbers of the `aligned` objects follow those of the `bodies`. `annotations` are added to
-    pages, both by number.
+    The numbers of `aligned_count` aligned objects follow those of the `bodies`. `annotations` are
+    added to pages, both by number.
     """
 
     bodies: Sequence[bytes]
     additions: Mapping[int, bytes]
-    aligned: Sequence[PredictedObjects] = ()
+    aligned_count: int = 0
+    aligned: Iterable[AlignedObjects] = ()
     annotations: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
@@ -89,10 +89,11 @@ def repack(
     small.append((writer.reserve(), information))
     information_number = small[-1][0]
     small += enumerate(appended.bodies, writer.reserve(len(appended.bodies)))
-    blocks = [(writer.reserve(len(block)), block) for block in appended.aligned]
+    number = writer.reserve(appended.aligned_count)
     writer.write_objects(small)
-    for number, block in blocks:
-        writer.write_aligned(number, block)
+    for objects in appended.aligned:
+        writer.write_aligned(number, objects)
+        number += len(objects.offsets)
     writer.close(root=root, information=b"%d 0 R" % information_number)
     return out.getvalue()
 
@@ -196,31 +197,18 @@ class ObjectWriter:
             if len(self._pack) == _OBJECTS_PER_STREAM:
                 self._flush_pack()
 
-    def write_aligned(self, first: int, objects: PredictedObjects) -> None:
-        """Write objects with consecutive numbers from `first` into object streams of their own."""
-        for offsets, rows in objects.split(_ALIGNED_PER_STREAM):
-            self._write_aligned_stream(first, objects.columns, offsets, rows)
-            first += len(offsets)
-
-    def _write_aligned_stream(
-        self, first: int, columns: int, offsets: Sequence[int], rows: bytes
-    ) -> None:
-        """Write an object stream whose rows are predicted from the row above."""
-        number, count = self.reserve(), len(offsets)
+    def write_aligned(self, first: int, objects: AlignedObjects) -> None:
+        """Write objects with consecutive numbers from `first` as an object stream, whose rows are
+        predicted from the row above.
+        """
+        number, count, columns = self.reserve(), len(objects.offsets), objects.columns
         self._kinds[first : first + count] = bytes([_COMPRESSED]) * count
         self._offsets[first : first + count] = array("Q", [number]) * count
-        self._indexes[first : first + count] = _count_up(count)
+        self._indexes[first : first + count] = array("H", range(count))
         self._most_packed = max(self._most_packed, count)
-        width = len(str(first + count - 1))
-        blank, pairs = _write_offsets(offsets, width, columns)
-        head = bytearray(blank)
-        numbers = digit_columns(range(first, first + count), width)
-        for at in range(min(pairs, count)):
-            start = 1 + at * (columns // pairs)
-            for place, digits in enumerate(numbers, start):
-                column = digits[at::pairs]
-                head[place : place + len(column) * (columns + 1) : columns + 1] = column
-        packed = compress(b"".join((predict_rows(bytes(head), columns), rows)))
+        digits = len(str(first + count - 1))
+        head = _make_head(objects.offsets, digits, columns) % tuple(range(first, first + count))
+        packed = compress(predict_rows(head, columns) + objects.rows)
         filters = b"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns %d >>"
         again = compress(packed)
         if len(again) < len(packed) * _WORTHWHILE:
@@ -229,12 +217,9 @@ class ObjectWriter:
                 b"/Filter [/FlateDecode /FlateDecode]"
                 b" /DecodeParms [null << /Predictor 12 /Columns %d >>]"
             )
-        self.write_stream(
-            number,
-            b"/Type /ObjStm /N %d /First %d %b"
-            % (count, len(head) // (columns + 1) * columns, filters % columns),
-            packed,
-        )
+        start = len(head) // (columns + 1) * columns
+        entries = b"/Type /ObjStm /N %d /First %d %b" % (count, start, filters % columns)
+        self.write_stream(number, entries, packed)
 
     def write_stream(self, number: int, entries: bytes, data: bytes) -> None:
         """Write a stream; `entries` are those of its dictionary except `Length`."""
@@ -331,20 +316,14 @@ def _to_big_endian(column: array[int]) -> bytes:
     return values.tobytes()
 
 
-@lru_cache(maxsize=4)
-def _count_up(count: int) -> array[int]:
-    return array("H", range(count))
-
-
 @lru_cache(maxsize=16)
-def _write_offsets(offsets: Sequence[int], width: int, columns: int) -> tuple[bytes, int]:
-    """Return rows of as many pairs of number and offset as fit, with blanks for numbers of `width`
-    digits, and how many pairs that are.
+def _make_head(offsets: Sequence[int], digits: int, columns: int) -> bytes:
+    """Return rows of as many pairs of number and offset as fit in `columns`, in which numbers of
+    some digits are to be set.
     """
-    digits = len(str(offsets[-1]))
-    pairs = columns // (width + digits + 2)
-    wide = columns // pairs
-    written = [(b"%*d" % (width + 1 + digits, offset)).ljust(wide) for offset in offsets]
-    starts = range(0, len(written), pairs)
-    lines = [b"".join(written[at : at + pairs]).ljust(columns) for at in starts]
-    return b"".join([b"\0" + line for line in lines]), pairs
+    wide = len(str(offsets[-1]))
+    size = digits + wide + 2
+    fit = columns // size
+    pairs = [b"%%%dd %*d " % (digits, wide, offset) for offset in offsets]
+    rows = [pairs[at : at + fit] for at in range(0, len(pairs), fit)]
+    return b"".join([b"\0%b%*b" % (b"".join(row), columns - len(row) * size, b"") for row in rows])

@@ -20,7 +20,6 @@ from workers.engine.layout.elements.figures import SYMBOLS
 from workers.engine.layout.lines.kept_lines import LINES
 from workers.engine.layout.pages.running_content import TEXTS
 from workers.engine.layout.passes import lay_out
-from workers.engine.paint.kept_trees import TREES
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
 from workers.engine.tree.memo import BUDGET, MAX_NEW, MAX_TEMPLATES, Kind, TemplateMemo
@@ -272,16 +271,6 @@ def test_the_tags_of_a_document_are_the_same_whatever_its_template_made_before()
     for _ in range(2):
         assert [make(used, **data).pdf for data in TAGGED] == fresh
     assert len(set(fresh)) == len(TAGGED) - 1  # the last is the first
-
-
-def test_a_template_remembers_no_large_structure_trees() -> None:
-    template = prepare_template(TAGS.encode())
-    make(template, rows=1)
-    make(template, rows=2)
-    make(template, rows=200)  # no short document
-    make(template, alt="long " * 30_000)
-    make(template, rows=1)
-    assert kept_by(template).count(TREES) == 2
 
 
 def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> None:

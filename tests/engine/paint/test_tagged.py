@@ -520,15 +520,3 @@ def test_no_page_content_is_extracted_twice():
         content = pdf.pages[0].Contents.read_bytes()
     numbers = [int(number) for number in re.findall(rb"/MCID (\d+)", content)]
     assert numbers == list(range(len(numbers)))
-
-
-def test_what_a_kept_tree_is_found_by_includes_all_that_is_recorded_of_elements():
-    structure = LogicalStructure("en", ["body"])
-    # These follow from roles and parents, or are texts of annotations, which are not in the tree.
-    derived = structure.sections, structure.rows, structure.cells, structure.texts
-    recorded = [
-        each
-        for name, each in vars(structure).items()
-        if isinstance(each, dict) and not name.startswith("_")
-    ]
-    assert {*map(id, recorded)} == {*map(id, (*structure.entries, *derived))}

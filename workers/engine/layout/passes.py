@@ -138,8 +138,7 @@ class PaginatedDocument:
         structure = None
         if self.document.is_tagged:
             flows = [flow.name for flow in self.document.flows]
-            memo = self.context.memo.template
-            structure = LogicalStructure(self.document.info.lang, flows, memo=memo)
+            structure = LogicalStructure(self.document.info.lang, flows)
         drawn = LaidOutDocument(_DrawnPages(self, outline, structure), outline, structure)
         return with_conformance_checks(drawn, self.document, self.context.findings)
 

@@ -9,11 +9,10 @@ pages is one element.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from workers.engine.tree.field_values import FieldKind
-from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import (
     Block,
     CellTemplate,
@@ -75,12 +74,8 @@ class _RowKind(NamedTuple):
 class LogicalStructure:
     """The structure elements of one document, by number; parents precede their children."""
 
-    def __init__(
-        self, lang: str, flows: Sequence[str], *, memo: TemplateMemo | None = None
-    ) -> None:
-        """`memo` remembers trees for the next documents, as objects."""
+    def __init__(self, lang: str, flows: Sequence[str]) -> None:
         self.lang = lang
-        self.memo = memo or TemplateMemo()
         self.roles: list[str] = ["Document"]
         self.parents: list[int] = [DOCUMENT]
         self.nodes: list[SourceNode | None] = [None]
@@ -108,12 +103,6 @@ class LogicalStructure:
         self._spans: dict[int, tuple[str, int]] = {}
         self._effective: dict[int, str] = {DOCUMENT: lang}
         self._parts = {name: self.add("Part", DOCUMENT, None) for name in flows}
-
-    @property
-    def entries(self) -> tuple[Mapping[int, Any], ...]:
-        """All that elements have beside their roles and content, by element."""
-        described = self.langs, self.alts, self.actuals, self.boxes
-        return *described, self.shapes, self.head_ids, self.markers, self.print_fields
 
     def add(self, role: str, parent: int, node: SourceNode | None) -> int:
         """Add an element and return its number."""

@@ -1,48 +1,46 @@
 """The structure tree written as PDF objects (ISO 32000-1, 14.7): elements, parent tree, shared
 attributes.
 
-They are appended to ReportLab's objects directly in object streams: a table of 5,000 rows has
-45,000 elements. Rows of long tables are aligned (`structure_runs`).
+Each element is an object and each marked-content sequence an entry of the parent tree, but for long
+tables: rows of plain cells are written in blocks (`structure_rows`), as one of 5,000 rows has 45,000
+elements.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any, Final
 
-from workers.engine.aligned_rows import AlignedObjects, PredictedObjects
+from workers.engine.aligned_rows import AlignedObjects
 from workers.engine.layout.structure import (
     DOCUMENT,
     TABLE_ORDER,
     CellAttributes,
     LogicalStructure,
+    PrintField,
 )
 from workers.engine.paint.objects import write_number, write_text
-from workers.engine.paint.structure_runs import ParentLines, RowRun, RunGroup
+from workers.engine.paint.structure_rows import LEAST_CELLS, AlignedRows, RowRun, write_arrays
 from workers.engine.pdf_writer import AppendedObjects
 
+# The first cell of a row of `MCID_STEP / 2` cells or more has a multiple as its MCID: that of a cell
+# then ends in one digit in all rows, which compresses to less.
+MCID_STEP: Final = 10
 # Table parts, which are in the tree even if they are empty.
 _TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
-_CELLS: Final = frozenset({"TD", "TH"})
 _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
-_OTHERS: Final = frozenset({"Link", "Note", "Form"})
-_NO_CELLS: Final = range(-1, -1)
-_NO_RUN: Final = RowRun(0, 0, range(0, 0, 1))
-LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
 
 
 @dataclass(slots=True, eq=False)
 class MarkedContent:
     """The marked-content sequences of one content stream: the element of each, by MCID.
 
-    An MCID that is left out has None, and so have those of `runs`. `key` is that of the stream in the
-    parent tree; `stream` is a form, None for the page itself.
+    `key` is that of the stream in the parent tree; `stream` is a form, None for the page itself. An
+    owner is None for an MCID that no sequence has.
     """
 
     key: int
@@ -50,7 +48,6 @@ class MarkedContent:
     owners: list[int | None] = field(default_factory=list)
     stream: Any = None
     fields: list[tuple[int, int]] = field(default_factory=list)  # MCID after each, and its element
-    runs: list[RowRun] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +67,7 @@ class ElementAnnotation:
         return isinstance(self.annotation, int)
 
 
-# A child of an element: another one, a marked-content sequence, or a link's annotation.
+# A child of an element: another one, a marked-content sequence, or an annotation.
 _Kid = int | tuple[MarkedContent, int] | ElementAnnotation
 
 
@@ -81,312 +78,214 @@ class StructureWriter:
         self,
         structure: LogicalStructure,
         contents: Sequence[MarkedContent],
-        links: Sequence[ElementAnnotation],
+        annotations: Sequence[ElementAnnotation],
         numbers: Sequence[int],
     ) -> None:
-        """`numbers` are those of the pages, then of the streams, then of the links."""
+        """`numbers` are those of the pages, then of the streams, then of the annotations."""
         self.structure = structure
         self.contents = contents
-        self.links = links
         page_count = max((content.page for content in contents), default=0)
         self.pages = (0, *numbers[:page_count])
         streams = [content for content in contents if content.stream is not None]
         ends = page_count + len(streams)
         self.streams = dict(zip(streams, numbers[page_count:ends], strict=True))
-        self.annotations = dict(zip(links, numbers[ends:], strict=True))
-        # The children of each element in the tree; a single marked-content sequence is not in an array.
-        self.kids: list[list[_Kid] | tuple[MarkedContent, int] | None]
-        self.kids = [None] * len(structure.roles)
-        # Rows whose cells have one sequence each, one after the other: that of the first.
-        self.plain_rows: dict[int, tuple[MarkedContent, int]] = {}
-        # Those of them that follow each other, by the element of the first. The children of their
-        # cells are not recorded before `_spell_out`.
-        self.runs: dict[int, tuple[MarkedContent, RowRun]] = {}
-        self.last_run: tuple[MarkedContent | None, RowRun] = None, _NO_RUN
-        self.described: set[int] = set()  # elements with entries of their own
-        self.groups: list[RunGroup] = []  # of all runs
-        self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
-        self.shapes: dict[CellAttributes, int] = {}
-        self.root = 0
-        self.widgets: dict[int, ElementAnnotation] = {}  # by the element of their field
+        self.annotations = dict(zip(annotations, numbers[ends:], strict=True))
+        self.kids: dict[int, list[_Kid]] = {DOCUMENT: []}  # of the elements with content
+        # The runs of rows, and that of each row. Their cells are not in `kids`.
+        self.runs: dict[RowRun, MarkedContent] = {}
+        self.rows: dict[int, RowRun] = {}
+        self.entries: dict[int, bytes] = {}  # of elements, beside role, parent and children
+        self.busy: set[int] = set()  # elements with content or entries
+        self.numbers = [0] * len(structure.roles)  # of the objects; 0 for elements left out
 
     def write(self, first: int, root: int) -> AppendedObjects:
-        """Return the objects of the tree, numbered from `first`; its root is number `root`.
-
-        Rows of tables that follow each other are aligned objects, all others are written each.
-        """
-        self.root = root
+        """Return the objects of the tree, numbered from `first`; its root is number `root`."""
+        shapes, numbers = self._find_shared(), self.numbers
+        self._describe({shape: number for number, shape in enumerate(shapes, first)})
         self._collect()
-        elements, leaves = self._sort_elements()
-        self._spell_out_runs()
-        shapes = self._find_shared()
+        blocks = self._find_blocks()
+        elements = sorted(self._list_elements(), key=self.structure.roles.__getitem__)
+        for number, element in enumerate(elements, first + len(shapes)):
+            numbers[element] = number
         ids = self._find_ids(elements)
-        after = first + len(elements)
-        self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
-        tree = after + len(shapes)
+        tree = first + len(shapes) + len(elements)
         arrays = tree + 1 + 2 * bool(ids)
-        at = arrays + len(self.contents)
-        self._number(elements, first)
-        for group in self.groups:
-            at = group.number(self.numbers, at)
+        end = arrays + len(self.contents)
+        for block in blocks:
+            end = block.number(numbers, end)
 
-        bodies = [
-            self._leaf(element) if element in leaves else self._element(element)
-            for element in elements
-        ]
-        bodies += map(_write_shape, shapes)
-        bodies.append(self._parent_tree(arrays))
-        additions = self._additions(root, tree)
+        bodies = [*map(_write_shape, shapes)]
+        bodies += [self._write_element(element, root) for element in elements]
+        bodies.append(self._write_parent_tree(arrays))
+        additions = self._find_additions(root, tree)
         if ids:
             additions[root] += b" /IDTree %d 0 R" % (tree + 1)
-            bodies += self._id_tree(ids, tree + 2)
-        if not self.groups:
-            bodies += map(self._parent_array, self.contents)
+            bodies += self._write_id_tree(ids, tree + 2)
+        parents = [
+            [0 if owner is None else numbers[owner] for owner in content.owners]
+            for content in self.contents
+        ]
+        if not blocks:
+            bodies += map(_write_array, parents)
             return AppendedObjects(bodies, additions)
-        blocks: list[PredictedObjects] = [self._parent_rows(len(str(at - 1)))]
-        numbers, parents = self.numbers, self.structure.parents
-        for group in self.groups:
-            holders = [numbers[parents[run.rows.start]] for run in group.runs]
-            pages = [self.pages[page] for page in group.pages]
-            blocks += group.write(holders, pages)
-        return AppendedObjects(bodies, additions, blocks)
+        aligned = self._write_aligned(blocks, parents, len(str(end)))
+        return AppendedObjects(bodies, additions, end - arrays, aligned)
+
+    def _write_aligned(
+        self, blocks: Sequence[AlignedRows], arrays: Sequence[Sequence[int]], digits: int
+    ) -> Iterator[AlignedObjects]:
+        """Yield the arrays of the parent tree, and then the blocks of rows."""
+        yield from write_arrays(arrays, digits)
+        for block in blocks:
+            holders = [self.numbers[self.structure.parents[run.rows.start]] for run in block.runs]
+            yield from block.write(holders, self.pages)
 
     # --- elements of the tree, and their order -------------------------------------------------
 
     def _collect(self) -> None:
         """Attach marked content and annotations to their elements, and those to their parents."""
-        self.kids[DOCUMENT] = []
-        self.described = {*self._described(), *self.structure.shapes}
-        self.widgets = {
-            each.element: each
-            for each in self.links
-            if self.structure.roles[each.element] == "Form"
-        }
+        widgets = {each.element: each for each in self.annotations if not each.is_link}
         for content in self.contents:
-            self._collect_content(content)
-        for link in self.links:
-            if self.structure.roles[link.element] != "Form":
-                self._kids_to_extend(link.element).append(link)
+            self._collect_content(content, widgets)
+        for annotation in self.annotations:
+            if annotation.is_link:
+                self._kids_of(annotation.element).append(annotation)
 
-    def _collect_content(self, content: MarkedContent) -> None:
-        parents, rows, cells = self.structure.parents, self.plain_rows, self.structure.cells
+    def _collect_content(
+        self, content: MarkedContent, widgets: Mapping[int, ElementAnnotation]
+    ) -> None:
         owners = content.owners
         fields = [*reversed(content.fields)]
-        runs = {run.mcid: run for run in content.runs}
-        at, end = 0, len(owners)
-        while at < end:
+        at = 0
+        while at < len(owners):
             while fields and fields[-1][0] <= at:
-                self._attach_field(fields.pop()[1])
-            if at in runs:
-                if self._attach_run(content, runs[at]):
-                    at = runs[at].end
-                    continue
-                runs[at].spell_out(owners)
+                element = fields.pop()[1]
+                self._kids_of(element).append(widgets[element])
             owner = owners[at]
-            if owner is None:
-                at += 1
+            run = None if fields or owner is None else self._find_run(content, at, owner)
+            if run is not None:
+                self._attach_run(content, run)
+                at = run.end
                 continue
-            row = parents[owner]
-            if row in rows:
-                self._leave_run(row)
-                del rows[row]
-            own = cells.get(row, _NO_CELLS)
-            if own.start == owner and self._attach_row(content, at, own):
-                at += len(own)
-                continue
-            self._attach_sequence(owner, content, at)
+            if owner is not None:
+                self._kids_of(owner).append((content, at))
             at += 1
         for _, element in reversed(fields):
-            self._attach_field(element)
+            self._kids_of(element).append(widgets[element])
 
-    def _attach_run(self, content: MarkedContent, run: RowRun) -> bool:
-        """Attach rows of a page that have no content yet, else return False."""
-        kids, rows = self.kids, run.rows
-        if content.stream is not None or any(
-            each is not None for each in kids[rows.start : rows.stop : rows.step]
-        ):
-            return False
-        self._attach(rows.start)
-        kids[rows.start : rows.stop : rows.step] = [[] for _ in rows]
-        self.plain_rows.update(zip(rows, zip(repeat(content), run.mcids), strict=False))
-        self.runs[rows.start] = content, run
-        return True
+    def _find_run(self, content: MarkedContent, mcid: int, first: int) -> RowRun | None:
+        """Return the rows whose cells have the sequences from an MCID on, one each in order, and
+        nothing else so far; they are of one section and have the same roles.
 
-    def _attach_row(self, content: MarkedContent, at: int, own: range) -> bool:
-        """Attach a row whose cells have a sequence each from an MCID on, as the next of a run or the
-        first; return False for others.
+        `first` is the element of that MCID.
         """
-        row, count = own.start - 1, len(own)
-        if content.stream is not None or self.kids[row] is not None:
-            return False
-        if content.owners[at : at + count] != list(own) or not self.described.isdisjoint(own):
-            return False
-        self._attach(row)
-        self.plain_rows[row] = content, at
-        before, run = self.last_run
-        if before is not content or (run.mcids.stop, run.rows.stop) != (at, row):
-            run = RowRun(at, count, range(row, row, count + 1))
-        if run.columns != count:
-            run = RowRun(at, count, range(row, row, count + 1))
-        run = run._replace(rows=range(run.rows.start, own.stop, count + 1))
-        self.last_run = self.runs[run.rows.start] = content, run
-        return True
+        owners, structure = content.owners, self.structure
+        own = structure.cells.get(first - 1)
+        if own is None or content.stream is not None:
+            return None
+        step, stride = len(own) + 1, len(own)
+        if mcid + stride < len(owners) and owners[mcid + stride] is None:
+            stride += -stride % MCID_STEP
+        starts, count = owners[mcid::stride], 1
+        while count < len(starts) and starts[count] == first + count * step:
+            count += 1
+        rows = range(first - 1, first - 1 + count * step, step)
+        mcids = range(mcid, mcid + count * stride, stride)
+        is_plain = (
+            all(
+                owners[mcid + at : mcids.stop : stride] == [*range(first + at, rows.stop, step)]
+                for at in range(len(own))
+            )
+            and self.busy.isdisjoint(range(first, rows.stop))
+            and self.rows.keys().isdisjoint(rows)
+            and structure.parents[first - 1 : rows.stop : step]
+            == [structure.parents[first - 1]] * count
+            and structure.roles[first - 1 : rows.stop]
+            == structure.roles[first - 1 : first - 1 + step] * count
+        )
+        return RowRun(content.page, mcids, rows) if is_plain else None
 
-    def _spell_out(self, row: int) -> None:
-        """Record the children of the cells of a row, if they are not recorded yet."""
-        own = self.structure.cells[row]
-        if all(each is None for each in self.kids[own.start : own.stop]):
-            content, mcid = self.plain_rows[row]
-            for number, cell in enumerate(own, mcid):
-                self.kids[cell] = content, number
+    def _attach_run(self, content: MarkedContent, run: RowRun) -> None:
+        self._kids_of(self.structure.parents[run.rows.start])
+        self.runs[run] = content
+        self.rows.update(dict.fromkeys(run.rows, run))
 
-    def _leave_run(self, row: int) -> None:
-        """Write the rows around one each by itself, as that has other content too."""
-        self._spell_out(row)
-        self.runs = {first: found for first, found in self.runs.items() if row not in found[1].rows}
-
-    def _attach_sequence(self, element: int, content: MarkedContent, mcid: int) -> None:
-        """Attach a marked-content sequence to its element."""
-        if self.kids[element] is None:
-            self._attach(element)
-            self.kids[element] = content, mcid
-        else:
-            self._kids_to_extend(element).append((content, mcid))
-
-    def _attach_field(self, element: int) -> None:
-        self._kids_to_extend(element).append(self.widgets[element])
-
-    def _kids_to_extend(self, element: int) -> list[_Kid]:
-        """Return the children of an element as a list, and attach the element if it is new."""
-        row = self.structure.parents[element]
-        if row in self.plain_rows:
-            self._leave_run(row)
-            del self.plain_rows[row]
-        kids = self.kids[element]
-        if kids is None:
-            self._attach(element)
-            kids = self.kids[element]
-        if isinstance(kids, tuple):
-            kids = self.kids[element] = [kids]
-        assert kids is not None
+    def _kids_of(self, element: int) -> list[_Kid]:
+        """Return the children of an element, and attach it to its parent if it is new."""
+        kids = self.kids.get(element)
+        if kids is not None:
+            return kids
+        parent = self.structure.parents[element]
+        if parent in self.rows:
+            self._spell_out(self.rows[parent])
+            return self._kids_of(element)
+        siblings = self._kids_of(parent)
+        if self.structure.roles[element] not in _TABLE_PARTS:  # which are ordered by their table
+            siblings.append(element)
+        self.busy.add(element)
+        kids = self.kids[element] = []
         return kids
 
-    def _attach(self, element: int) -> None:
-        """Attach an element to its parent, unless it is ordered by its table."""
-        kids, parents, roles = self.kids, self.structure.parents, self.structure.roles
-        kids[element] = []
-        while element != DOCUMENT:
-            parent = parents[element]
-            is_new = kids[parent] is None
-            if is_new:
-                kids[parent] = []
-            if roles[element] not in _TABLE_PARTS:
-                self._kids_to_extend(parent).append(element)
-            if not is_new:
-                return
-            element = parent
+    def _spell_out(self, run: RowRun) -> None:
+        """Record the children of the cells of a run."""
+        content = self.runs.pop(run)
+        for row, mcid in zip(run.rows, run.mcids, strict=True):
+            del self.rows[row]
+            for at, cell in enumerate(self.structure.cells[row], mcid):
+                self._kids_of(cell).append((content, at))
 
-    def _sort_elements(self) -> tuple[list[int], set[int]]:
-        """Return the elements of the tree but those of runs, in document order, and the leaves among
-        them: those of one sequence of a page, or none, and nothing else.
+    def _find_blocks(self) -> list[AlignedRows]:
+        """Return the blocks of rows with cells of the same types; those of few rows are spelled out."""
+        blocks: dict[tuple[str, ...], AlignedRows] = {}
+        for run in self.runs:
+            roles = tuple(self.structure.roles[run.rows.start + 1 : run.rows.start + run.rows.step])
+            blocks.setdefault(roles, AlignedRows(roles)).runs.append(run)
+        found = []
+        for block in blocks.values():
+            if block.cell_count >= LEAST_CELLS:
+                found.append(block)
+                continue
+            for run in block.runs:
+                self._spell_out(run)
+        return found
+
+    def _list_elements(self) -> list[int]:
+        """Return the elements of the tree but those of blocks, in document order.
 
         Rows and cells of a table are in the tree even if they are empty.
         """
         structure, kids = self.structure, self.kids
         roles, parents = structure.roles, structure.parents
-        described = self.described
-        self._group_runs(sorted(described))
         elements: list[int] = []
-        leaves: set[int] = set()
-        is_present = bytearray(len(kids))
+        is_present = bytearray(len(roles))
         element = 0
-        while element < len(kids):
-            if element in self.runs:
-                element = self.runs[element][1].rows.stop
+        while element < len(roles):
+            if element in self.rows:
+                element = self.rows[element].rows.stop
                 continue
-            if element in self.plain_rows:
-                self._spell_out(element)
-            role, own = roles[element], kids[element]
-            if own is not None or (role in _TABLE_PARTS and is_present[parents[element]]):
+            is_part = roles[element] in _TABLE_PARTS and is_present[parents[element]]
+            if element in kids or is_part:
                 is_present[element] = True
                 elements.append(element)
-                is_plain = element not in described and role not in _OTHERS
-                has_one = isinstance(own, tuple) and own[0].stream is None
-                if is_plain and (has_one or (role in _CELLS and not own)):
-                    leaves.add(element)
             element += 1
-        return elements, leaves
+        return elements
 
-    def _group_runs(self, described: Sequence[int]) -> None:
-        """Group the runs by the kinds of their cells, and keep those worth it."""
-        groups: dict[tuple[str, ...], RunGroup] = {}
-        for first, (content, run) in self.runs.items():
-            at = bisect_left(described, first)
-            if at == len(described) or described[at] >= run.rows.stop:
-                roles = tuple(self.structure.roles[first + 1 : first + run.rows.step])
-                groups.setdefault(roles, RunGroup(roles)).add(run, content.page)
-        self.groups = [
-            group
-            for group in groups.values()
-            if group.row_count + group.cell_count >= LEAST_ALIGNED
-        ]
-        kept = {run.rows.start for group in self.groups for run in group.runs}
-        self.runs = {first: found for first, found in self.runs.items() if first in kept}
-
-    def _spell_out_runs(self) -> None:
-        """Record the owners of the cells of runs that are not written as lines."""
-        for content in self.contents:
-            for run in content.runs:
-                if not run.is_aligned or self.runs.get(run.rows.start) != (content, run):
-                    run.spell_out(content.owners)
-
-    def _described(self) -> set[int]:
-        """Return the elements with entries of their own, except the attributes of cells."""
+    def _order_kids(self, element: int) -> Sequence[_Kid]:
+        """Return the children of an element in the order of the tree."""
         structure = self.structure
-        return {
-            *structure.langs,
-            *structure.alts,
-            *structure.actuals,
-            *structure.boxes,
-            *structure.markers,
-        }
-
-    def _find_shared(self) -> list[CellAttributes]:
-        """Return the attributes of cells that are objects: all but Headers that one cell has."""
-        shapes = self.structure.shapes.values()
-        if not self.structure.head_ids:
-            return sorted(set(shapes))
-        counts = Counter(shapes)
-        return sorted([each for each in counts if counts[each] > 1 or not each.headers])
-
-    def _refer_to(self, shape: CellAttributes) -> bytes:
-        number = self.shapes.get(shape)
-        return b"/A" + _write_shape(shape) if number is None else b"/A %d 0 R" % number
-
-    def _number(self, elements: Sequence[int], first: int) -> int:
-        """Number elements from `first` on, and return the next number."""
-        numbers = self.numbers
-        for number, element in enumerate(elements, first):
-            numbers[element] = number
-        return first + len(elements)
-
-    def _kids_of(self, element: int) -> Sequence[_Kid]:
-        structure = self.structure
-        kids = self.kids[element] or ()
-        own: Sequence[_Kid] = [kids] if isinstance(kids, tuple) and kids else kids
+        kids = self.kids.get(element, ())
         role = structure.roles[element]
         if role == "TR":
             return structure.cells[element]
         if role in TABLE_ORDER and element in structure.rows:
             return structure.rows[element]
         if role == "Table":
-            own = [*own, *structure.sections.get(element, ())]
-            return sorted(own, key=self._rank)
+            return sorted([*kids, *structure.sections.get(element, ())], key=self._rank)
         # Transparent groups are written after the rest of their page; elements are numbered in
         # document order.
-        if len(own) > 1 and all(map(_is_element, own)):
-            return sorted(own)  # type: ignore[type-var]
-        return own
+        if len(kids) > 1 and all(type(kid) is int for kid in kids):
+            return sorted(kids)  # type: ignore[type-var]
+        return kids
 
     def _rank(self, kid: _Kid) -> tuple[int, int]:
         assert isinstance(kid, int)
@@ -394,54 +293,26 @@ class StructureWriter:
 
     # --- objects ---------------------------------------------------------------------------------
 
-    def _leaf(self, element: int) -> bytes:
-        """Return an element with one marked-content sequence of a page, or none, and nothing else."""
-        structure, own = self.structure, self.kids[element]
-        role = structure.roles[element].encode("ascii")
-        parent = self.numbers[structure.parents[element]]
-        if isinstance(own, tuple):
-            content, mcid = own
-            return b"<</S/%b/P %d 0 R/Pg %d 0 R/K %d>>" % (
-                role,
-                parent,
-                self.pages[content.page],
-                mcid,
-            )
-        return b"<</S/%b/P %d 0 R>>" % (role, parent)
-
-    def _element(self, element: int) -> bytes:
-        structure, kids = self.structure, self._kids_of(element)
-        role = structure.roles[element]
+    def _write_element(self, element: int, root: int) -> bytes:
+        structure = self.structure
+        kids, role = self._order_kids(element), structure.roles[element]
         if role == "Link" and not any(type(kid) is ElementAnnotation for kid in kids):
             role = "Span"  # its destination is not in the file
-        parent = self.numbers[structure.parents[element]]
-        if element == DOCUMENT:
-            parent = self.root
-        page = self._page_of(kids)
-        return b"<</S/%b/P %d 0 R%b%b%b>>" % (
+        page = next((kid[0].page for kid in kids if type(kid) is tuple), 0)
+        written = [self._write_kid(kid, page) for kid in kids]
+        if len(written) > 1:
+            written = [b"[", b" ".join(written), b"]"]
+        return b"<</S/%b/P %d 0 R%b%b%b%b>>" % (
             role.encode("ascii"),
-            parent,
+            self.numbers[structure.parents[element]] if element else root,
             b"/Pg %d 0 R" % self.pages[page] if page else b"",
-            self._write_kids(kids, page),
-            b"".join(self._entries(element)),
+            b"/K " if written else b"",
+            b"".join(written),
+            self.entries.get(element, b""),
         )
 
-    def _page_of(self, kids: Sequence[_Kid]) -> int:
-        """Return the page of the first sequence, 0 for an element without one."""
-        for kid in kids:
-            if type(kid) is tuple:
-                return kid[0].page
-        return 0
-
-    def _write_kids(self, kids: Sequence[_Kid], page: int) -> bytes:
-        if not kids:
-            return b""
-        written = [self._write_kid(kid, page) for kid in kids]
-        if len(written) == 1:
-            return b"/K %b" % written[0]
-        return b"/K[%b]" % b" ".join(written)
-
     def _write_kid(self, kid: _Kid, page: int) -> bytes:
+        """Return a child of an element whose own page is `page`."""
         if isinstance(kid, int):
             return b"%d 0 R" % self.numbers[kid]
         if isinstance(kid, ElementAnnotation):
@@ -455,113 +326,98 @@ class StructureWriter:
             return b"<</Type/MCR/Pg %d 0 R/MCID %d>>" % (self.pages[content.page], number)
         return b"%d" % number
 
-    def _entries(self, element: int) -> Iterator[bytes]:
-        structure = self.structure
-        if structure.roles[element] == "Note":
-            yield b"/ID" + _id_of_note(element)
-        elif (head_id := structure.head_ids.get(element)) is not None:
-            yield b"/ID" + _write_id(head_id)
-        if (lang := structure.langs.get(element)) is not None:
-            yield b"/Lang" + write_text(lang)
-        if (alt := structure.alts.get(element)) is not None:
-            yield b"/Alt" + write_text(alt)
-        if (actual := structure.actuals.get(element)) is not None:
-            yield b"/ActualText" + write_text(actual)
-        if (shape := structure.shapes.get(element)) is not None:
-            yield self._refer_to(shape)
-        if (box := structure.boxes.get(element)) is not None:
-            is_list = element in structure.print_fields
-            yield b"/A%b<</O/Layout/BBox[%b]>>" % (
-                b"[" * is_list,
-                b" ".join(map(write_number, box)),
-            )
-        if (printed := structure.print_fields.get(element)) is not None:
-            state = b"/checked/" + printed.state.encode("ascii") if printed.state else b""
-            yield b"<</O/PrintField/Role/%b%b>>]" % (printed.role.encode("ascii"), state)
-        if (marker := structure.markers.get(element)) is not None:
-            yield b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
+    def _find_shared(self) -> list[CellAttributes]:
+        """Return the attributes of cells that are objects: all but Headers that one cell has."""
+        counts = Counter(self.structure.shapes.values())
+        return sorted([each for each in counts if counts[each] > 1 or not each.headers])
 
-    # --- the parent tree ---------------------------------------------------------------------------
+    def _describe(self, shapes: Mapping[CellAttributes, int]) -> None:
+        """Write the entries of elements; `shapes` are the numbers of attributes that are objects."""
+        structure, entries = self.structure, defaultdict[int, bytes](bytes)
+        for element, head_id in structure.head_ids.items():
+            entries[element] += b"/ID" + _write_id(head_id)
+        texts = {
+            b"/Lang": structure.langs,
+            b"/Alt": structure.alts,
+            b"/ActualText": structure.actuals,
+        }
+        for name, described in texts.items():
+            for element, text in described.items():
+                entries[element] += name + write_text(text)
+        for element, shape in structure.shapes.items():
+            number = shapes.get(shape)
+            shared = _write_shape(shape) if number is None else b" %d 0 R" % number
+            entries[element] += b"/A" + shared
+        for element, box in structure.boxes.items():
+            layout = b"<</O/Layout/BBox[%b]>>" % b" ".join(map(write_number, box))
+            printed = structure.print_fields.get(element)
+            entries[element] += b"/A" + (layout if printed is None else _add_print(layout, printed))
+        for element, marker in structure.markers.items():
+            entries[element] += b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
+        self.entries = entries
+        self.busy.update(entries)
 
-    def _parent_array(self, content: MarkedContent) -> bytes:
-        """Return the elements of the sequences of a content stream, by MCID."""
-        numbers = self.numbers
-        return b"[%b]" % b" ".join(
-            [b"null" if owner is None else b"%d 0 R" % numbers[owner] for owner in content.owners]
-        )
+    # --- the parent tree and IDs -----------------------------------------------------------------
 
-    def _parent_rows(self, digits: int) -> AlignedObjects:
-        """Return the same of all content streams in aligned lines, with `digits` in each number."""
-        lines = ParentLines(self.numbers, self.groups, digits)
-        arrays = [
-            lines.write(
-                content.owners,
-                [run for run in content.runs if self.runs.get(run.rows.start) == (content, run)],
-            )
-            for content in self.contents
-        ]
-        return _align(lines.columns, arrays)
-
-    def _parent_tree(self, arrays: int) -> bytes:
+    def _write_parent_tree(self, arrays: int) -> bytes:
         """Return the number tree from content streams, whose arrays start at an object number, and
-        links to elements.
+        annotations to elements.
         """
-        entries = [
-            b"%d %d 0 R" % (content.key, arrays + at) for at, content in enumerate(self.contents)
-        ]
-        base = len(self.contents)
+        entries = [b"%d %d 0 R" % (each.key, arrays + each.key) for each in self.contents]
         entries += [
-            b"%d %d 0 R" % (base + at, self.numbers[link.element])
-            for at, link in enumerate(self.links)
+            b"%d %d 0 R" % (key, self.numbers[annotation.element])
+            for key, annotation in enumerate(self.annotations, len(self.contents))
         ]
         return b"<</Nums[%b]>>" % b" ".join(entries)
 
     def _find_ids(self, elements: Sequence[int]) -> list[tuple[bytes, int]]:
         """Return the IDs among elements, sorted: of notes (ISO 14289-1, 7.9) and of head cells."""
-        roles, head_ids = self.structure.roles, self.structure.head_ids
-        ids = [(_id_of_note(each), each) for each in elements if roles[each] == "Note"]
-        if head_ids:
-            heads = [each for each in elements if each in head_ids]
-            ids = sorted([*ids, *[(_write_id(head_ids[each]), each) for each in heads]])
-        return ids
+        structure = self.structure
+        ids = {
+            element: f"note{element:07d}"
+            for element in elements
+            if structure.roles[element] == "Note"
+        }
+        for element, name in ids.items():
+            self.entries[element] = b"/ID" + _write_id(name) + self.entries.get(element, b"")
+        ids.update(structure.head_ids)
+        return sorted(
+            (_write_id(name), element) for element, name in ids.items() if self.numbers[element]
+        )
 
-    def _id_tree(self, ids: Sequence[tuple[bytes, int]], leaf: int) -> Iterator[bytes]:
+    def _write_id_tree(self, ids: Sequence[tuple[bytes, int]], leaf: int) -> Iterator[bytes]:
         """Write the name tree of IDs: its root, then its leaf with the object number `leaf`."""
         names = [b"%b %d 0 R" % (written, self.numbers[element]) for written, element in ids]
         ends = b"%b %b" % (ids[0][0], ids[-1][0])
         yield b"<</Kids[%d 0 R]>>" % leaf
         yield b"<</Limits[%b]/Names[%b]>>" % (ends, b" ".join(names))
 
-    def _additions(self, root: int, tree: int) -> dict[int, bytes]:
-        """Return the entries of the root, of the pages and of the links (14.7.2, 14.7.4.4)."""
+    def _find_additions(self, root: int, tree: int) -> dict[int, bytes]:
+        """Return the entries of the root, of the pages and of annotations (14.7.2, 14.7.4.4)."""
         count = len(self.contents)
         additions = {
             root: b"/K %d 0 R /ParentTree %d 0 R /ParentTreeNextKey %d"
-            % (self.numbers[DOCUMENT], tree, count + len(self.links))
+            % (self.numbers[DOCUMENT], tree, count + len(self.annotations))
         }
         for content in self.contents:
             if content.stream is None:
-                key = b"/StructParents %d /Tabs /S" % content.key
-                additions[self.pages[content.page]] = key
-        for at, link in enumerate(self.links):
-            additions[self.annotations[link]] = b"/StructParent %d" % (count + at)
+                entry = b"/StructParents %d /Tabs /S" % content.key
+                additions[self.pages[content.page]] = entry
+        for key, number in enumerate(self.annotations.values(), count):
+            additions[number] = b"/StructParent %d" % key
         return additions
 
 
-def _is_element(kid: object) -> bool:
-    """Return whether a child of an element is another one."""
-    return type(kid) is int
+def _write_array(numbers: Sequence[int]) -> bytes:
+    """Return an array of references to objects, 0 for null."""
+    return b"[%b]" % b" ".join([b"%d 0 R" % number if number else b"null" for number in numbers])
 
 
-def _align(columns: int, objects: Sequence[bytes]) -> AlignedObjects:
-    """Return objects in lines of some columns, each after a zero byte."""
-    lengths = [len(each) // (columns + 1) * columns for each in objects]
-    return AlignedObjects(columns, lengths, b"".join(objects))
-
-
-def _id_of_note(note: int) -> bytes:
-    """Return the ID of a note, unique and sorted in document order."""
-    return _write_id(f"note{note:07d}")
+def _add_print(layout: bytes, printed: PrintField) -> bytes:
+    """Return a list of attributes with those of a field that is filled by hand."""
+    state = b"/checked/" + printed.state.encode("ascii") if printed.state else b""
+    role = printed.role.encode("ascii")
+    return b"[%b<</O/PrintField/Role/%b%b>>]" % (layout, role, state)
 
 
 def _write_id(name: str) -> bytes:

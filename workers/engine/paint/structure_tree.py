@@ -8,10 +8,8 @@ from typing import Any
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.layout.table_headers import add_headers
-from workers.engine.paint.kept_trees import write_kept_tree
 from workers.engine.paint.objects import refer_to_page
 from workers.engine.paint.structure_objects import (
-    LEAST_ALIGNED,
     ElementAnnotation,
     MarkedContent,
     StructureWriter,
@@ -72,18 +70,10 @@ class StructureTree:
             first_link + each.annotation if each.is_link else next(others)
             for each in self._annotations
         ]
-        objects = [*known, *annotations]
-        described = self.structure, self._contents, self._annotations
-        if len(self.structure.roles) >= LEAST_ALIGNED:
-            return StructureWriter(*described, objects).write(first, root)
-        for content in self._contents:
-            for run in content.runs:
-                run.spell_out(content.owners)
-        return write_kept_tree(
-            *described,
-            [first, root, *objects],
-            lambda: StructureWriter(*described, objects).write(first, root),
+        writer = StructureWriter(
+            self.structure, self._contents, self._annotations, [*known, *annotations]
         )
+        return writer.write(first, root)
 
     @property
     def _page_count(self) -> int:

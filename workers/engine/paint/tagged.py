@@ -23,8 +23,7 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_objects import LEAST_ALIGNED, MarkedContent
-from workers.engine.paint.structure_runs import ALIGNED_MCIDS, RowRun
+from workers.engine.paint.structure_objects import MCID_STEP, MarkedContent
 from workers.engine.paint.structure_tree import StructureTree
 
 # Items without an owner, or with several.
@@ -89,62 +88,34 @@ class TaggedStreamWriter(ContentStreamWriter):
             super().write_rows(item)
             return
         rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
-        whole = self._find_whole_rows(rows, item.columns)
-        before = self._begin_rows(rows) if whole is None else self._begin_whole_rows(whole)
+        before, rest = self._begin_cells(rows), b""
         self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
-        rest = b""
         if "" in item.texts:
             before, rest = _move_to_texts(before, item.texts)
         self._write_texts(item, before)
         self._out.append(rest)
 
-    def _find_whole_rows(self, rows: Sequence[Sequence[int]], columns: int) -> range | None:
-        """Return the elements of rows that follow each other and are drawn at once, else None."""
-        first = rows[0][0] - 1
-        cells = self._structure.cells.get(first)
-        found = range(first, first + len(rows) * (columns + 1), columns + 1)
-        is_whole = cells is rows[0] and [row[0] - 1 for row in rows] == [*found]
-        return found if is_whole else None
+    def _begin_cells(self, rows: Sequence[Sequence[int]]) -> Sequence[bytes]:
+        """Number the cells of rows of one template, and return the operators in front of each.
 
-    def _begin_whole_rows(self, rows: range) -> Sequence[bytes]:
-        """Number elements like `_begin_rows`, for rows that follow each other.
-
-        Their elements are recorded as a run, and not as owners.
+        Those of the first are written: it may need another object.
         """
         owners, roles = self._content.owners, self._structure.roles
-        columns = step = rows.step - 1
-        if len(roles) >= LEAST_ALIGNED and 2 * columns >= ALIGNED_MCIDS:
-            owners += (None,) * (-len(owners) % ALIGNED_MCIDS)
-            step += -columns % ALIGNED_MCIDS
-        run = RowRun(len(owners), step, rows)
-        kinds = tuple(roles[rows.start + 1 : rows.start + rows.step])
+        columns = stride = len(rows[0])
+        if 2 * columns >= MCID_STEP and self._structure.cells.get(rows[0][0] - 1) is rows[0]:
+            stride += -columns % MCID_STEP
+            owners += [None] * (-len(owners) % MCID_STEP)
+        mcids = range(len(owners), len(owners) + len(rows) * stride, stride)
+        kinds = tuple([roles[cell] for cell in rows[0]])
         if self._is_inside:
-            self._out.append(_NEXT_SEQUENCES[kinds[0]] % run.mcid)
+            self._out.append(_NEXT_SEQUENCES[kinds[0]] % mcids.start)
         else:
-            self._switch(rows.start + 1, is_text=True)
-        owners[run.mcid :] = (None,) * (run.end - run.mcid)
-        self._content.runs.append(run)
-        self._current = rows.stop - 1
-        return _write_nexts(kinds, run.mcids)
-
-    def _begin_rows(self, rows: Sequence[Sequence[int]]) -> Sequence[bytes]:
-        """Number the elements of rows, and return the operator in front of each.
-
-        That of the first is written: it may need another object.
-        """
-        owners, roles = self._content.owners, self._structure.roles
-        elements, number = [*chain.from_iterable(rows)], len(owners)
-        before = [
-            _NEXT_SEQUENCES[roles[element]] % mcid for mcid, element in enumerate(elements, number)
-        ]
-        if self._is_inside:
-            self._out.append(before[0])
-        else:
-            self._switch(elements[0], is_text=True)
-        before[0] = b""
-        owners[number:] = elements
-        self._current = elements[-1]
-        return before
+            self._switch(rows[0][0], is_text=True)
+            del owners[mcids.start :]
+        nothing = (None,) * (stride - columns)
+        owners += chain.from_iterable(chain.from_iterable((row, nothing) for row in rows))
+        self._current = rows[-1][-1]
+        return _write_nexts(kinds, mcids)
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:
         """End the open sequence and start that of an owner, None for an artifact."""
@@ -239,12 +210,13 @@ _NEXT_SEQUENCES: Final = _NextSequences()
 
 @lru_cache(maxsize=16)
 def _write_nexts(roles: Sequence[str], mcids: range) -> Sequence[bytes]:
-    """Return the operators that end a sequence and begin one of a role, for each cell of rows that
-    begin at `mcids`; that of the first cell is written by itself.
+    """Return the operators that end a sequence and begin one, for the cells of rows of these roles.
+
+    `mcids` are those of the first cells. The operators of the first one are written by themselves.
     """
     written = [b""] * (len(mcids) * len(roles))
     for at, role in enumerate(roles):
         form = _NEXT_SEQUENCES[role]
-        written[at :: len(roles)] = [form % (number + at) for number in mcids]
+        written[at :: len(roles)] = [form % (mcid + at) for mcid in mcids]
     written[0] = b""
     return tuple(written)
