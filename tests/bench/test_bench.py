@@ -12,7 +12,7 @@ import pytest
 from tests.bench import einvoices, feeding, parts, table, tag_costs, text_costs
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 from tests.bench.results import merge_sections, read_sections
-from workers.engine.syntax.vocabulary.charts import CHART_TYPES
+from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 
 ENGINE = Path(__file__).with_name("engine.py")
 SCRIPTS = Path(__file__).with_name("scripts.py")
@@ -51,7 +51,7 @@ def test_bench_measures_every_part():
     names = [name for name, _, _, _ in collect_limits("\n".join(parts.measure(repeats=1)))]
     assert names[: len(parts.PARTS)] == [part.name for part in parts.PARTS]
     types = {part.markup.partition('type="')[2].partition('"')[0] for part in parts.PARTS}
-    assert types >= set(CHART_TYPES)
+    assert types >= set(CHART_KINDS)
     assert len(names) == len(parts.PARTS) + 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bench.charts import COMPARISONS, PICTURES, Comparison, draw_ours, write_theirs
-from workers.engine.syntax.vocabulary.charts import CHART_TYPES
+from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 
 PAGE = (PICTURES.parent / "charts.md").read_text(encoding="utf-8")
 MAX_BYTES = 40_000
@@ -22,4 +22,4 @@ def test_each_chart_is_drawn_and_on_the_page(comparison: Comparison):
 
 def test_every_type_of_chart_is_compared():
     drawn = {one.ours.partition('type="')[2].partition('"')[0] for one in COMPARISONS}
-    assert drawn == set(CHART_TYPES)
+    assert drawn == set(CHART_KINDS)

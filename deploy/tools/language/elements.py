@@ -157,7 +157,7 @@ def _taken_groups(spec: ElementSpec) -> Iterator[str]:
 
 def is_shared(attribute: AttributeSpec) -> bool:
     """Return whether an attribute is described by a group; in a style it takes no expressions."""
-    return replace(attribute, is_fixed=False) == SHARED.get(attribute.name)
+    return replace(attribute, is_fixed=False, types=(), needed_by=()) == SHARED.get(attribute.name)
 
 
 # --- examples -------------------------------------------------------------------------------------------

@@ -7,20 +7,18 @@ from typing import Any, Final
 
 from workers.engine.colors import NAMED_COLORS
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.syntax.chart_checks import check_charts
+from workers.engine.syntax.element_checks import check_elements
 from workers.engine.syntax.font_families import (
     FONT_FAMILIES,
     FURTHER_FAMILIES,
     GENERIC_FAMILIES,
     OTHER_FAMILIES,
 )
-from workers.engine.syntax.form_checks import check_forms
 from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, SyntaxTree, Text
 from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
 from workers.engine.syntax.part_expansion import expand_parts
 from workers.engine.syntax.profile_checks import check_profile, is_strict
-from workers.engine.syntax.security_checks import check_security
 from workers.engine.syntax.suggestions import suggest_element, suggest_name
 from workers.engine.syntax.values import BorderValue, ColorName
 from workers.engine.syntax.vocabulary import (
@@ -102,10 +100,8 @@ class _DocumentChecker:
         self._check_style_chains()
         check_pages(self._root, self._findings)
         check_profile(self._root, self._findings)
-        check_security(self._root, self._findings)
         check_numbers(self._root, self._findings)
-        check_charts(self._root, self._findings)
-        check_forms(self._root, self._findings)
+        check_elements(self._root, self._findings)
 
     # --- elements -----------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from typing import Final
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
 from workers.engine.ports import ConformanceProfiles, RenderOptions, Security, SignatureRequest
+from workers.engine.syntax.element_checks import SIGNING
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.security_checks import SIGNING
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, Scope
 from workers.engine.tree.compiler.builders import Nodes, sequence

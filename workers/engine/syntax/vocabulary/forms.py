@@ -19,10 +19,10 @@ from workers.engine.syntax.vocabulary.specs import (
     attribute,
     element,
     fixed,
+    of_types,
     required,
 )
 
-INPUT_TYPES: Final = ("text", "checkbox", "radio")
 MAX_LENGTH: Final = 10_000
 
 _NAME: Final = required("name", FIELD_NAME, "Name of the field, unique in the document.")
@@ -58,14 +58,14 @@ _ALIGN: Final = only("text-align")
 FORM_ELEMENTS: Final = (
     element(
         "input", "A form field: a line of text, a checkbox, or a radio button. Radio buttons of one name are a group, of which one is checked.", ContentModel.EMPTY,
-        *fixed(attribute("type", v.choice(*INPUT_TYPES), "Type of field.", "text")),
+        *fixed(attribute("type", v.choice("text", "checkbox", "radio"), "Type of field.", "text")),
         required("name", FIELD_NAME, "Name of the field, unique in the document; radio buttons of a group share it."),
         _LABEL,
         attribute("value", v.TEXT, "Text in the field; for a checkbox and a radio button the value while it is checked, which is yes unless given for a checkbox, and required for a radio button."),
-        attribute("checked", v.BOOLEAN, "Whether a checkbox or radio button is checked.", "false"),
-        _REQUIRED, _READONLY, _INTERACTIVE, _MAX_LENGTH,
-        attribute("comb", v.count(1, 100), "Number of equal cells with one character each, such as 22 for an IBAN; no more characters are accepted."),
-        COMMON, _ALIGN, _BOX,
+        *of_types(("checkbox", "radio"), attribute("checked", v.BOOLEAN, "Whether a checkbox or radio button is checked.", "false")),
+        _REQUIRED, _READONLY, _INTERACTIVE,
+        of_types(("text",), _MAX_LENGTH, attribute("comb", v.count(1, 100), "Number of equal cells with one character each, such as 22 for an IBAN; no more characters are accepted.")),
+        COMMON, of_types(("text",), *_ALIGN), _BOX,
     ),
     element(
         "textarea", "A form field of several lines of text.", ContentModel.EMPTY,

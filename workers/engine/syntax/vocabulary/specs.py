@@ -103,7 +103,8 @@ class AttributeSpec:
 
     `default` is as an author would write it. An expression attribute holds an expression without
     braces; a fixed one is parsed before data are available and must not contain `{{ }}`; all others
-    may contain `{{ }}` and are parsed after evaluation.
+    may contain `{{ }}` and are parsed after evaluation. Of an element with a `type`, `types` are those
+    that it has an effect on, all if there are none, and `needed_by` those that need it.
     """
 
     name: str
@@ -115,6 +116,8 @@ class AttributeSpec:
     is_required: bool = False
     is_expression: bool = False
     is_fixed: bool = False
+    types: tuple[str, ...] = ()
+    needed_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,16 @@ def required(name: str, kind: ValueType[Any], doc: str) -> AttributeSpec:
 def expression(name: str, doc: str, *, is_required: bool = False) -> AttributeSpec:
     """Declare an attribute that holds an expression without braces."""
     return AttributeSpec(name, v.EXPRESSION, doc, is_required=is_required, is_expression=True)
+
+
+def of_types(
+    types: Iterable[str], *specs: AttributeSpec, are_needed: bool = False
+) -> tuple[AttributeSpec, ...]:
+    """Return attributes as those of some types of their element alone."""
+    names = tuple(types)
+    return tuple(
+        replace(spec, types=names, needed_by=names if are_needed else ()) for spec in specs
+    )
 
 
 def fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:

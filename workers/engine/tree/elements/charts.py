@@ -12,6 +12,7 @@ from babel import numbers as babel_numbers
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary.charts import CHART_KINDS
 from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.compiler.attributes import CompiledAttribute
@@ -32,7 +33,6 @@ from workers.engine.tree.nodes import Chart, describe_loops
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _SIDEWAYS: Final = frozenset({"bar"})  # the value axis is the lower edge
-_ROUND: Final = frozenset({"pie", "donut"})  # values are shares of a whole
 _BELOW: Final = "below zero"
 _VALUE: Final = "value"  # the name that filters of an axis are applied to
 _STEPPED: Final = frozenset({"number", "percent", "currency"})
@@ -160,7 +160,7 @@ class _Records:
     def __init__(self, element: Element, context: CompileContext) -> None:
         self._element, self._place = element, element.location
         self._outer = context
-        self._is_round = element.attributes.get("type") in _ROUND
+        self._is_round = _is_round(element)
         self.loop: CompiledLoop = compile_loop(element, context, "data")
         clause = self.loop.clause
         self._names = [name for name in (clause.key, clause.name, "loop") if name]
@@ -295,6 +295,11 @@ class _Axes(NamedTuple):
     categories: _Axis
 
 
+def _is_round(element: Element) -> bool:
+    kind = CHART_KINDS.get(element.attributes.get("type", ""))
+    return kind is not None and kind.is_round
+
+
 def _compile_axes(element: Element, context: CompileContext, *, is_sideways: bool) -> _Axes:
     values: Element | None = None
     categories: Element | None = None
@@ -304,7 +309,7 @@ def _compile_axes(element: Element, context: CompileContext, *, is_sideways: boo
         else:
             categories = categories or child
     is_share = element.attributes.get("stack") == "share"
-    bare = "percent" if is_share or element.attributes.get("type") in _ROUND else None
+    bare = "percent" if is_share or _is_round(element) else None
     return _Axes(_Axis(values, context, bare=bare), _Axis(categories, context, is_grouped=False))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from workers.engine.ports import SignatureRequest
+from workers.engine.syntax.element_checks import SIGNING
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.security_checks import SIGNING
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.context import CompileContext
 
