@@ -12,16 +12,12 @@ from enum import StrEnum
 from typing import Final
 
 from workers.engine.syntax.examples import read_examples
+from workers.engine.syntax.lexer import ATTRIBUTE, TokenKind, read_tokens
 from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec, ContentModel, ElementSpec
 from workers.engine.tree.expressions.filters import FILTERS
 
-_TOKEN: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<(?:[^<>\"']|\"[^\"]*(?:\"|\Z)|'[^']*(?:'|\Z))*>?",
-    re.DOTALL,
-)
 _NAME: Final = re.compile(r"[\w.-]*\Z")
 _WORD: Final = re.compile(r"[\w.-]+")
-_ATTRIBUTE: Final = re.compile(r"([\w.-]+)\s*=\s*(\"[^\"]*(?:\"|\Z)|'[^']*(?:'|\Z))")
 _FILTER: Final = re.compile(r"\|\s*([\w-]*)\Z")
 _MAX_DOC: Final = 600
 
@@ -84,7 +80,7 @@ def complete(text: str, offset: int) -> list[Completion]:
     if open_value is not None:
         attribute, value = open_value
         return _values(spec.attributes.get(attribute), value)
-    written = {found[1] for found in _ATTRIBUTE.finditer(context.tag)}
+    written = {found[1] for found in ATTRIBUTE.finditer(context.tag)}
     typed = _NAME.search(before)
     return _attributes(spec, written, typed[0] if typed else "")
 
@@ -113,19 +109,17 @@ def hover(text: str, offset: int) -> Hover | None:
 
 def _find_context(before: str) -> _CursorContext:
     open_: list[str] = []
-    for token in _TOKEN.finditer(before):
-        written = token[0]
-        if written.startswith(("<!", "<?")):
+    for token in read_tokens(before):
+        if not token.text.startswith("<") or token.text.startswith(("<!", "<?")):
             continue
-        is_whole = written.endswith(">") and _open_value(written[:-1]) is None
-        if token.end() == len(before) and not is_whole:
-            return _CursorContext(tuple(open_), written, token.start())
-        name = _first_word(written.lstrip("</"))
-        if written.startswith("</"):
-            while open_ and open_.pop() != name:
+        is_whole = token.text.endswith(">") and _open_value(token.text[:-1]) is None
+        if token.end == len(before) and not is_whole:
+            return _CursorContext(tuple(open_), token.text, token.start)
+        if token.kind is TokenKind.END:
+            while open_ and open_.pop() != token.name:
                 pass
-        elif not written.endswith("/>"):
-            open_.append(name)
+        elif token.kind is TokenKind.START:
+            open_.append(token.name)
     return _CursorContext(tuple(open_), "", len(before))
 
 
@@ -142,7 +136,7 @@ def _in_expression(before: str, context: _CursorContext) -> bool:
 
 def _open_value(tag: str) -> tuple[str, str] | None:
     """Return the attribute whose value is unterminated at the end of a tag, and the value so far."""
-    values = list(_ATTRIBUTE.finditer(tag))
+    values = list(ATTRIBUTE.finditer(tag))
     last = values[-1] if values else None
     if last is None or last.end() != len(tag):
         return None

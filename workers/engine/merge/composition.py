@@ -17,8 +17,9 @@ from workers.engine.diagnostics import (
     Severity,
     SourceLocation,
 )
-from workers.engine.merge.overlay import key_of, overlay_document
+from workers.engine.merge.overlay import overlay_document
 from workers.engine.syntax.checks import shorten_text
+from workers.engine.syntax.keys import key_of
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.values import TEMPLATE_REFERENCE

@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.checks import font_key, message_key, shorten_text
+from workers.engine.syntax.checks import shorten_text
+from workers.engine.syntax.keys import Key, key_of
 from workers.engine.syntax.nodes import Element
 
 # Elements whose attributes are merged; those of the payload override those of the template.
 _SETTINGS: Final = frozenset({"security"})
-_SINGLE: Final = frozenset({"einvoice"})  # replaced as a whole, matched by their tag
-# Elements that are replaced as a whole, matched by their name; `flow` and `page` have default names.
-_IMPLIED_NAMES: Final = {"flow": "body", "page": "default"}
-_NAMED: Final = frozenset(
-    {"field", "dataset", "let", "style", "color", "flow", "page", "attachment", "part"}
-)
 # Elements whose children are overlaid.
 _SECTIONS: Final = frozenset({"data", "messages"})
-
-Key = tuple[str, str, str]
 
 
 def overlay_document(template: Element, payload: Element, findings: Findings) -> Element:
@@ -70,25 +63,6 @@ def _replace(present: Element, child: Element, findings: Findings) -> Element:
             child.tag, present.attributes | child.attributes, child.location, child.children
         )
     return child
-
-
-def key_of(element: Element) -> Key | None:
-    """Return the key by which an element is replaced, None if it is appended."""
-    tag, attributes = element.tag, element.attributes
-    if tag == "data" or tag in _SETTINGS or tag in _SINGLE:
-        return tag, "", ""
-    if tag == "messages":
-        return tag, "", attributes.get("lang", "").lower()
-    if tag == "message":
-        return message_key(attributes)
-    if tag == "style" and "element" in attributes:
-        return tag, "element", attributes["element"]
-    if tag == "font":
-        return tag, *font_key(attributes)
-    if tag in _NAMED:
-        name = attributes.get("name", _IMPLIED_NAMES.get(tag))
-        return None if name is None else (tag, attributes.get("on", "all"), name)
-    return None
 
 
 def _describe_part(element: Element) -> str:

@@ -14,6 +14,7 @@ from workers.engine.syntax.font_families import (
     GENERIC_FAMILIES,
     OTHER_FAMILIES,
 )
+from workers.engine.syntax.keys import Key, key_of
 from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, SyntaxTree, Text
 from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
@@ -34,7 +35,6 @@ MAX_SHOWN: Final = 40  # characters of a quoted text in a message
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _WITH_ALT: Final = frozenset({"img", "barcode"})
 _ANYTHING: Final = frozenset({"part", "use"})  # their content depends on where they are used
-_WEIGHTS: Final = {"normal": "400", "bold": "700"}
 _WITH_VALUE: Final = frozenset({"markdown", "attachment"})
 
 
@@ -96,7 +96,6 @@ class _DocumentChecker:
     def check(self) -> None:
         self._check_element(self._root, ELEMENTS["document"])
         self._check_keys()
-        self._check_messages()
         self._check_style_chains()
         check_pages(self._root, self._findings)
         check_profile(self._root, self._findings)
@@ -390,93 +389,43 @@ class _DocumentChecker:
     # --- keys ---------------------------------------------------------------------------------------
 
     def _check_keys(self) -> None:
-        """Report each declaration whose key is already taken."""
-        seen: dict[tuple[str, str], SourceLocation] = {}
-        for part in self._keyed_elements():
-            key = _key_of(part)
-            if key is None:
-                continue
-            first = seen.setdefault(key, part.location)
-            if first is not part.location:
+        """Report each declaration whose key is already taken, of messages in their language."""
+        data = [child for each in self._root.elements("data") for child in each.elements()]
+        self._check_unique([*self._root.elements(), *data])
+        for messages in self._root.elements("messages"):
+            self._check_unique(messages.elements("message"))
+
+    def _check_unique(self, parts: Iterable[Element]) -> None:
+        seen: dict[Key, SourceLocation] = {}
+        for part in parts:
+            key = _unique_key_of(part)
+            first = part.location if key is None else seen.setdefault(key, part.location)
+            if key is not None and first is not part.location:
                 self._findings.error(
                     "duplicate-key",
                     f"{_describe_part(part, key)} is declared twice, first in line {first.span.line_start}",
                     part.location,
                 )
 
-    def _keyed_elements(self) -> Iterator[Element]:
-        yield from self._root.elements()
-        for data in self._root.elements("data"):
-            yield from data.elements()
 
-    def _check_messages(self) -> None:
-        """Report each message form that its language already has."""
-        for messages in self._root.elements("messages"):
-            seen: dict[tuple[str, str, str], SourceLocation] = {}
-            for message in messages.elements("message"):
-                first = seen.setdefault(message_key(message.attributes), message.location)
-                if first is not message.location:
-                    self._findings.error(
-                        "duplicate-key",
-                        f'`message` "{shorten_text(message.attributes.get("key", ""))}" is declared twice, '
-                        f"first in line {first.span.line_start}",
-                        message.location,
-                    )
-
-
-def message_key(attributes: Mapping[str, str]) -> tuple[str, str, str]:
-    """Return the key of a `message` within its language: its tag, its plural form and its name."""
-    forms = (f"{name} {attributes[name]}" for name in ("plural", "ordinal") if name in attributes)
-    return "message", ", ".join(forms), attributes.get("key", "")
-
-
-def _key_of(element: Element) -> tuple[str, str] | None:
+def _unique_key_of(element: Element) -> Key | None:
     """Return the key that must be unique among declarations, None for elements without one."""
     match element.tag:
-        case "flow":
-            return "flow", element.attributes.get("name", "body")
-        case "page":
-            on = element.attributes.get("on", "all")
-            return f"page on {on}", element.attributes.get("name", "default")
-        case "security" | "data":
-            return element.tag, ""
-        case "messages":
-            return element.tag, element.attributes.get("lang", "").lower()
+        case "einvoice":
+            return None  # each may have an `if`
         case "json" | "sample":
             # That of a payload is merged into that of its template, and that into those it extends.
             location = element.location
-            return f"{element.tag} {location.origin} {location.linkage}", ""
-        case "style" if "element" in element.attributes:
-            return "style element", element.attributes["element"]
-        case "font":
-            return font_key(element.attributes)
-        case "field" | "dataset" | "let" | "style" | "color" | "attachment" | "part" if (
-            "name" in element.attributes
-        ):
-            # Fields, datasets and computed values share one namespace.
-            space = "value" if element.tag in ("field", "dataset", "let") else element.tag
-            return space, element.attributes["name"]
+            return element.tag, f"{location.origin} {location.linkage}", ""
+        case "field" | "dataset" | "let":  # which share one namespace
+            key = key_of(element)
+            return key and ("value", *key[1:])
         case _:
-            return None
+            return key_of(element)
 
 
-def font_key(attributes: Mapping[str, str]) -> tuple[str, str]:
-    """Return the key of a `font`: its weight, style and width, and its family, each normalised.
-
-    A font that declares none of the three is identified by its `src` and `index` instead.
-    """
-    weights = attributes.get("font-weight", "").split()
-    uses = [
-        " ".join(_WEIGHTS.get(word, word) for word in weights),
-        *(attributes.get(name, "").strip() for name in ("font-style", "font-stretch")),
-    ]
-    if not any(uses):
-        uses = [attributes.get(name, "").strip() for name in ("src", "index")]
-    return f"font {','.join(uses)}", attributes.get("family", "").strip().casefold()
-
-
-def _describe_part(part: Element, key: tuple[str, str]) -> str:
-    return f'`{part.tag}` "{shorten_text(key[1])}"' if key[1] else f"`{part.tag}`"
+def _describe_part(part: Element, key: Key) -> str:
+    return f'`{part.tag}` "{shorten_text(key[2])}"' if key[2] else f"`{part.tag}`"
 
 
 def _declared_names(elements: Iterable[Element]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from workers.engine.diagnostics import Diagnostic, Severity
+from workers.engine.syntax.lexer import ATTRIBUTE, TokenKind, read_tokens
 from workers.engine.syntax.nodes import JSON_TAGS, CDataText, Element, Text
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.vocabulary import BLOCKS, ELEMENTS, INLINE, ContentModel
@@ -25,13 +26,6 @@ _INDENT: Final = "  "
 _CONTINUATION: Final = "    "
 _BOM: Final = "\ufeff"
 _SPACE: Final = " \t\r\n"
-# Every token of a well-formed text without a document type (XML 1.0, 2.4 to 2.8).
-_TOKEN: Final = re.compile(
-    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|</[^>]*>|<(?:[^>\"']|\"[^\"]*\"|'[^']*')*>|[^<]+",
-    re.DOTALL,
-)
-_ATTRIBUTE: Final = re.compile(r"([^\s=\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
-_TAG_NAME: Final = re.compile(r"</?([^\s/>]+)")
 _WHITE_SPACE_RULE: Final = re.compile(r"white-space\s*=")
 # Elements with preformatted text; they are allowed within text and among blocks.
 _PREFORMATTED: Final = ("pre", "markdown")
@@ -137,30 +131,20 @@ def _read(text: str) -> _SourceNode:
     """Return the nodes of a well-formed text, as the children of a root without a tag."""
     root = _SourceNode(0, len(text), inner_end=len(text))
     open_ = [root]
-    for token in _TOKEN.finditer(text):
-        start, end, written = token.start(), token.end(), token[0]
-        if written.startswith("</"):
+    for token in read_tokens(text):
+        if token.kind is TokenKind.END:
             closed = open_.pop()
-            closed.inner_end, closed.end = start, end
+            closed.inner_end, closed.end = token.start, token.end
             continue
-        node = _SourceNode(start, end)
+        node = _SourceNode(token.start, token.end, token.name)
         open_[-1].children.append(node)
-        if written.startswith(("<!--", "<?")):
-            node.is_comment = True
-        elif written.startswith("<") and not written.startswith("<!"):
-            node.tag = _name_of(written)
-            node.inner_start = node.inner_end = end
-            if not written.endswith("/>"):
-                open_.append(node)
-        else:
-            node.is_space = not written.strip(_SPACE)
+        node.is_comment = token.kind is TokenKind.OTHER
+        node.is_space = not token.text.strip(_SPACE)
+        if token.name:
+            node.inner_start = node.inner_end = token.end
+        if token.kind is TokenKind.START:
+            open_.append(node)
     return root
-
-
-def _name_of(tag: str) -> str:
-    found = _TAG_NAME.match(tag)
-    assert found is not None, "a tag has a name"
-    return found[1]
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -269,7 +253,7 @@ class _TemplateWriter:
     def _write_tag(self, node: _SourceNode, indent: str, *, is_empty: bool = False) -> str:
         """Return a start tag: on one line if it fits, else with its attributes wrapped."""
         raw = self._text[node.start : node.inner_start]
-        attributes = [f"{name}={_quoted(value)}" for name, value in _ATTRIBUTE.findall(raw)]
+        attributes = [f"{name}={_quoted(value)}" for name, value in ATTRIBUTE.findall(raw)]
         close = "/>" if is_empty else ">"
         one = " ".join([f"<{node.tag}", *attributes]) + close
         if len(indent) + len(one) <= WIDTH or len(attributes) < 2:
@@ -335,7 +319,7 @@ def _has_multiline_token(raw: str) -> bool:
         return True
     if any("\n" in piece.partition("}}")[0] for piece in raw.split("{{")[1:]):
         return True
-    return any(token[0][0] == "<" and "\n" in token[0] for token in _TOKEN.finditer(raw))
+    return any(token.text[0] == "<" and "\n" in token.text for token in read_tokens(raw))
 
 
 def _quoted(value: str) -> str:

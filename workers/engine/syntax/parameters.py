@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from workers.engine.syntax.lexer import read_brackets
 from workers.engine.syntax.nodes import PartParameter
 from workers.engine.syntax.values import VARIABLE, ValueType, matching
 
@@ -12,7 +13,6 @@ MAX_PARAMETERS: Final = 30
 _RESERVED_NAMES: Final = frozenset(
     {"part", "for"}
 )  # attributes of `use`; VARIABLE rejects the other reserved words
-_TOKENS: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|,""", re.DOTALL)
 
 
 def _read_parameters(text: str) -> tuple[PartParameter, ...]:
@@ -30,20 +30,9 @@ def _read_parameters(text: str) -> tuple[PartParameter, ...]:
 
 def _split(text: str) -> list[str]:
     """Split at the commas outside of string literals and brackets."""
-    parts: list[str] = []
-    begin = depth = 0
-    for token in _TOKENS.finditer(text):
-        match token.group():
-            case "(" | "[" | "{":
-                depth += 1
-            case ")" | "]" | "}":
-                depth -= 1
-            case "," if depth == 0:
-                parts.append(text[begin : token.start()])
-                begin = token.end()
-            case _:
-                pass
-    return [*parts, text[begin:]] if text.strip() else []
+    commas = [at for at, sign, depth in read_brackets(text) if sign == "," and not depth]
+    ends = zip([0, *(at + 1 for at in commas)], [*commas, len(text)], strict=True)
+    return [text[begin:end] for begin, end in ends] if text.strip() else []
 
 
 PARAMETERS: Final = ValueType(

@@ -18,6 +18,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Lexer, Token
 from jinja2.parser import Parser
 
+from workers.engine.syntax.lexer import read_brackets
 from workers.engine.tree.expressions import runtime
 from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.environment import PAGE_NAMES, RUNNING, TOTALS
@@ -231,7 +232,7 @@ def _parse(text: str) -> nodes.Expr:
         raise ExpressionSyntaxError(f"an expression has at most {MAX_LENGTH:,} characters")
     if not text.strip():
         raise ExpressionSyntaxError("the expression is empty")
-    if _bracket_depth(text) > MAX_NESTING:
+    if max((depth for _, _, depth in read_brackets(text)), default=0) >= MAX_NESTING:
         raise ExpressionSyntaxError(f"brackets are nested more than {MAX_NESTING} deep")
     try:
         parser = Parser(_ENVIRONMENT, text, state="variable")
@@ -260,34 +261,13 @@ def _translate_error(message: str) -> str:
     return message[:1].lower() + message[1:].rstrip(".")
 
 
-_LEXEMES: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
-
-
-def _bracket_depth(text: str) -> int:
-    depth = deepest = 0
-    for found in _LEXEMES.finditer(text):
-        match found.group()[0]:
-            case "(" | "[" | "{":
-                depth += 1
-                deepest = max(deepest, depth)
-            case ")" | "]" | "}":
-                depth -= 1
-    return deepest
-
-
 def _find_end(text: str, start: int) -> int:
     """Return the position of the `}}` that closes an expression, not one in quotes or a record."""
-    depth = 0
-    for found in _LEXEMES.finditer(text, start):
-        match found.group()[0]:
-            case "(" | "[" | "{":
-                depth += 1
-            case "}" if depth == 0:
-                if text.startswith("}}", found.start()):
-                    return found.start()
-                break
-            case ")" | "]" | "}":
-                depth -= 1
+    for at, sign, depth in read_brackets(text, start):
+        if sign == "}" and depth < 0:
+            if text.startswith("}}", at):
+                return at
+            break
     raise ExpressionSyntaxError(
         f'the expression "{{{{{text[start : start + 20]}…" is not closed with }}}}'
     )
