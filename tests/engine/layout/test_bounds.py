@@ -71,6 +71,12 @@ def test_notes_in_an_area_without_room_for_them_come_to_an_end(height: str):
     assert sum(page.count("note") for page in pages) >= 40
 
 
+def test_a_table_without_room_for_its_rows_is_an_error():
+    rows = '<tr for="n in range(12)"><td>{{ n }}</td><td>row</td></tr>'
+    with pytest.raises(AuthoringError, match="taller-than-area"):
+        pdf_of(document(f'<table padding-bottom="5000mm" cell-padding="1mm">{rows}</table>'))
+
+
 @pytest.mark.parametrize(("count", "code"), [(8, ""), (9, "link-depth"), (400, "link-depth")])
 def test_templates_that_extend_each_other_deeply_are_an_error(count: int, code: str):
     texts = {

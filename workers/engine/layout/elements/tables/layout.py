@@ -163,7 +163,7 @@ class _TableFiller:
             end = index + 1 if grid.forces_breaks else block.end
             needed = block.height * (end - index)
             if needed > room:
-                return index + max(int(room // block.height), 0), ""
+                return index + (int(room // block.height) if room > 0 else 0), ""
             room -= needed
             index = end
         return index, ""
