@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import uharfbuzz as hb
 
+from workers.engine.fonts.caches import BoundedCache
 from workers.engine.fonts.ligatures import (
     Ligatures,
     expand,
-    find_ligatures,
     write_codes,
 )
 
@@ -23,6 +23,7 @@ _KERNING_ONLY: Final = {"kern": True, "liga": False, "clig": False, "calt": Fals
 
 _ASCII: Final = frozenset(map(chr, range(0x20, 0x7F)))
 
+K = TypeVar("K", str, bytes)
 T = TypeVar("T")
 Features = tuple[tuple[str, int], ...]  # of OpenType, with their values
 
@@ -59,6 +60,14 @@ _NOT_ZERO: Final = re.compile("[1-9]")
 
 # Figures are never kerned, so that they align in columns.
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
+
+
+# The letters that are tried for ligatures, how many in each, and the texts of each length: a font may
+# ligate all letters with each other.
+_FIRST_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTERS: Final = f"{_FIRST_LETTERS}àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßāćčďđēęěğīłńňőœřśşšťůűźżž"
+_MAX_LENGTH: Final = 4  # letters of a ligature
+_MAX_TRIED: Final = 10_000  # texts of each length: a font may ligate all letters with each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +109,6 @@ class Face:
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
         # The product's text fonts have all of ASCII; one of an account may have emoji only.
         self._has_ascii = not self.is_own or self._covered.issuperset(_ASCII)
-        self._widths: dict[str, float] = {}
-        self._codes: dict[str, bytes] = {}
-        self._operands: dict[str, bytes] = {}
         self._numbers: dict[bytes, _Number] = {}
         extents = self.hb_font.get_font_extents("ltr")
         self.ascent: float = extents.ascender / self.units
@@ -123,16 +129,28 @@ class Face:
     def clear_caches(self) -> None:
         """Clear the caches, so that the face can be freed; it stays usable."""
         self._caches.clear()
-        for name in ("_pattern_widths", "_pattern_operands"):  # they refer to the face
-            self.__dict__.pop(name, None)
+        for name in ("_widths", "_codes", "_operands", "_pattern_widths", "_pattern_operands"):
+            self.__dict__.pop(name, None)  # they refer to the face
 
     @cached_property
-    def _pattern_widths(self) -> _PatternCache:
-        return _PatternCache(self._measure_pattern)
+    def _widths(self) -> BoundedCache[str, float]:
+        return _cache(self._measure)
 
     @cached_property
-    def _pattern_operands(self) -> _PatternCache:
-        return _PatternCache(self._encode_pattern)
+    def _codes(self) -> BoundedCache[str, bytes]:
+        return _cache(self._write_kerned)
+
+    @cached_property
+    def _operands(self) -> BoundedCache[str, bytes]:
+        return _cache(self._write_operand)
+
+    @cached_property
+    def _pattern_widths(self) -> BoundedCache[bytes, float]:
+        return _cache(self._measure_pattern)
+
+    @cached_property
+    def _pattern_operands(self) -> BoundedCache[bytes, bytes]:
+        return _cache(self._encode_pattern)
 
     @cached_property
     def glyphs(self) -> dict[str, int]:
@@ -158,14 +176,7 @@ class Face:
         width = self._widths.get(text)
         if width is None:
             number = self._find_number(text)
-            if number is not None:
-                return number.width
-            width = self._measure(text)
-            if len(text) > _MAX_CACHED_LENGTH:
-                return width
-            if len(self._widths) >= _MAX_CACHED_WORDS:
-                self._widths.clear()
-            self._widths[text] = width
+            width = self._widths[text] if number is None else number.width
         return width
 
     def measure_all(self, texts: Sequence[str]) -> list[float]:
@@ -228,15 +239,15 @@ class Face:
     def _measure_pattern(self, pattern: bytes) -> float:
         return self._measure(pattern.decode())
 
-    def _encode_pattern(self, pattern: bytes) -> bytes | None:
-        """Return what all texts of a pattern are encoded as, None for their characters as they are.
+    def _encode_pattern(self, pattern: bytes) -> bytes:
+        """Return what all texts of a pattern are encoded as, empty for their characters as they are.
 
         `_BY_ITSELF` where it depends on the digits: kerned or escaped text with a number.
         """
         text = pattern.decode()
         operand = self._write_operand(text)
         if operand == _write_plain(text):
-            return None
+            return b""
         return _BY_ITSELF if b"0" in pattern else operand
 
     @cached_property
@@ -259,11 +270,7 @@ class Face:
             number = self._find_number(text)
             if number is not None and number.is_plain:
                 return _write_plain(text)
-            operand = self._write_operand(text)
-            if len(text) <= _MAX_CACHED_LENGTH:
-                if len(self._operands) >= _MAX_CACHED_WORDS:
-                    self._operands.clear()
-                self._operands[text] = operand
+            operand = self._operands[text]
         return operand
 
     def encode_all(self, texts: Sequence[str]) -> list[bytes]:
@@ -282,7 +289,7 @@ class Face:
     def _write_operand(self, text: str) -> bytes:
         if _FIGURES.fullmatch(text):
             return b"(" + _write_string(text) + b")"
-        codes = _SPACE.join(map(self._encode_word, text.split(" ")))
+        codes = _SPACE.join(map(self._codes.__getitem__, text.split(" ")))
         if b")" in codes and _KERNED.search(codes):
             return b"[(" + codes + b")]"
         return b"(" + codes + b")"
@@ -293,25 +300,15 @@ class Face:
         Word spacing is for spaces of one byte only (ISO 32000-1, 9.3.3).
         """
         gap = _SPACE + b")%d(" % -round(adjustment)
-        return b"[(" + gap.join(map(self._encode_word, text.split(" "))) + b")]"
+        return b"[(" + gap.join(map(self._codes.__getitem__, text.split(" "))) + b")]"
 
     def append_space(self, operand: bytes) -> bytes:
         """Return the operand of a text with a space at its end."""
         end = b")]" if operand[-1:] == b"]" else b")"
         return operand[: -len(end)] + _SPACE + end
 
-    def _encode_word(self, word: str) -> bytes:
-        """Return the inside of a string operand; a kern ends the string and starts another."""
-        codes = self._codes.get(word)
-        if codes is None:
-            codes = self._write_kerned(word)
-            if len(word) <= _MAX_CACHED_LENGTH:
-                if len(self._codes) >= _MAX_CACHED_WORDS:
-                    self._codes.clear()
-                self._codes[word] = codes
-        return codes
-
     def _write_kerned(self, word: str) -> bytes:
+        """Return the inside of a string operand; a kern ends the string and starts another."""
         kerns = list(map(self._kerns.__getitem__, map(add, word, word[1:])))
         if not any(kerns):
             return _write_string(word)
@@ -460,6 +457,47 @@ def _has_tabular_figures(face: Face, features: Features) -> bool:
     return len({position.x_advance for position in buffer.glyph_positions}) == 1
 
 
+def find_ligatures(face: Face) -> Ligatures | None:
+    """Return the common ligatures of a face, None without any.
+
+    A ligature as wide as its letters looks like them, as in Noto Sans, and is left out.
+    """
+    if "liga" not in face.features or not (face.is_general or face.is_own):
+        return None
+    letters = [letter for letter in _LETTERS if face.covers(letter)]
+    found: dict[str, int] = {}
+    longer = [first + second for first in _FIRST_LETTERS for second in letters]
+    while longer and len(longer[0]) <= _MAX_LENGTH:
+        ligated = _shape_all(face, longer)
+        found |= {
+            text: glyph
+            for text, (glyph, advance) in ligated.items()
+            if advance != round(face.units * face.measure(text))
+        }
+        longer = [text + letter for text in ligated for letter in letters][:_MAX_TRIED]
+    return Ligatures(found, is_contextual="clig" in face.features) if found else None
+
+
+def _shape_all(face: Face, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return the glyph and the advance of the texts that the font draws as one glyph."""
+    buffer: Any = hb.Buffer()
+    buffer.add_str(" ".join(texts))
+    buffer.guess_segment_properties()
+    hb.shape(face.hb_font, buffer, {"liga": True, "clig": False, "calt": False, "kern": False})
+    by_start: dict[int, list[tuple[int, int]]] = {}
+    for info, at in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
+        by_start.setdefault(info.cluster, []).append((info.codepoint, at.x_advance))
+    found: dict[str, tuple[int, int]] = {}
+    start = 0
+    for text in texts:
+        inside = (by_start.get(start + at) for at in range(1, len(text)))
+        glyphs = by_start.get(start, [])
+        if len(glyphs) == 1 and not any(inside):
+            found[text] = glyphs[0]
+        start += len(text) + 1
+    return found
+
+
 class _Number(NamedTuple):
     """The width of a number in em, and whether it is encoded without kerns and escapes."""
 
@@ -467,20 +505,8 @@ class _Number(NamedTuple):
     is_plain: bool
 
 
-class _PatternCache(dict[bytes, Any]):
-    """Results by the pattern of a text: a column of amounts has a handful, one of names many."""
-
-    def __init__(self, compute: Callable[[bytes], Any]) -> None:
-        super().__init__()
-        self._compute = compute
-
-    def __missing__(self, pattern: bytes) -> Any:
-        result = self._compute(pattern)
-        if len(pattern) <= _MAX_CACHED_LENGTH:
-            if len(self) >= _MAX_CACHED_WORDS:
-                self.clear()
-            self[pattern] = result
-        return result
+def _cache(compute: Callable[[K], T]) -> BoundedCache[K, T]:
+    return BoundedCache(compute, max_entries=_MAX_CACHED_WORDS, max_length=_MAX_CACHED_LENGTH)
 
 
 class _Advances(dict[str, int]):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from codecs import utf_16_be_encode
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Final, Protocol
+from typing import Final
 
-import uharfbuzz as hb
+from workers.engine.fonts.caches import BoundedCache
 
 # Stand-ins are of Unicode's last private plane. Text with such characters is shaped, so they are never
 # in text that is encoded by characters. Their codes are those of surrogates, which no character has.
@@ -24,35 +24,12 @@ STAND_INS: Final = f"{chr(_FIRST)}-{chr(_FIRST + _MAX_LIGATURES - 1)}"  # of a c
 _STAND_IN: Final = re.compile(f"[{STAND_INS}]")
 _CODES: Final = {_FIRST + at: _FIRST_CODE + at for at in range(_MAX_LIGATURES)}
 
-_FIRST_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LETTERS: Final = f"{_FIRST_LETTERS}àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßāćčďđēęěğīłńňőœřśşšťůűźżž"
-_MAX_LENGTH: Final = 4  # letters of a ligature
-_MAX_TRIED: Final = 10_000  # texts of each length: a font may ligate all letters with each other
 SOFT_HYPHEN: Final = "\u00ad"
 _MAX_CACHED_TEXTS: Final = 20_000  # per face, some 3 MB
 _MAX_CACHED_LENGTH: Final = 40  # characters: words, not lines
 
 # Returns the indexes in a word whose characters are in no ligature.
 FindUnligated = Callable[[str], Sequence[int]]
-
-
-class LigatedFace(Protocol):
-    """The members of a face that its ligatures are found by."""
-
-    hb_font: Any  # of HarfBuzz
-    units: int  # per em
-    is_general: bool  # for text of any language
-    is_own: bool  # of an account
-
-    @property
-    def features(self) -> Collection[str]:
-        """The features of the font's OpenType tables."""
-
-    def covers(self, text: str) -> bool:
-        """Return whether the face has a glyph for each character."""
-
-    def measure(self, text: str) -> float:
-        """Return the width of `text`, in em."""
 
 
 class Ligatures:
@@ -95,7 +72,10 @@ class JoinedTexts(dict[str, str]):
     def __init__(self, ligatures: Ligatures, find_unligated: FindUnligated | None) -> None:
         super().__init__()
         self.ligatures = ligatures
-        self.are_in = _Presence(self)
+        # Whether each word has ligatures, possibly across a soft hyphen.
+        self.are_in = BoundedCache(
+            self._has_ligatures, max_entries=_MAX_CACHED_TEXTS, max_length=_MAX_CACHED_LENGTH
+        )
         self._extents: dict[tuple[str, ...], tuple[list[float], list[float]]] = {}
         self._find_unligated = find_unligated
 
@@ -137,50 +117,16 @@ class JoinedTexts(dict[str, str]):
                 self._extents[parts] = found
         return found
 
+    def _has_ligatures(self, word: str) -> bool:
+        bare = word.replace(SOFT_HYPHEN, "")
+        return self[bare] != bare
+
     def _join_word(self, word: str, find_unligated: FindUnligated) -> str:
         start, parts = 0, []
         for at in (*find_unligated(word), len(word)):
             parts += [self.ligatures.replace(word[start:at]), word[at : at + 1]]
             start = at + 1
         return "".join(parts)
-
-
-class _Presence(dict[str, bool]):
-    """Whether each word has ligatures, possibly across a soft hyphen."""
-
-    def __init__(self, joined: JoinedTexts) -> None:
-        super().__init__()
-        self._joined = joined
-
-    def __missing__(self, word: str) -> bool:
-        bare = word.replace(SOFT_HYPHEN, "")
-        found = self._joined[bare] != bare
-        if len(word) <= _MAX_CACHED_LENGTH:
-            if len(self) >= _MAX_CACHED_TEXTS:
-                self.clear()
-            self[word] = found
-        return found
-
-
-def find_ligatures(face: LigatedFace) -> Ligatures | None:
-    """Return the common ligatures of a face, None without any.
-
-    A ligature as wide as its letters looks like them, as in Noto Sans, and is left out.
-    """
-    if "liga" not in face.features or not (face.is_general or face.is_own):
-        return None
-    letters = [letter for letter in _LETTERS if face.covers(letter)]
-    found: dict[str, int] = {}
-    longer = [first + second for first in _FIRST_LETTERS for second in letters]
-    while longer and len(longer[0]) <= _MAX_LENGTH:
-        ligated = _shape_all(face, longer)
-        found |= {
-            text: glyph
-            for text, (glyph, advance) in ligated.items()
-            if advance != round(face.units * face.measure(text))
-        }
-        longer = [text + letter for text in ligated for letter in letters][:_MAX_TRIED]
-    return Ligatures(found, is_contextual="clig" in face.features) if found else None
 
 
 def _write_patterns(ligatures: Sequence[str]) -> Iterator[str]:
@@ -207,23 +153,3 @@ def write_codes(text: str) -> bytes:
     if not text.isascii() and _STAND_IN.search(text):
         return text.translate(_CODES).encode("utf-16-be", "surrogatepass")
     return utf_16_be_encode(text)[0]  # `str.encode` takes three times as long
-
-
-def _shape_all(face: LigatedFace, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the glyph and the advance of the texts that the font draws as one glyph."""
-    buffer: Any = hb.Buffer()
-    buffer.add_str(" ".join(texts))
-    buffer.guess_segment_properties()
-    hb.shape(face.hb_font, buffer, {"liga": True, "clig": False, "calt": False, "kern": False})
-    by_start: dict[int, list[tuple[int, int]]] = {}
-    for info, at in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
-        by_start.setdefault(info.cluster, []).append((info.codepoint, at.x_advance))
-    found: dict[str, tuple[int, int]] = {}
-    start = 0
-    for text in texts:
-        inside = (by_start.get(start + at) for at in range(1, len(text)))
-        glyphs = by_start.get(start, [])
-        if len(glyphs) == 1 and not any(inside):
-            found[text] = glyphs[0]
-        start += len(text) + 1
-    return found

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import uharfbuzz as hb
 
+from workers.engine.fonts.caches import BoundedCache
 from workers.engine.fonts.faces import Face, Features
 from workers.engine.fonts.ligatures import FindUnligated
 
@@ -169,11 +170,9 @@ class Shaper:
         self._is_rtl = is_rtl
         self._lang = lang
         self._features = features
-        self.words = _BoundedCache(self._shape, max_entries=_MAX_CACHED_WORDS)
-        self._widths = _BoundedCache(self._measure, max_entries=_MAX_CACHED_WIDTHS)
-        self._thai_clusters = _BoundedCache(
-            self._shape_run, max_entries=_MAX_CACHED_WORDS
-        )  # of Thai
+        self.words = _cache(self._shape, _MAX_CACHED_WORDS)
+        self._widths = _cache(self._measure, _MAX_CACHED_WIDTHS)
+        self._thai_clusters = _cache(self._shape_run, _MAX_CACHED_WORDS)
 
     def measure_words(self, words: Iterable[str]) -> list[float]:
         """Return the advance width of each word in em."""
@@ -210,21 +209,8 @@ class Shaper:
         return _shape_run(self._face, word, features, is_rtl=self._is_rtl, lang=self._lang)
 
 
-class _BoundedCache(dict[str, T]):
-    """A dictionary that computes missing values and is cleared when it is full."""
-
-    def __init__(self, compute: Callable[[str], T], *, max_entries: int) -> None:
-        super().__init__()
-        self._compute = compute
-        self._max_entries = max_entries
-
-    def __missing__(self, word: str) -> T:
-        found = self._compute(word)
-        if len(word) <= _MAX_CACHED_LENGTH:
-            if len(self) >= self._max_entries:
-                self.clear()
-            self[word] = found
-        return found
+def _cache(compute: Callable[[str], T], max_entries: int) -> BoundedCache[str, T]:
+    return BoundedCache(compute, max_entries=max_entries, max_length=_MAX_CACHED_LENGTH)
 
 
 def _shape_run(
