@@ -62,6 +62,31 @@ class PreparedImage:
     matrix: Matrix
 
 
+def prepare_pixels(
+    key: str,
+    pixels: PixelStream,
+    *,
+    mask: PixelStream | None,
+    matrix: Matrix,
+    per_inch: tuple[float, float],
+) -> PreparedImage:
+    """Return an image of pixels with a resolution, turned by its matrix."""
+    width, height = pixels.width, pixels.height
+    across, down = per_inch
+    if matrix[0] == 0:
+        (width, height), (across, down) = (height, width), (down, across)
+    return PreparedImage(
+        key,
+        width,
+        height,
+        width_points=to_points(width, across),
+        height_points=to_points(height, down),
+        pixels=pixels,
+        mask=mask,
+        matrix=matrix,
+    )
+
+
 SMALLER: Final = "Make it smaller."
 EXPORT_AGAIN: Final = "Export it again from its source, or use another one."
 

@@ -13,8 +13,7 @@ from tests.engine.einvoices.test_rules import CASES, FOLLOWING, SAME, STRICTER, 
 from workers.engine.einvoices.checks import RuleViolation, check_invoice
 from workers.engine.einvoices.files import read_invoice, write_invoice
 from workers.engine.einvoices.profiles import PROFILES
-from workers.engine.einvoices.rules.party_numbers import NUMBER_CHECKS
-from workers.engine.einvoices.rules.peppol import IN_XRECHNUNG, LINE_AMOUNT, PEPPOL
+from workers.engine.einvoices.rules.peppol import IN_XRECHNUNG, LINE_AMOUNT, NUMBER_CHECKS, PEPPOL
 
 CORE = PROFILES["en16931"]
 # What the Schematron of UBL has beside the rule of both syntaxes.

@@ -14,10 +14,10 @@ from workers.engine.barcodes.national_codes import (
     write_pix,
     write_spayd,
     write_upi,
+    write_upn,
     write_zbp,
 )
 from workers.engine.barcodes.payments import write_sepa_payment
-from workers.engine.barcodes.upn import write_upn
 from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.problems import ContentProblem

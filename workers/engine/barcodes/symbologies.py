@@ -11,18 +11,18 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from workers.engine.barcodes.national_codes import CHARSET as UPN_CHARSET
+from workers.engine.barcodes.national_codes import VERSION as UPN_VERSION
 from workers.engine.barcodes.national_codes import (
     write_hct,
     write_pix,
     write_spayd,
     write_upi,
+    write_upn,
     write_zbp,
 )
 from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
-from workers.engine.barcodes.upn import CHARSET as UPN_CHARSET
-from workers.engine.barcodes.upn import VERSION as UPN_VERSION
-from workers.engine.barcodes.upn import write_upn
 from workers.engine.barcodes.values import (
     MAX_AZTEC,
     MAX_DATA_MATRIX,

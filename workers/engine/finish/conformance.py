@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import pikepdf
+from PIL import ImageCms
 
 from workers.engine.finish.invoices import INVOICE_SCHEMA, AttachedInvoice
-from workers.engine.finish.srgb import make_srgb_profile
 from workers.engine.ports import ArchiveProfile
 
 _CONDITION: Final = "sRGB IEC61966-2.1"
@@ -126,3 +127,17 @@ def _describe_schema(schema: XmpSchema) -> str:
         f"<pdfaSchema:prefix>{schema.prefix}</pdfaSchema:prefix>"
         f"<pdfaSchema:property><rdf:Seq>\n{properties}\n</rdf:Seq></pdfaSchema:property></rdf:li>"
     )
+
+
+# --- the colour profile -----------------------------------------------------------------------
+
+_CREATED: Final = slice(24, 36)  # of the header (ICC.1:2010, 7.2)
+_SRGB_PUBLISHED: Final = b"".join(part.to_bytes(2, "big") for part in (1999, 10, 18, 0, 0, 0))
+
+
+@cache
+def make_srgb_profile() -> bytes:
+    """Return the profile with the date of the standard instead of its own; the result is constant."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    profile[_CREATED] = _SRGB_PUBLISHED
+    return bytes(profile)

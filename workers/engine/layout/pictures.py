@@ -6,8 +6,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.context import LayoutContext
-from workers.engine.layout.images.drawable import Drawable
-from workers.engine.layout.images.prepare import load_image
+from workers.engine.layout.images.prepare import Drawable, load_image
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.prepared_images import PreparedImage

@@ -29,7 +29,7 @@ from workers.engine.layout.display import (
     TextRows,
     Widget,
 )
-from workers.engine.layout.images.drawable import Drawable
+from workers.engine.layout.images.prepare import Drawable
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
     CanvasFile,

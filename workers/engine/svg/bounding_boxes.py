@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from workers.engine.prepared_images import Matrix
-from workers.engine.svg.conditions import meets_conditions
-from workers.engine.svg.conversion import Conversion
+from workers.engine.svg.conversion import Conversion, meets_conditions
 from workers.engine.svg.paths import find_box
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import SHAPES, read_side

@@ -7,8 +7,7 @@ from typing import Final
 
 from workers.engine.svg.bounding_boxes import find_bounding_box, find_transform
 from workers.engine.svg.canvas import Canvas
-from workers.engine.svg.conditions import meets_conditions
-from workers.engine.svg.conversion import Conversion, UserSpace
+from workers.engine.svg.conversion import Conversion, UserSpace, meets_conditions
 from workers.engine.svg.paths import rectangle
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import SHAPES

@@ -20,8 +20,13 @@ from workers.engine.prepared_images import (
 from workers.engine.svg.bounding_boxes import find_bounding_box, find_transform
 from workers.engine.svg.canvas import Canvas, format_number, format_numbers
 from workers.engine.svg.clips import Clipper
-from workers.engine.svg.conditions import meets_conditions, report_other_languages
-from workers.engine.svg.conversion import Conversion, PaintContext, UserSpace
+from workers.engine.svg.conversion import (
+    Conversion,
+    PaintContext,
+    UserSpace,
+    meets_conditions,
+    report_other_languages,
+)
 from workers.engine.svg.limits import (
     MAX_DAMAGED,
     MAX_DEPTH,
@@ -30,7 +35,6 @@ from workers.engine.svg.limits import (
     make_limit_error,
 )
 from workers.engine.svg.markers import draw_markers
-from workers.engine.svg.outlines import outline_text
 from workers.engine.svg.painting import Painter, apply_paint
 from workers.engine.svg.paths import rectangle
 from workers.engine.svg.patterns import TilingPatternBuilder
@@ -38,7 +42,7 @@ from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import SHAPES, read_side
 from workers.engine.svg.sizes import ViewBox, fit_view_box, read_view_box
 from workers.engine.svg.styles import SvgStyle, font_size, opacity
-from workers.engine.svg.text import TextLayout, TextSpan, space_clusters
+from workers.engine.svg.text import TextLayout, TextSpan, outline_text, space_clusters
 from workers.engine.svg.values import Box, Viewport, multiply_matrices
 
 # Drawn only where they are referred to, or never, without a loss.

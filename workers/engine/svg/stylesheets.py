@@ -9,9 +9,15 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from workers.engine.svg.limits import MAX_RULES, DrawingBudget, make_limit_error
-from workers.engine.svg.properties import ACCEPTED, UNSUPPORTED
+from workers.engine.svg.properties import (
+    ACCEPTED,
+    COLORS,
+    CSS_WIDE_KEYWORDS,
+    PAINTS,
+    UNSUPPORTED,
+    is_valid,
+)
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.validity import COLORS, CSS_WIDE_KEYWORDS, PAINTS, is_valid
 from workers.engine.svg.values import simplify_value
 
 _COMMENT: Final = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)

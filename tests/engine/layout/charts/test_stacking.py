@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.charts.stacking import stack
+from workers.engine.layout.charts.marks import stack
 
 COLUMNS = st.integers(1, 5).flatmap(
     lambda size: st.lists(

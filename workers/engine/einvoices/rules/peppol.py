@@ -6,13 +6,17 @@ XRechnung has taken over some of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Final
 
+from stdnum import ean, luhn
+from stdnum.au import abn
+from stdnum.be import vat as belgian
+from stdnum.no import orgnr as norwegian
+
 from workers.engine.einvoices.codes import load_codes
 from workers.engine.einvoices.mapping import Record
-from workers.engine.einvoices.rules.party_numbers import NUMBER_CHECKS
 from workers.engine.einvoices.rules.rule import (
     ZERO,
     BusinessRule,
@@ -23,6 +27,24 @@ from workers.engine.einvoices.rules.rule import (
     to_cents,
 )
 from workers.engine.einvoices.ubl import CREDIT_TYPES
+
+
+def _is(pattern: str, is_valid: Callable[[str], bool] = lambda _: True) -> Callable[[str], bool]:
+    """Return the check of a form in ASCII, and of the check digits."""
+    form = re.compile(pattern, re.ASCII)
+    return lambda text: form.fullmatch(text.strip()) is not None and is_valid(text.strip())
+
+
+# By scheme of ISO 6523: the rule, what a number must be, and the check.
+NUMBER_CHECKS: Final[dict[str, tuple[str, str, Callable[[str], bool]]]] = {
+    "0088": ("PEPPOL-COMMON-R040", "a GLN with its check digit", _is(r"\d{2,}", lambda text: ean.calc_check_digit(text[:-1]) == text[-1])),
+    "0192": ("PEPPOL-COMMON-R041", "a Norwegian organisation number", _is(r"\d{9}", norwegian.is_valid)),
+    "0184": ("PEPPOL-COMMON-R042", "eight digits, with or without DK", _is(r"(?:DK)?\d{8}")),
+    "0208": ("PEPPOL-COMMON-R043", "a Belgian enterprise number", _is(r"\d{10}", belgian.is_valid)),
+    "0007": ("PEPPOL-COMMON-R049", "a Swedish organisation number", _is(r"\d{10}", luhn.is_valid)),
+    "0151": ("PEPPOL-COMMON-R050", "an Australian business number", _is(r"\d{11}", abn.is_valid)),
+}  # fmt: skip
+
 
 _SLACK: Final = Decimal("0.02")
 _HUNDRED: Final = Decimal(100)

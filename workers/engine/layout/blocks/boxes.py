@@ -39,7 +39,7 @@ from workers.engine.layout.display import (
     Stroke,
     StrokedRectangle,
 )
-from workers.engine.layout.images.drawable import Drawable
+from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.references import PageReferences

@@ -1,4 +1,4 @@
-"""Marks of charts with axes: columns and bars, lines, areas and points."""
+"""Marks of charts with axes: columns and bars, lines, areas and points, alone or stacked."""
 
 from __future__ import annotations
 
@@ -14,9 +14,37 @@ from workers.engine.layout.charts.geometry import Point, downsample, split_gaps
 from workers.engine.layout.charts.legends import WHITE, LegendEntry, fill_with_entry
 from workers.engine.layout.charts.palette import tint
 from workers.engine.layout.charts.pen import PlotArea, TextAnchor, circle, marker, rectangle
-from workers.engine.layout.charts.stacking import StackedValue
 from workers.engine.layout.context import format_mm
 from workers.engine.tree.nodes import Chart
+
+Values = Sequence[float | None]
+StackedValue = tuple[float, float] | None  # start and end, None without a value
+
+
+def stack(series: Sequence[Values], *, is_share: bool = False) -> list[list[StackedValue]]:
+    """Stack positive values upwards, negative ones downwards (D3 stackOffsetDiverging).
+
+    With `is_share` they are fractions of the sum of absolute values.
+    """
+    stacked: list[list[StackedValue]] = [[] for _ in series]
+    for column in zip(*series, strict=True):
+        total = _total(column) if is_share else 1.0
+        above = below = 0.0
+        for at, value in enumerate(column):
+            if value is None:
+                stacked[at].append(None)
+            elif value >= 0:
+                stacked[at].append((above, above + value / total))
+                above += value / total
+            else:
+                stacked[at].append((below, below + value / total))
+                below += value / total
+    return stacked
+
+
+def _total(column: Values) -> float:
+    return sum(abs(value) for value in column if value is not None) or 1.0
+
 
 MIN_BAND: Final = 0.5  # points per category: narrower ones are invisible
 MAX_POINTS: Final = 10_000  # marks of one chart

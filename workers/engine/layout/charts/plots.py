@@ -33,10 +33,9 @@ from workers.engine.layout.charts.legends import (
     draw_symbol,
     symbol_width,
 )
-from workers.engine.layout.charts.marks import PlotCoordinates
+from workers.engine.layout.charts.marks import PlotCoordinates, StackedValue, stack
 from workers.engine.layout.charts.pen import ELLIPSIS, PlotArea, TextAnchor
 from workers.engine.layout.charts.scales import separate
-from workers.engine.layout.charts.stacking import StackedValue, stack
 from workers.engine.layout.charts.times import to_days
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis
 from workers.engine.tree.nodes import Chart

@@ -37,7 +37,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Restore, Save
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.images.drawable import Drawable
+from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing

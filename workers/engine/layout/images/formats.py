@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from workers.engine.layout.images.decoded import prepare_decoded
+from workers.engine.layout.images.decoded import prepare_decoded, prepare_webp
 from workers.engine.layout.images.jpeg import prepare_jpeg
 from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
-from workers.engine.layout.images.webp import prepare_webp
 from workers.engine.prepared_images import PreparedImage
 
 

@@ -11,8 +11,7 @@ from typing import Final
 from PIL import Image as Pillow
 from PIL import ImageCms
 
-from workers.engine.layout.images.colors import read_profile, to_srgb
-from workers.engine.layout.images.orientation import find_orientation
+from workers.engine.layout.images.decoded import find_orientation, read_profile, to_srgb
 from workers.engine.prepared_images import (
     MAX_DECODED_PIXELS,
     Matrix,
@@ -20,7 +19,7 @@ from workers.engine.prepared_images import (
     PreparedImage,
     UndrawableError,
     check_size,
-    to_points,
+    prepare_pixels,
 )
 
 PLAIN: Final = "Save it as a baseline or progressive JPEG of 8 bits."
@@ -49,31 +48,19 @@ def prepare_jpeg(data: bytes, key: str) -> PreparedImage:
     """
     header = _read_header(data)
     check_size(header.width, header.height)
-    matrix, (across, down), profile = _verify_by_decoding(data)
+    matrix, per_inch, profile = _verify_by_decoding(data)
     if profile is not None:
         data = _convert_colors(data, header, profile)
-    is_transposed = matrix[0] == 0
-    width, height = (
-        (header.height, header.width) if is_transposed else (header.width, header.height)
+    pixels = PixelStream(
+        width=header.width,
+        height=header.height,
+        bits=8,
+        color_space=_SPACES[header.components],
+        filter="DCTDecode",
+        data=data,
+        is_inverted=header.components == 4 and header.is_adobe,
     )
-    return PreparedImage(
-        key=key,
-        width=width,
-        height=height,
-        width_points=to_points(width, down if is_transposed else across),
-        height_points=to_points(height, across if is_transposed else down),
-        pixels=PixelStream(
-            width=header.width,
-            height=header.height,
-            bits=8,
-            color_space=_SPACES[header.components],
-            filter="DCTDecode",
-            data=data,
-            is_inverted=header.components == 4 and header.is_adobe,
-        ),
-        mask=None,
-        matrix=matrix,
-    )
+    return prepare_pixels(key, pixels, mask=None, matrix=matrix, per_inch=per_inch)
 
 
 def _read_header(data: bytes) -> _JpegHeader:

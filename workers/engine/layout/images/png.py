@@ -12,14 +12,15 @@ from typing import Any, Final
 from PIL import Image as Pillow
 from PIL import ImageCms
 
-from workers.engine.layout.images.colors import (
+from workers.engine.layout.images.decoded import (
     apply_exponent,
     find_exponent,
+    narrow_gray,
+    pack_with_mask,
+    read_orientation,
     read_profile,
     to_srgb,
 )
-from workers.engine.layout.images.decoded import narrow_gray, pack_with_mask
-from workers.engine.layout.images.orientation import read_orientation
 from workers.engine.prepared_images import (
     MAX_DECODED_PIXELS,
     SMALLER,
@@ -28,7 +29,7 @@ from workers.engine.prepared_images import (
     PreparedImage,
     UndrawableError,
     check_size,
-    to_points,
+    prepare_pixels,
 )
 
 PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -70,21 +71,9 @@ def prepare_png(data: bytes, key: str) -> PreparedImage:
         if _can_embed(header, chunks) and colors is None
         else _decode(header, chunks, colors)
     )
-    across, down = _read_resolution(chunks.get(b"pHYs", b""))
+    per_inch = _read_resolution(chunks.get(b"pHYs", b""))
     matrix = read_orientation(chunks[b"eXIf"]) if b"eXIf" in chunks else UPRIGHT
-    width, height = header.width, header.height
-    if matrix[0] == 0:
-        (width, height), (across, down) = (height, width), (down, across)
-    return PreparedImage(
-        key=key,
-        width=width,
-        height=height,
-        width_points=to_points(width, across),
-        height_points=to_points(height, down),
-        pixels=pixels,
-        mask=mask,
-        matrix=matrix,
-    )
+    return prepare_pixels(key, pixels, mask=mask, matrix=matrix, per_inch=per_inch)
 
 
 def _read_header(data: bytes) -> _PngHeader:

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import Final
 
-from workers.engine.layout.images.drawable import Drawable
 from workers.engine.layout.images.formats import find_format, list_labels
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.pdf_pages import ImportedPage, UnusablePdfError, import_page, is_pdf
@@ -20,6 +19,9 @@ from workers.engine.prepared_images import (
 )
 from workers.engine.svg import VectorImage, convert_svg, is_svg
 from workers.engine.tree.image_sources import DataImage, ImageSource, RemoteImage
+
+Drawable = PreparedImage | VectorImage | ImportedPage
+
 
 CODE: Final = "image-data"
 MISSING_CODE: Final = "image-missing"
