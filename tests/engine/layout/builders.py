@@ -450,7 +450,7 @@ def fills(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
 
 
 def strokes(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
-    return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Stroke)]
+    return [tuple(round(v, 2) for v in item[:4]) for item in of_kind(page, Stroke)]
 
 
 def of_kind(page: LaidOutPage, kind: type) -> list[Item]:

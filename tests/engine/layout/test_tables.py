@@ -39,7 +39,7 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Bands, Fill, TextRows
+from workers.engine.layout.display import Bands, Fill, StrokeRows, TextRows
 from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -266,6 +266,12 @@ class TestLooks:
     def test_neighbouring_cells_of_one_colour_are_filled_together(self):
         shared = template(2, cell=styled(background=RED))
         assert fills(laid(table(body(tr(shared, "a", "b")))).pages[0]) == [(0, 0, 100, 10)]
+
+    def test_rows_with_borders_on_each_cell_are_drawn_as_one_block(self):
+        boxed = template(2, cell=styled(border=Sides(LINE, LINE, LINE, LINE)))
+        made = table(body(*(tr(boxed, str(n), "b") for n in range(8))), stripe=(GREY, None))
+        kinds = [type(item) for item in laid(made).pages[0].items]
+        assert kinds.count(TextRows) == kinds.count(StrokeRows) == kinds.count(Bands) == 1
 
     def test_borders_of_neighbours_are_drawn_once(self):
         boxed = template(2, cell=styled(border=Sides(LINE, LINE, LINE, LINE)))

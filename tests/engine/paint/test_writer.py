@@ -34,6 +34,7 @@ from workers.engine.layout.display import (
     Save,
     Stroke,
     StrokedRectangle,
+    StrokeRows,
     TextRows,
 )
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
@@ -102,6 +103,15 @@ def test_bands_are_filled_as_their_rectangles_are():
     assert (first.x, first.y, first.width, first.height) == (5, 10, 40, 7.5)
     around = Fill(0, 0, 5, 5, RED, None), text(5, 70, "after")
     assert printed(page(around[0], bands, around[1])) == printed(page(around[0], *fills, around[1]))
+
+
+@pytest.mark.parametrize("dash", [(), (2.0, 1.0)])
+def test_borders_of_rows_look_as_their_lines_do(dash):
+    style = 1.0, RED, None, dash
+    rows = StrokeRows([Stroke(5, 0, 45, 0, *style), Stroke(5, 0, 5, 10, *style)], [10, 20, 30])
+    lines = [*rows.strokes()]
+    assert [line[:4] for line in lines[:2]] == [(5, 10, 45, 10), (5, 10, 5, 20)]
+    assert rendered(printed(page(rows))).tobytes() == rendered(printed(page(*lines))).tobytes()
 
 
 def test_numbers_have_no_exponents():

@@ -127,6 +127,7 @@ class Bands(NamedTuple):
     width: float
     places: Sequence[tuple[float, float]]
     color: Color
+    owner: None = None
 
     def fills(self) -> Iterator[Fill]:
         """Yield the rectangles."""
@@ -145,6 +146,23 @@ class Stroke(NamedTuple):
     color: Color
     owner: Owner
     dash: tuple[float, ...] = ()
+
+
+class StrokeRows(NamedTuple):
+    """Straight lines repeated below one another: the borders of rows of a table, without an owner.
+
+    `lines` are those of one row, down from its top.
+    """
+
+    lines: Sequence[Stroke]
+    tops: Sequence[float]
+    owner: None = None
+
+    def strokes(self) -> Iterator[Stroke]:
+        """Yield the lines, row by row."""
+        for top in self.tops:
+            for line in self.lines:
+                yield line._replace(y1=top + line.y1, y2=top + line.y2)
 
 
 class StrokedRectangle(NamedTuple):
@@ -268,7 +286,7 @@ SingleItem = (
     | Restore
     | Widget
 )
-Item = SingleItem | TextRows | Bands
+Item = SingleItem | TextRows | Bands | StrokeRows
 
 
 def single_items(items: Iterable[Item]) -> Iterator[SingleItem]:
@@ -278,6 +296,8 @@ def single_items(items: Iterable[Item]) -> Iterator[SingleItem]:
             yield from item.runs()
         elif isinstance(item, Bands):
             yield from item.fills()
+        elif isinstance(item, StrokeRows):
+            yield from item.strokes()
         else:
             yield item
 

@@ -26,6 +26,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
+    StrokeRows,
     TextRows,
     Widget,
 )
@@ -493,6 +494,22 @@ class ContentStreamWriter:
             % (_hundredths(x1), _hundredths(height - y1), _hundredths(x2), _hundredths(height - y2))
         )
 
+    def write_stroke_rows(self, item: StrokeRows) -> None:
+        """Stroke lines of rows as if they were lines of their own; solid ones that continue in the
+        next row are one line.
+        """
+        height, numbers, tops = self._height, HUNDREDTHS, item.tops
+        for line in item.lines:
+            self._begin_path(None, b"S\n", line.color, (line.width, line.dash))
+            spans = [(top + line.y1, top + line.y2) for top in tops]
+            if line.y1 != line.y2 and not line.dash:
+                spans = [(spans[0][0], spans[-1][1])]
+            start, end = (numbers[round(x * 100)] for x in (line.x1, line.x2))
+            for upper, lower in spans:
+                first, last = round((height - upper) * 100), round((height - lower) * 100)
+                place = (start, numbers[first], end, numbers[last])
+                self._out.append(b"%b %b m %b %b l\n" % place)
+
     def write_path(self, item: Path) -> None:
         """Fill or stroke lines and curves as one path; solid strokes have round joins and ends."""
         line = (item.width, item.dash) if item.width else None
@@ -704,6 +721,7 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     PolygonSet: ContentStreamWriter.write_polygons,
     Path: ContentStreamWriter.write_path,
     Stroke: ContentStreamWriter.write_stroke,
+    StrokeRows: ContentStreamWriter.write_stroke_rows,
     StrokedRectangle: ContentStreamWriter.write_outline,
     Picture: ContentStreamWriter.write_picture,
     Save: ContentStreamWriter.begin_group,

@@ -12,7 +12,6 @@ from itertools import chain
 from typing import Any, Final
 
 from workers.engine.layout.display import (
-    Bands,
     GlyphRun,
     Item,
     Restore,
@@ -65,7 +64,7 @@ class TaggedStreamWriter(ContentStreamWriter):
             if kind in _COMPLETE:
                 writers[kind](self, item)
                 continue
-            owner: Any = None if kind is Bands else item.owner  # type: ignore[union-attr]  # all others have one
+            owner: Any = item.owner  # type: ignore[union-attr]  # all others have one
             is_text = kind in _TEXTS and owner not in figures
             if not is_text and owner not in figures:
                 owner = None

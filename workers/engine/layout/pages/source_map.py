@@ -16,6 +16,7 @@ from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
 from workers.engine.layout.display import (
     Fill,
     GlyphRun,
+    Item,
     LinkArea,
     Path,
     Picture,
@@ -116,7 +117,7 @@ class MappingCanvas(PageCanvas):
 
     def find_boxes(self) -> list[ElementBox]:
         """Return the boxes of the page in painting order; a box precedes its content."""
-        return _BoxFinder(self._records).find(single_items(self.items))
+        return _BoxFinder(self._records).find(self.items)
 
 
 class _GroupState(NamedTuple):
@@ -140,14 +141,15 @@ class _BoxFinder:
         self._found: list[tuple[_Edges, Source]] = []
         self._states = [_GroupState(_IDENTITY, _EVERYWHERE)]
 
-    def find(self, items: Iterable[SingleItem]) -> list[ElementBox]:
+    def find(self, items: Iterable[Item]) -> list[ElementBox]:
         """Return the boxes that are not clipped away."""
         record = next(self._records)
         for at, item in enumerate(items):
             while record.at <= at:
                 self._begin(record)
                 record = next(self._records)
-            self._add_item(item)
+            for single in single_items([item]):
+                self._add_item(single)
         while record is not _END:
             self._begin(record)
             record = next(self._records)

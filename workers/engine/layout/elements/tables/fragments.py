@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, cycle, groupby
+from itertools import accumulate, chain, cycle, groupby, repeat
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
-from workers.engine.layout.display import Bands
+from workers.engine.layout.display import Bands, Item, Stroke, StrokeRows
 from workers.engine.layout.elements.tables.grid import LaidOutCaption, TableGrid, total_height
 from workers.engine.layout.elements.tables.row_plans import RowPlan, resolve_borders
 from workers.engine.layout.elements.tables.rows import (
@@ -89,7 +89,7 @@ class TableFragment:
         entries = list(self._entries(canvas))
         self._draw_rows(canvas, entries, x, y)
         if not canvas.is_dry_run:
-            self._draw_lines(canvas, entries, x, y)
+            self._draw_lines(canvas.items, entries, x, y)
 
     def _draw_rows(self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float) -> None:
         was_artifact = canvas.is_artifact
@@ -104,29 +104,28 @@ class TableFragment:
             y += block.height * len(block.rows)
         canvas.is_artifact = was_artifact
 
-    def _draw_lines(
-        self, canvas: PageCanvas, entries: Sequence[_Entry], x: float, y: float
-    ) -> None:
+    def _draw_lines(self, items: list[Item], entries: Sequence[_Entry], x: float, y: float) -> None:
         upper: RowPlan | None = None
         ending: tuple[Border, ...] = ()
         for block, above, below, *_ in entries:
             plan, height = block.plan, block.height
-            self._draw_edge(canvas, upper, plan, ending + above, x, y)
+            self._draw_edge(items, upper, plan, ending + above, x, y)
+            draw_vertical_borders(items, plan, x, y, y + height)
             upper, ending = plan, below
-            if not plan.has_borders:
-                y += height * len(block.rows)
-                continue
-            for at in range(len(block.rows)):
-                if at:
-                    self._draw_edge(canvas, plan, plan, (), x, y)
-                draw_vertical_borders(canvas, plan, x, y, y + height)
-                y += height
+            tops = [*accumulate(repeat(height, len(block.rows)), initial=y)]
+            if plan.has_borders and len(block.rows) > 1:
+                lines: list[Item] = []
+                self._draw_edge(lines, plan, plan, (), x, 0.0)
+                draw_vertical_borders(lines, plan, x, 0.0, height)
+                strokes = [line for line in lines if isinstance(line, Stroke)]
+                items.append(StrokeRows(strokes, tops[1:-1]))
+            y = tops[-1]
         if upper is not None:
-            self._draw_edge(canvas, upper, None, ending, x, y)
+            self._draw_edge(items, upper, None, ending, x, y)
 
     def _draw_edge(
         self,
-        canvas: PageCanvas,
+        items: list[Item],
         upper: RowPlan | None,
         lower: RowPlan | None,
         extra: tuple[Border, ...],
@@ -139,7 +138,7 @@ class TableFragment:
         if lines is None:
             lines = grid.lines[key] = resolve_borders(upper, lower, grid.edges, extra)
         for left, right, border in lines:
-            draw_border(canvas.items, border, (x + left, y), (x + right, y), None)
+            draw_border(items, border, (x + left, y), (x + right, y), None)
 
     def _entries(self, canvas: PageCanvas) -> Iterator[_Entry]:
         yield from self._head_entries(canvas)

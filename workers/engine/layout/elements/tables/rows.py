@@ -27,7 +27,7 @@ from workers.engine.layout.context import (
     Region,
     Resume,
 )
-from workers.engine.layout.display import Fill, Owner, TextRows
+from workers.engine.layout.display import Fill, Item, Owner, TextRows
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan
 from workers.engine.layout.lines import make_glyphs
 from workers.engine.tree.memo import Kind
@@ -357,11 +357,11 @@ def _add_cell_boxes(canvas: PageCanvas, block: RowBlock, x: float, tops: Sequenc
 
 
 def draw_vertical_borders(
-    canvas: PageCanvas, plan: RowPlan, x: float, top: float, bottom: float
+    items: list[Item], plan: RowPlan, x: float, top: float, bottom: float
 ) -> None:
     """Draw the borders between the cells of a row."""
     for at, border in plan.vertical_borders:
-        draw_border(canvas.items, border, (x + at, top), (x + at, bottom), None)
+        draw_border(items, border, (x + at, top), (x + at, bottom), None)
 
 
 # --- cells that are more than one line of text --------------------------------------------------------
