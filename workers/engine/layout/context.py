@@ -139,6 +139,16 @@ class Fragment(Protocol):
         """Draw with the upper left corner at a point of the page."""
 
 
+class UnbrokenFragment:
+    """What holds for each fragment that is never broken and has no text."""
+
+    __slots__ = ()
+
+    resume: ClassVar[None] = None
+    forced: ClassVar[str] = ""
+    first_baseline: ClassVar[None] = None
+
+
 @runtime_checkable
 class Truncatable(Protocol):
     """A fragment that can end early with an ellipsis: text, stacks, boxes, items and notes."""
@@ -229,6 +239,9 @@ class PrintedFooter(NamedTuple):
     source: Source
 
 
+_ONLY_PAGE: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
+
+
 class PageCanvas:
     """The page being drawn: the target of items, links, anchors and problems.
 
@@ -261,10 +274,10 @@ class PageCanvas:
         self,
         page: LaidOutPage,
         *,
-        values: PageValues,
-        outline: list[OutlineEntry],
-        findings: Findings,
-        reported: set[LayoutProblem],
+        values: PageValues = _ONLY_PAGE,
+        outline: list[OutlineEntry] | None = None,
+        findings: Findings | None = None,
+        reported: set[LayoutProblem] | None = None,
         structure: LogicalStructure | None = None,
     ) -> None:
         self.page = page
@@ -272,15 +285,15 @@ class PageCanvas:
         self.items: list[Item] = page.items
         self.index = values.index
         self.values = values
-        self.outline = outline
+        self.outline = [] if outline is None else outline
         self.is_artifact = False
         self.is_dry_run = False  # only anchors are recorded
         self.is_rotated = False  # inside a rotated box, coordinates are not those of the page
         self.containing_block = Rectangle(0.0, 0.0, page.width, page.height)
         self.footer: PrintedFooter | None = None
         self.overflow = Overflow.ERROR  # of the box being drawn, for content that is too wide
-        self._findings = findings
-        self._reported = reported
+        self._findings = Findings() if findings is None else findings
+        self._reported = set() if reported is None else reported
 
     def owner_of(self, node: SourceNode) -> Owner:
         """Return the owner of the items of a node, None for running content."""

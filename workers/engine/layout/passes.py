@@ -27,11 +27,9 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
-from workers.engine.layout.pages.anchors import locate_anchors
 from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.conformance import with_conformance_checks
-from workers.engine.layout.pages.kept_areas import KeptAreas
-from workers.engine.layout.pages.pagination import BODY, fill_pages
+from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages
 from workers.engine.layout.pages.paper import (
     draw_background,
     draw_crop_marks,
@@ -44,6 +42,7 @@ from workers.engine.layout.pages.plans import (
     applying_occurrences,
     count_pages,
     group_by_family,
+    locate_anchors,
     select_master,
 )
 from workers.engine.layout.pages.running_content import (
@@ -148,13 +147,8 @@ class PaginatedDocument:
         The page is drawn once more for this, and no problem is reported.
         """
         plan = self.plans[index]
-        canvas = MappingCanvas(
-            make_page(plan.master),
-            values=self.numbers.values(plan, index + 1),
-            outline=[],
-            findings=Findings(),
-            reported=set(),
-        )
+        values = self.numbers.values(plan, index + 1)
+        canvas = MappingCanvas(make_page(plan.master), values=values)
         _draw_page(self.context, self.document, canvas, plan)
         return canvas.find_boxes()
 

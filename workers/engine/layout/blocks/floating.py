@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
-from workers.engine.layout.context import AnyBlock, Fragment, LayoutContext, PageCanvas
+from workers.engine.layout.context import (
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    PageCanvas,
+    UnbrokenFragment,
+)
 from workers.engine.tree.nodes import Container
 
 
@@ -29,14 +35,11 @@ def make_out_of_flow(context: LayoutContext, block: AnyBlock) -> Fragment | None
 
 
 @dataclass(slots=True)
-class FloatAnchor:
+class FloatAnchor(UnbrokenFragment):
     """The place where a figure that floats is written; in the structure tree it stands here."""
 
     node: AnyBlock
     height: float = 0.0
-    resume: None = None
-    forced: str = ""
-    first_baseline: None = None
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Record the figure."""

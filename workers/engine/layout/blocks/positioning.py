@@ -19,6 +19,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Rectangle,
     Region,
+    UnbrokenFragment,
     format_mm,
 )
 from workers.engine.tree.memo import Kind
@@ -35,15 +36,12 @@ def is_positioned(block: AnyBlock) -> bool:
 
 
 @dataclass(slots=True)
-class PositionedFragment:
+class PositionedFragment(UnbrokenFragment):
     """A positioned box, without height in the flow."""
 
     context: LayoutContext
     node: Container
     height: float = 0.0
-    resume: None = None
-    forced: str = ""
-    first_baseline: None = None
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the box at its offsets, regardless of the given point."""

@@ -16,19 +16,17 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    UnbrokenFragment,
 )
 
 
 @dataclass(slots=True)
-class RotatedFragment:
+class RotatedFragment(UnbrokenFragment):
     """A fragment on its side; the fragment inside rotates its drawing about its centre."""
 
     fragment: Fragment
     width: float  # of the fragment inside, so its height in the flow
     problem: LayoutProblem | None = None
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     @property
     def height(self) -> float:

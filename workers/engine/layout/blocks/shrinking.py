@@ -30,13 +30,11 @@ from workers.engine.tree.nodes import (
     TableRow,
     TextRun,
 )
-from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style, TextStyle
 from workers.engine.units import Length, LengthKind
 
 STEP: Final = 0.25  # points
 MIN_FACTOR: Final = 0.7  # of the size, without `min-font-size`
-_TRIAL_VALUES: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 
 
 _SHRUNK: Final[Kind[tuple[Any, float, bool], Any]] = Kind(Lifetime.WIDTHS)
@@ -103,9 +101,7 @@ def _mark_as_shrunk(node: Container | Paragraph | Row) -> Container | Paragraph 
 def _fits(context: LayoutContext, node: Any, region: Region) -> bool:
     """Return whether a block fits, by drawing it on a discarded page that reports its problems."""
     findings = Findings()
-    canvas = PageCanvas(
-        LaidOutPage(inf, inf), values=_TRIAL_VALUES, outline=[], findings=findings, reported=set()
-    )
+    canvas = PageCanvas(LaidOutPage(inf, inf), findings=findings)
     trial = region._replace(height=inf, is_top=True, bottom=None)
     fragment = context.layouts[type(node)](context, node, trial, None)
     if fragment is not None:

@@ -24,6 +24,7 @@ from workers.engine.layout.context import (
     Rectangle,
     Region,
     Resume,
+    UnbrokenFragment,
     shorten_value,
 )
 from workers.engine.layout.display import GlyphRun
@@ -51,7 +52,7 @@ _DRAW: Final[MappingProxyType[str, Callable[[ChartDrawing], None]]] = MappingPro
 
 
 @dataclass(slots=True)
-class ChartFragment:
+class ChartFragment(UnbrokenFragment):
     """A chart in a box of its own size, in points."""
 
     context: LayoutContext
@@ -59,9 +60,6 @@ class ChartFragment:
     width: float
     height: float
     chain: tuple[object, ...] = ()
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the chart, and report data that are not visible."""

@@ -31,6 +31,7 @@ from workers.engine.layout.context import (
     Rectangle,
     Region,
     Resume,
+    UnbrokenFragment,
     format_mm,
     shorten_value,
 )
@@ -55,14 +56,11 @@ SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
 
 
 @dataclass(slots=True)
-class EmptyFragment:
+class EmptyFragment(UnbrokenFragment):
     """A figure that cannot be drawn; its problem is reported at its place."""
 
     problem: LayoutProblem | None
     height: float = 0.0
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     def draw(self, canvas: PageCanvas, _x: float, _y: float) -> None:
         """Report the problem."""
@@ -71,16 +69,13 @@ class EmptyFragment:
 
 
 @dataclass(slots=True)
-class ImageFragment:
+class ImageFragment(UnbrokenFragment):
     """An image in a box of its own size."""
 
     node: Image
     image: Drawable
     width: float
     height: float
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the image by `object-fit` and `object-position` (CSS Images 3, 5.5)."""
@@ -103,7 +98,7 @@ class ImageFragment:
 
 
 @dataclass(slots=True)
-class BarcodeFragment:
+class BarcodeFragment(UnbrokenFragment):
     """A bar code; `module` is the width of its narrowest bar, `caption` the text below it."""
 
     node: Barcode
@@ -112,9 +107,6 @@ class BarcodeFragment:
     width: float
     height: float
     caption: HumanReadableText | None = None
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the symbol in the centre of the box, and the text below it."""
@@ -183,28 +175,22 @@ def lay_out_barcode(
         )
         return EmptyFragment(problem)
     used_box = resolve_box(context, node.style.box, region)
-    natural, has_fixed_module = _natural_size(node, symbol), node.module is not None
-    caption = None
-    if node.shows_text and symbol.text:
-        width = _size(
-            node,
-            used_box,
-            region,
-            natural,
-            has_fixed_module=has_fixed_module,
+
+    def find_size(natural: tuple[float, float]) -> tuple[float, float]:
+        is_fixed = node.module is not None
+        return _size(
+            *(node, used_box, region, natural),
+            has_fixed_module=is_fixed,
             has_free_height=symbol.is_bars,
-        )[0]
+        )
+
+    natural, caption = _natural_size(node, symbol), None
+    if node.shows_text and symbol.text:
+        width = find_size(natural)[0]
         caption = _lay_out_text(context, node, symbol.text, width)
         scale = 1.0 if symbol.is_bars or width == 0 else natural[0] / width
         natural = (natural[0], natural[1] + caption.height * scale)
-    width, height = _size(
-        node,
-        used_box,
-        region,
-        natural,
-        has_fixed_module=has_fixed_module,
-        has_free_height=symbol.is_bars,
-    )
+    width, height = find_size(natural)
     used_box = with_own_width(
         used_box, width + used_box.insets.left + used_box.insets.right, region
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from workers.engine.diagnostics import Findings, Severity
+from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import (
     UsedBox,
     draw_box,
@@ -52,7 +52,6 @@ from workers.engine.tree.nodes import (
     Source,
     TextRun,
 )
-from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Align, BoxStyle, Style, WhiteSpace
 from workers.engine.units import AUTO, NO_BORDER, ZERO, LengthKind, Sides, mm
 
@@ -72,7 +71,6 @@ _DIVIDER: Final = 0.45  # height of the line between two cells, of the height of
 _TICK: Final = ((0.22, 0.53), (0.42, 0.74), (0.79, 0.27))  # of the side of a checkbox
 _TICK_WIDTH: Final = 0.13
 _DOT: Final = 0.27  # radius of the mark of a radio button, of its side
-_NO_VALUES: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 _NO_SIDES: Final = Sides(0.0, 0.0, 0.0, 0.0)
 _NO_BORDERS: Final = Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER)
 
@@ -225,13 +223,7 @@ class FieldFragment:
 
     def _lines(self) -> list[Item]:
         fragment = _lay_out_lines(self.context, self.node, self.used_box.content_width)
-        canvas = PageCanvas(
-            LaidOutPage(inf, inf),
-            values=_NO_VALUES,
-            outline=[],
-            findings=Findings(),
-            reported=set(),
-        )
+        canvas = PageCanvas(LaidOutPage(inf, inf))
         canvas.is_artifact = True
         fragment.draw(canvas, self.used_box.insets.left, self.used_box.insets.top)
         return canvas.items

@@ -15,6 +15,7 @@ from workers.engine.layout.context import (
     PrintedFooter,
     Region,
     Resume,
+    UnbrokenFragment,
     format_mm,
 )
 from workers.engine.layout.display import LaidOutPage
@@ -25,7 +26,7 @@ _MIN_GAP: Final = mm(3)  # above the box, free for the scissors on its upper edg
 
 
 @dataclass(slots=True)
-class FootFragment:
+class FootFragment(UnbrokenFragment):
     """A box at the foot of the paper; `height` is what it takes of its area.
 
     `width` is that of the paper it needs, `foot_height` how much of the lower end of its area it
@@ -38,9 +39,6 @@ class FootFragment:
     foot_height: float
     chain: tuple[Source, ...]
     problem: LayoutProblem | None
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     def draw(self, canvas: PageCanvas, _x: float, _y: float) -> None:
         """Draw the box at the lower left corner of the paper."""

@@ -25,6 +25,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    UnbrokenFragment,
     describe_element,
     format_mm,
     plain_text,
@@ -204,15 +205,12 @@ class ShownLines:
 
 
 @dataclass(slots=True)
-class RuleFragment:
+class RuleFragment(UnbrokenFragment):
     """A rule across its container."""
 
     node: Rule
     width: float
     height: float
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the rule through the middle of its height."""

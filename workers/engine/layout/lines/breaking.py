@@ -131,7 +131,6 @@ class _LineCollector:
             SINGLE_LIST if is_plain else tuple(self.strips),
             self.widest,
             self.widest_text,
-            None,
             width,
             start,
             broken=self.broken,

@@ -264,7 +264,7 @@ class Lines:
     """The lines of a paragraph at one width, with the position at which each starts.
 
     `widest` is the width in points of the widest line that overflows and `widest_text` its text; 0
-    if all fit. `owner`, `width` and `start` are what the lines were broken for. The first `together`
+    if all fit. `width` and `start` are what the lines were broken for. The first `together`
     lines stand beside an initial letter, and are not separated.
     """
 
@@ -273,7 +273,6 @@ class Lines:
     list_starts: Sequence[int] = SINGLE_LIST  # index of the first line of each list
     widest: float = 0.0
     widest_text: str = ""
-    owner: object | None = None
     width: float = 0.0
     start: InlinePosition | None = None
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved

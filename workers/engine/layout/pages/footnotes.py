@@ -9,7 +9,7 @@ content or notes, and is filled a bounded number of times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
@@ -265,9 +265,9 @@ class FootnoteFiller:
 
     def find_calls(self, fragment: Fragment) -> list[tuple[str, float]]:
         """Return the note calls in a fragment in order, each with the top of its line."""
-        canvas = _CallCanvas(self._page, self._values, self._footnotes.by_call)
+        canvas, known = DryRunCanvas(self._page, self._values), self._footnotes.by_call
         fragment.draw(canvas, 0.0, 0.0)
-        return list(canvas.calls.items())
+        return [(name, y) for name, y in canvas.anchors.items() if name in known]
 
     def add_calls(self, fragment: Fragment) -> None:
         """Reserve the next area for the notes called in a figure that floats there."""
@@ -482,22 +482,6 @@ class _HeightSearch:
             if height >= highest or len(trial.calls) > count + 1:
                 break
         return None
-
-
-class _CallCanvas(DryRunCanvas):
-    """A canvas that records note calls, each with the top of its line."""
-
-    __slots__ = ("_known", "calls")
-
-    def __init__(self, page: LaidOutPage, values: PageValues, known: Mapping[str, Note]) -> None:
-        super().__init__(page, values)
-        self._known = known
-        self.calls: dict[str, float] = {}
-
-    def add_anchor(self, name: str, x: float, y: float) -> None:
-        """Record a note call."""
-        if not self.is_artifact and name in self._known:
-            self.calls.setdefault(name, y)
 
 
 def _is_over(blocks: Sequence[AnyBlock], resume: Resume) -> bool:

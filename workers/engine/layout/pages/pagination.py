@@ -3,11 +3,16 @@
 The first unfinished flow leads: its content determines the page family of the next page and its
 numbering run. Every flow fills the areas that a page has for it. A flow that has started needs an
 area on every page until it is finished; one that has not started waits for a page with one.
+
+A pass takes over areas from the one before. It is there because some pages were not known, and most
+areas show none of those. So the content of an area is kept by where it begins and the room it has.
+Lines that show another text are broken again; where they take the same room as before they take
+their place, and the area is filled again only where not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Final, NamedTuple, NoReturn
@@ -26,7 +31,6 @@ from workers.engine.layout.context import (
     Resume,
 )
 from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.pages.anchors import locate_on_page
 from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
 from workers.engine.layout.pages.floats.filler import FloatFiller
 from workers.engine.layout.pages.floats.placed import FloatingFragment
@@ -39,12 +43,12 @@ from workers.engine.layout.pages.floats.sections import (
 )
 from workers.engine.layout.pages.floats.state import FloatState
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote, used_height
-from workers.engine.layout.pages.kept_areas import KeptArea, KeptAreas
 from workers.engine.layout.pages.plans import (
     FilledArea,
     PageNumbers,
     PagePlan,
     group_by_family,
+    locate_on_page,
     select_master,
 )
 from workers.engine.layout.pages.running_content import (
@@ -52,6 +56,7 @@ from workers.engine.layout.pages.running_content import (
     find_page_area,
     lay_out_running_content,
 )
+from workers.engine.layout.references import ShownText
 from workers.engine.tree.document import Area, Document, Flow
 from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem
 
@@ -63,6 +68,36 @@ _SIDES: Final = ("left", "right")
 _NEXT_PAGE: Final = ("page", *_SIDES)
 # A leading flow may wait for its first area while others fill up to this many pages.
 _MAX_EMPTY: Final = 2
+
+
+class KeptArea(NamedTuple):
+    """A filled area, the notes that go on in the next one, and the texts with references in it."""
+
+    filled: FilledArea
+    notes: tuple[PendingNote, ...]
+    shown: Sequence[ShownText]
+
+
+class KeptAreas:
+    """The areas of one pass, to be found in the next."""
+
+    def __init__(self, before: KeptAreas | None = None) -> None:
+        self._before = {} if before is None else before.areas
+        self.areas: dict[Hashable, KeptArea] = {}
+
+    def find(self, context: LayoutContext, key: Hashable) -> KeptArea | None:
+        """Return an area of the pass before that would be filled the same, None without one."""
+        known, references = self._before.get(key), context.references
+        if known is None or references is None or not references.keeps_areas:
+            return None
+        if not all(text.still_shows(context) for text in known.shown):
+            return None
+        self.areas[key] = known
+        return known
+
+    def add(self, key: Hashable, area: KeptArea) -> None:
+        """Keep an area for the next pass."""
+        self.areas[key] = area
 
 
 class PageRequirement(NamedTuple):

@@ -1,4 +1,4 @@
-"""Page plans: the master of each page, its numbers, and the page numbers a pass assumes."""
+"""Page plans: the master of each page, its numbers and anchors, and the numbers a pass assumes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workers.engine.layout.context import Fragment, Rectangle
-from workers.engine.layout.references import ASSUMED_PAGES
+from workers.engine.layout.display import LaidOutPage
+from workers.engine.layout.dry_run import DryRunCanvas
+from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
 from workers.engine.tree.document import Area, PageMaster
 from workers.engine.tree.nodes import Occurrence
 from workers.engine.tree.page_values import PageValues, RunningValue
@@ -134,3 +136,24 @@ def applying_occurrences(plan: PagePlan, *, is_last: bool) -> tuple[Occurrence, 
         (Occurrence.ALL, True),
     )
     return tuple(on for on, holds in order if holds)
+
+
+def locate_anchors(pages: Sequence[PagePlan], numbers: PageNumbers) -> dict[str, PageLocation]:
+    """Return the page of every anchor, in document order; the first of equal names counts."""
+    found: dict[str, PageLocation] = {}
+    for index, plan in enumerate(pages, start=1):
+        locate_on_page(plan, numbers.values(plan, index), found)
+    return found
+
+
+def locate_on_page(plan: PagePlan, values: PageValues, found: dict[str, PageLocation]) -> None:
+    """Add the anchors of a page to those of the pages before, in document order."""
+    page = PageLocation(values.index, plan.number, plan.run)
+    for filled in plan.filled_areas:
+        if filled.anchors is None:
+            page_size = LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed)
+            canvas = DryRunCanvas(page_size, values)
+            filled.fragment.draw(canvas, filled.rectangle.x, filled.rectangle.y)
+            filled.anchors = tuple(canvas.anchors)
+        for name in filled.anchors:
+            found.setdefault(name, page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Fragment, LayoutContext, LayoutProblem, Region
 from workers.engine.layout.display import LaidOutPage
@@ -95,7 +95,7 @@ class FloatState:
 
     def trace(self, fragment: Fragment) -> Trace:
         """Return the figures whose anchors stand in a fragment, in order."""
-        canvas = _AnchorCanvas(self._page, self._values)
+        canvas = DryRunCanvas(self._page, self._values)
         fragment.draw(canvas, 0.0, 0.0)
         headings = canvas.outline
         return Trace(list(canvas.floats), bool(headings) and headings[0].y < _AT_TOP)
@@ -115,17 +115,3 @@ class FloatState:
     def describe_too_tall(self, node: Container, height: float, room: float) -> LayoutProblem:
         """Return the problem of a figure that no area is high enough for."""
         return self._context.too_tall(node.source, needed=height, available=room)
-
-
-class _AnchorCanvas(DryRunCanvas):
-    """A canvas that records the anchors of figures that float."""
-
-    __slots__ = ("floats",)
-
-    def __init__(self, page: LaidOutPage, values: PageValues) -> None:
-        super().__init__(page, values)
-        self.floats: dict[Container, None] = {}
-
-    def add_float(self, node: Any) -> None:
-        """Record a figure."""
-        self.floats[node] = None
