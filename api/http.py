@@ -15,7 +15,6 @@ from flask import Request, Response
 from werkzeug.http import parse_options_header
 
 from shared import json_text
-from shared.db.user_refs import UserRef
 from shared.encodings import ACCEPTED, find_codec
 from shared.errors import ServiceError
 
@@ -196,11 +195,6 @@ def write_json(
 def start_stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Read the first chunk of a response body now, so that an error there still gets an error status."""
     return chain([next(chunks)], chunks)
-
-
-def write_user(user: UserRef) -> dict[str, str]:
-    """Return the JSON of a user."""
-    return {"id": user.id, "name": user.name, "email": user.email}
 
 
 def quote(text: str) -> str:

@@ -9,7 +9,10 @@ from typing import Any, Final, Self
 import msgspec
 
 from shared import json_text
+from shared.clock import timestamp
 
+# Of the description of a SHA-256.
+SHA256: Final[dict[str, Any]] = {"pattern": "^[0-9a-f]{64}$", "examples": ["0123456789abcdef" * 4]}
 # Beyond 64 bits, and lone surrogates.
 _WITHOUT_JSON: Final = (UnicodeEncodeError, OverflowError)
 
@@ -54,7 +57,34 @@ class Record(msgspec.Struct, frozen=True):
         return msgspec.convert(value, cls)
 
     @classmethod
-    def of_row(cls, row: Mapping[Any, Any]) -> Self:
-        """Read a record from a row with a column of the name of each field."""
+    def of_row(cls, row: Mapping[Any, Any], **others: Any) -> Self:
+        """Read a record from a row with a column of the name of each field, except those in `others`."""
         # Names of columns are of a subclass, which msgspec refuses.
-        return msgspec.convert({str(name): value for name, value in row.items()}, cls)
+        values = {str(name): value for name, value in row.items()}
+        return msgspec.convert(values | others, cls)
+
+
+class ShownRecord(Record, frozen=True, omit_defaults=True):
+    """A record that the API shows as it is; its schema is made from its fields, see `doc`."""
+
+    def show(self) -> dict[str, Any]:
+        """Return its JSON; fields of which None is the default are left out then."""
+        shown: dict[str, Any] = _show(self.to_builtins())
+        return shown
+
+
+def doc(description: str, **schema: Any) -> msgspec.Meta:
+    """Return the description of a field for OpenAPI, and rules that its values keep."""
+    return msgspec.Meta(description=description, extra_json_schema=schema or None)
+
+
+def _show(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _show(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_show(each) for each in value]
+        case datetime():
+            return timestamp(value)
+        case _:
+            return value

@@ -13,7 +13,7 @@ from flask import Response, request
 from api.account.timestamps import parse_timestamp
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.http import write_json, write_user
+from api.http import write_json
 from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
 from api.operations.parameters import NO_CONTENT
 from shared.auth import accounts
@@ -179,7 +179,7 @@ def _write_key(key: accounts.KeyInfo, *, own_key_id: str) -> dict[str, Any]:
         "id": key.key_id,
         "display": key.display,
         "scopes": list_scopes(key.scopes),
-        "user": write_user(key.user),
+        "user": key.user.show(),
         "created_at": timestamp(key.created_at),
         "is_own": key.key_id == own_key_id,
     }

@@ -10,7 +10,7 @@ from api.account.timestamps import parse_date
 from api.admission.allowance import find_used
 from api.admission.rate import find_rate
 from api.auth.guard import Principal, current_principal
-from api.http import read_limit, write_json, write_user
+from api.http import read_limit, write_json
 from api.operations.json_schema import TIMESTAMP_PATTERN
 from api.operations.model import Parameter, Routes, current_query, get, json_response
 from api.operations.parameters import LIMIT
@@ -54,7 +54,7 @@ class AccountRoutes(Routes):
         state = principal.state
         record: dict[str, Any] = {
             "id": state.account_id,
-            "user": write_user(principal.user),
+            "user": principal.user.show(),
             "key_id": state.key_id,
             "scopes": list_scopes(state.scopes),
             "plan": state.plan,

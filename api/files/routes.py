@@ -15,7 +15,7 @@ from api.auth.guard import Principal, current_principal
 from api.files.kinds import FONT, IMAGE, FileKind
 from api.files.source_urls import SourceUrlFetcher
 from api.files.store import FileStore
-from api.http import read_limit, require_content_type, write_json, write_user
+from api.http import read_limit, require_content_type, write_json
 from api.operations.model import (
     ErrorStatuses,
     Operation,
@@ -226,9 +226,9 @@ class _FileRoutes(Routes, Generic[F]):
             "name": file.name,
             **self._kind.files.write_properties(file.properties),
             "created_at": timestamp(file.created_at),
-            "created_by": write_user(file.created_by),
+            "created_by": file.created_by.show(),
             "updated_at": timestamp(file.updated_at),
-            "updated_by": write_user(file.updated_by),
+            "updated_by": file.updated_by.show(),
         }
 
     def _check_name(self, name: str) -> None:

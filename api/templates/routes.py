@@ -45,7 +45,7 @@ from api.templates.changes import change_templates
 from api.templates.content import read_content
 from api.templates.fields import check_template_id, check_template_name
 from api.templates.findings import find_findings
-from api.templates.representations import check_template_preconditions, etag_of, write_template
+from api.templates.representations import check_template_preconditions, etag_of
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
@@ -114,7 +114,7 @@ class TemplateRoutes(Routes):
             )
         found = find_findings(principal, TemplateReference(record.id, LiveContent()), self._ports)
         headers = {"Location": f"/v2/templates/{record.id}", "ETag": etag_of(record)}
-        return write_json(write_template(record) | {"findings": found}, 201, headers=headers)
+        return write_json(record.show() | {"findings": found}, 201, headers=headers)
 
     @get(
         "/v2/templates",
@@ -150,7 +150,7 @@ class TemplateRoutes(Routes):
             found = templates.list_templates(
                 session, owners, name=name, limit=limit + 1, start_after=start_after
             )
-        body: dict[str, Any] = {"templates": [write_template(record) for record in found[:limit]]}
+        body: dict[str, Any] = {"templates": [record.show() for record in found[:limit]]}
         if len(found) > limit:
             body["next_cursor"] = found[limit - 1].id
         return write_json_with_etag(request, body)
@@ -176,7 +176,7 @@ class TemplateRoutes(Routes):
             if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)
             content = templates.get_content(session, pinned.sha256)
-        return write_json(write_template(record) | {"content": content}, headers={"ETag": etag})
+        return write_json(record.show() | {"content": content}, headers={"ETag": etag})
 
     @put(
         "/v2/templates/{template}",
@@ -212,9 +212,7 @@ class TemplateRoutes(Routes):
         if record is None:
             raise own_template_not_found(template)
         found = find_findings(principal, TemplateReference(template, LiveContent()), self._ports)
-        return write_json(
-            write_template(record) | {"findings": found}, headers={"ETag": etag_of(record)}
-        )
+        return write_json(record.show() | {"findings": found}, headers={"ETag": etag_of(record)})
 
     @patch(
         "/v2/templates/{template}",
@@ -238,7 +236,7 @@ class TemplateRoutes(Routes):
             record = templates.rename_template(session, account_id, template, name=name)
         if record is None:
             raise own_template_not_found(template)
-        return write_json(write_template(record), headers={"ETag": etag_of(record)})
+        return write_json(record.show(), headers={"ETag": etag_of(record)})
 
     @delete(
         "/v2/templates/{template}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, request
 
 from api.admission.body import receive_fields
@@ -14,7 +12,7 @@ from api.conditional_requests import (
     read_preconditions,
     write_json_with_etag,
 )
-from api.http import write_json, write_user
+from api.http import write_json
 from api.operations.model import (
     Parameter,
     RequestBody,
@@ -29,12 +27,11 @@ from api.operations.model import (
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND, TAG_SHAPE
 from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
-from shared.clock import now, timestamp
+from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorKind, ServiceError
 from shared.templates import tags
 from shared.templates.repository import check_known, lock_template
-from shared.templates.tags import Tag, TagEvent
 
 
 class TagRoutes(Routes):
@@ -72,7 +69,7 @@ class TagRoutes(Routes):
             held = tags.find_tag(session, template_id, tag)
         assert held is not None, "it was set in this transaction"
         return write_json(
-            {"tag": tag, "version": version}, headers={"ETag": make_etag(_write_tag(held))}
+            {"tag": tag, "version": version}, headers={"ETag": make_etag(held.show())}
         )
 
     @get(
@@ -97,7 +94,7 @@ class TagRoutes(Routes):
             found = tags.list_tags(
                 session, template_id, limit=tags.PAGE + 1, start_after=start_after
             )
-        records = [_write_tag(tag) for tag in found[: tags.PAGE]]
+        records = [tag.show() for tag in found[: tags.PAGE]]
         return write_json_with_etag(request, {"tags": records, "has_more": len(found) > tags.PAGE})
 
     @get(
@@ -118,7 +115,7 @@ class TagRoutes(Routes):
             found = tags.find_tag(session, template_id, tag)
         if found is None:
             raise _not_found(template_id, tag)
-        return write_json_with_etag(request, _write_tag(found))
+        return write_json_with_etag(request, found.show())
 
     @delete(
         "/v2/templates/{template_id}/tags/{tag}",
@@ -164,7 +161,7 @@ class TagRoutes(Routes):
             found = tags.list_history(session, template_id, tag, limit=tags.HISTORY_DEPTH + 1)
         if not found:
             raise _not_found(template_id, tag)
-        events = [_write_event(event) for event in found[: tags.HISTORY_DEPTH]]
+        events = [event.show() for event in found[: tags.HISTORY_DEPTH]]
         return write_json_with_etag(
             request, {"events": events, "has_more": len(found) > tags.HISTORY_DEPTH}
         )
@@ -190,27 +187,10 @@ def _check_tag_preconditions(
     if preconditions.are_given:
         lock_template(session, principal.state.account_id, template_id)
         held = tags.find_tag(session, template_id, tag)
-        preconditions.check(None if held is None else make_etag(_write_tag(held)))
+        preconditions.check(None if held is None else make_etag(held.show()))
 
 
 def _not_found(template_id: str, tag: str) -> ServiceError:
     return ServiceError(
         404, f"Template {template_id!r} has no tag {tag!r}.", kind=ErrorKind.NOT_FOUND
     )
-
-
-def _write_tag(tag: Tag) -> dict[str, Any]:
-    return {
-        "tag": tag.tag,
-        "version": tag.version,
-        "updated_at": timestamp(tag.updated_at),
-        "updated_by": write_user(tag.updated_by),
-    }
-
-
-def _write_event(event: TagEvent) -> dict[str, Any]:
-    """Return a history entry; the creation of a tag has no `previous_version`."""
-    entry: dict[str, Any] = {"action": event.action, "version": event.version}
-    if event.previous_version is not None:
-        entry["previous_version"] = event.previous_version
-    return entry | {"at": timestamp(event.at), "by": write_user(event.by)}

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
-from api.http import write_user
 from shared.clock import timestamp
 from shared.templates.versions import Version
 
 # Characters that XML 1.0 does not allow, even in a comment (2.2).
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HYPHENS: Final = re.compile("-(?=-)")
-
-
-def write_version(version: Version) -> dict[str, Any]:
-    """Return a version's record, without content."""
-    return {
-        "version": version.version,
-        "sha256": version.sha256,
-        "message": version.message,
-        "created_at": timestamp(version.created_at),
-        "created_by": write_user(version.created_by),
-    }
 
 
 def write_content(version: Version, content: str) -> str:

@@ -19,7 +19,7 @@ from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
 from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions
-from api.templates.version_representations import write_content, write_version
+from api.templates.version_representations import write_content
 from shared.clock import now
 from shared.errors import ErrorCode
 from shared.jobs.records import PinnedTemplate
@@ -70,7 +70,7 @@ class VersionRoutes(Routes):
                 user=principal.user,
                 at=now(),
             )
-        record = write_version(published.version)
+        record = published.version.show()
         status = 201 if published.is_new else 200
         reference = TemplateReference(template_id, NumberedVersion(published.version.version))
         found = find_findings(principal, reference, self._ports)
@@ -94,7 +94,7 @@ class VersionRoutes(Routes):
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = versions.list_versions(session, template_id, limit=versions.PAGE + 1)
-        records = [write_version(version) for version in found[: versions.PAGE]]
+        records = [version.show() for version in found[: versions.PAGE]]
         return write_json_with_etag(
             request, {"versions": records, "has_more": len(found) > versions.PAGE}
         )
@@ -117,7 +117,7 @@ class VersionRoutes(Routes):
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = versions.get_version(session, template_id, number)
-            record = write_version(found)
+            record = found.show()
             etag = make_etag(record)
             if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)

@@ -26,16 +26,14 @@ from api.operations.model import (
 )
 from api.operations.parameters import LIMIT, NO_CONTENT
 from api.ports import Ports
-from shared.clock import now, timestamp
+from shared.clock import now
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
 from shared.webhooks import repository as webhooks
 from shared.webhooks.repository import (
     MAX_WEBHOOKS,
     SUBSCRIBABLE_EVENTS,
-    Attempt,
     Delivery,
-    Webhook,
     WebhookEvent,
 )
 
@@ -78,7 +76,7 @@ class WebhookRoutes(Routes):
                 at=now(),
             )
         headers = {"Location": f"/v2/webhooks/{webhook.id}"}
-        return write_json({**_write_webhook(webhook), "secret": secret}, 201, headers=headers)
+        return write_json({**webhook.show(), "secret": secret}, 201, headers=headers)
 
     @get("/v2/webhooks", {200: json_response("The webhooks, without their secrets.", "Webhooks")})
     def list_webhooks(self) -> Response:
@@ -89,7 +87,7 @@ class WebhookRoutes(Routes):
         principal = current_principal()
         with self._ports.database.snapshot() as session:
             found = webhooks.list_webhooks(session, principal.state.account_id)
-        return write_json({"webhooks": [_write_webhook(webhook) for webhook in found]})
+        return write_json({"webhooks": [webhook.show() for webhook in found]})
 
     @get(
         "/v2/webhooks/{webhook_id}",
@@ -104,7 +102,7 @@ class WebhookRoutes(Routes):
         principal = current_principal()
         with self._ports.database.snapshot() as session:
             webhook = webhooks.find_webhook(session, principal.state.account_id, webhook_id)
-        return write_json(_write_webhook(webhook))
+        return write_json(webhook.show())
 
     @delete("/v2/webhooks/{webhook_id}", {204: NO_CONTENT}, errors={404: ()})
     def delete_webhook(self, webhook_id: str) -> Response:
@@ -139,7 +137,7 @@ class WebhookRoutes(Routes):
                 secret=self._ports.secret_cipher.encrypt(secret),
                 at=now(),
             )
-        return write_json({**_write_webhook(webhook), "secret": secret})
+        return write_json({**webhook.show(), "secret": secret})
 
     @post(
         "/v2/webhooks/{webhook_id}/test",
@@ -237,38 +235,8 @@ def _make_secret() -> str:
     return "whsec_" + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii")
 
 
-def _write_webhook(webhook: Webhook) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "id": webhook.id,
-        "url": webhook.url,
-        "events": [event.value for event in webhook.events],
-        "created_at": timestamp(webhook.created_at),
-    }
-    if webhook.disabled_at is not None:
-        record["disabled_at"] = timestamp(webhook.disabled_at)
-    return record
-
-
 def _write_delivery(delivery: Delivery) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "id": delivery.id,
-        "event": delivery.event.value,
-        "status": delivery.status.value,
-        "created_at": timestamp(delivery.created_at),
-        "attempts": [_write_attempt(attempt) for attempt in delivery.attempts],
-    }
-    if delivery.next_attempt_at is not None:
-        record["next_attempt_at"] = timestamp(delivery.next_attempt_at)
-    return record
-
-
-def _write_attempt(attempt: Attempt) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "at": timestamp(attempt.at),
-        "milliseconds": attempt.milliseconds,
-    }
-    if attempt.status is not None:
-        record["status"] = attempt.status
-    if attempt.error is not None:
-        record["error"] = attempt.error
-    return record
+    shown = delivery.show()
+    for attempt in shown["attempts"]:
+        del attempt["number"]  # they are in order
+    return shown

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC
 from typing import Any, Final
+
+import msgspec
 
 from deploy.cli.farm import open_farm
 from deploy.cli.output import CommandFailed, print_result, write_table
@@ -38,7 +39,7 @@ def run_create(arguments: argparse.Namespace) -> int:
                 verified=not arguments.unverified,
             )
         )
-    print_result(asdict(made), as_json=arguments.json)
+    print_result(msgspec.to_builtins(made), as_json=arguments.json)
     return 0
 
 
@@ -73,7 +74,10 @@ def run_list(arguments: argparse.Namespace) -> int:
                 if len(page) < _AT_ONCE:
                     break
     if arguments.json:
-        shown = [asdict(each) | {"created_at": timestamp(each.created_at)} for each in found]
+        shown = [
+            msgspec.structs.asdict(each) | {"created_at": timestamp(each.created_at)}
+            for each in found
+        ]
         print_result({"accounts": shown}, as_json=True)
         return 0
     rows = [

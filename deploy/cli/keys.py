@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from deploy.cli.farm import open_farm
 from deploy.cli.output import print_result, write_table
@@ -26,7 +27,7 @@ def run_create(arguments: argparse.Namespace) -> int:
                 scopes=arguments.scopes,
             )
         )
-    print_result(asdict(made), as_json=arguments.json)
+    print_result(msgspec.to_builtins(made), as_json=arguments.json)
     return 0
 
 
@@ -90,7 +91,7 @@ def _write_key(key: accounts.KeyInfo) -> dict[str, Any]:
         "key": key.display,
         "name": key.name,
         "scopes": list_scopes(key.scopes),
-        "user": asdict(key.user),
+        "user": key.user.show(),
     }
     return shown | written | {"state": _state(key)}
 

@@ -176,7 +176,7 @@ def _read_shards(
     problems += _ledger_problems(ledger)
     return {
         "queues": [queue for each in seen for queue in _queues(each)],
-        "workers": [each.label | asdict(worker) for each in seen for worker in each.workers],
+        "workers": [each.label | worker.to_builtins() for each in seen for worker in each.workers],
         "ledger": ledger,
     }
 

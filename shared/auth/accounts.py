@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Final
 
-from sqlalchemy import func, insert, or_, select, update
+from msgspec import field
+from sqlalchemy import RowMapping, func, insert, or_, select, update
 
 from shared.auth.key_state import KeyState
 from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
@@ -21,6 +22,7 @@ from shared.db.session import Session
 from shared.db.tables import accounts, api_keys, users, workspaces
 from shared.db.user_refs import UserRef
 from shared.identifiers import digest_api_key, display_api_key, new_api_key, new_id
+from shared.records import Record
 
 PLANS: Final = ("free", "paid")
 # Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
@@ -51,11 +53,10 @@ class CreatedKey:
     api_key: str
 
 
-@dataclass(frozen=True, slots=True)
-class AccountInfo:
+class AccountInfo(Record, frozen=True):
     """An account with its terms and its state."""
 
-    account_id: str
+    account_id: str = field(name="id")
     name: str
     plan: str
     max_pages: int
@@ -236,7 +237,7 @@ def list_accounts(
     query = select(accounts).order_by(accounts.c.id).limit(limit)
     if after is not None:
         query = query.where(accounts.c.id > after)
-    return [_account_info(row) for row in session.execute(query)]
+    return [AccountInfo.of_row(row) for row in session.execute(query).mappings()]
 
 
 def get_account(session: Session, account_id: str) -> AccountInfo:
@@ -245,10 +246,10 @@ def get_account(session: Session, account_id: str) -> AccountInfo:
     Raises:
         LookupError: there is no such account.
     """
-    row = session.execute(select(accounts).where(accounts.c.id == account_id)).first()
+    row = session.execute(select(accounts).where(accounts.c.id == account_id)).mappings().first()
     if row is None:
         raise LookupError(f"There is no account {account_id!r}.")
-    return _account_info(row)
+    return AccountInfo.of_row(row)
 
 
 def set_account(  # noqa: PLR0913 - the options of the operator command, by name
@@ -323,42 +324,19 @@ def find_key_state(session: Session, key_digest: str) -> KeyState | None:
         .mappings()
         .first()
     )
-    return _key_state(cast("dict[str, Any]", row)) if row else None
+    return _key_state(row) if row else None
 
 
-def _key_state(row: dict[str, Any]) -> KeyState:
-    return KeyState(
-        key_id=row["key_id"],
+def _key_state(row: RowMapping) -> KeyState:
+    # By the names of JSON, where `scopes` has another.
+    return KeyState.of_row(
+        row,
         account_id=row["id"],
-        workspace_id=row["workspace_id"],
-        user_id=row["user_id"],
-        user_name=row["user_name"],
-        user_email=row["user_email"],
-        plan=row["plan"],
-        max_pages=row["max_pages"],
-        max_draft_pages=row["max_draft_pages"],
-        renewal_day=row["renewal_day"],
-        rate_limit=row["rate_limit"],
         key_revoked=row["revoked_at"] is not None,
         key_expires_at=row["expires_at"],
-        scopes=decode_scopes(row["scopes"]),
+        granted=decode_scopes(row["scopes"]),
         account_disabled=row["is_disabled"],
         email_verified=row["is_email_verified"],
-    )
-
-
-def _account_info(row: Any) -> AccountInfo:
-    return AccountInfo(
-        account_id=row.id,
-        name=row.name,
-        plan=row.plan,
-        max_pages=row.max_pages,
-        max_draft_pages=row.max_draft_pages,
-        renewal_day=row.renewal_day,
-        rate_limit=row.rate_limit,
-        is_disabled=row.is_disabled,
-        is_email_verified=row.is_email_verified,
-        created_at=row.created_at,
     )
 
 
@@ -381,9 +359,9 @@ def _check_name(name: str) -> None:
 def _check_terms(*, plan: str | None, max_pages: int | None, max_draft_pages: int | None) -> None:
     if plan is not None and plan not in PLANS:
         raise ValueError(f"plan: {plan!r} is not one of {', '.join(PLANS)}.")
-    for field, pages in (("max_pages", max_pages), ("max_draft_pages", max_draft_pages)):
+    for name, pages in (("max_pages", max_pages), ("max_draft_pages", max_draft_pages)):
         if pages is not None and not 0 <= pages <= MAX_PAGES:
-            raise ValueError(f"{field}: {pages} is not a number of pages from 0 to {MAX_PAGES}.")
+            raise ValueError(f"{name}: {pages} is not a number of pages from 0 to {MAX_PAGES}.")
 
 
 def _check_renewal_day(day: int) -> None:

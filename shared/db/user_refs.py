@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, RowMapping, Table
 from sqlalchemy.sql.selectable import NamedFromClause
 
 from shared.db.tables import users
+from shared.records import ShownRecord, doc
 
 _CREATOR: Final = users.alias("creator")
 _UPDATER: Final = users.alias("updater")
 _AUTHOR: Final = users.alias("author")
 
 
-@dataclass(frozen=True, slots=True)
-class UserRef:
+class UserRef(ShownRecord, frozen=True):
     """A reference to a user in a record: the user of the API key."""
 
-    id: str
-    name: str
-    email: str
+    id: Annotated[str, doc("Id.")]
+    name: Annotated[str, doc("Name.")]
+    email: Annotated[str, doc("Address.")]
 
 
 def join_authors(table: Table) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:

@@ -6,10 +6,9 @@ A deleted template keeps its row, to which its versions, tags and slug refer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from sqlalchemy import ColumnElement, RowMapping, Select, insert, select, update
 
@@ -20,24 +19,24 @@ from shared.db.upsert import upsert_row
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import PUBLIC_PREFIX, new_template_id
+from shared.records import SHA256, ShownRecord, doc
 
 PUBLIC_ACCOUNT: Final = "acc_public"  # owns the templates that ship with the product
 EMPTY_SHA256: Final = sha256(b"").hexdigest()  # of a template without content
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateRecord:
+class TemplateRecord(ShownRecord, frozen=True):
     """A template of an account; `sha256` identifies its live content, `versions` is the number published."""
 
     id: str
-    name: str
-    slug: str | None
-    versions: int
-    sha256: str
-    created_at: datetime
+    name: Annotated[str, doc("Name of the template.")]
+    versions: Annotated[int, doc("Number of published versions.", minimum=0)]
+    sha256: Annotated[str, doc("SHA-256 of the live content.", **SHA256)]
+    created_at: Annotated[datetime, doc("When it was created.")]
     created_by: UserRef
-    updated_at: datetime
+    updated_at: Annotated[datetime, doc("When its live content last changed.")]
     updated_by: UserRef
+    slug: str | None = None
 
 
 def create_template(
@@ -252,14 +251,9 @@ def _records() -> Select[Any]:
 
 
 def _record(row: RowMapping) -> TemplateRecord:
-    return TemplateRecord(
-        id=row["id"],
-        name=row["name"],
-        slug=row["slug"],
+    return TemplateRecord.of_row(
+        row,
         versions=row["version_count"],
-        sha256=row["sha256"],
-        created_at=row["created_at"],
         created_by=user_refs.read_creator(row),
-        updated_at=row["updated_at"],
         updated_by=user_refs.read_updater(row),
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from sqlalchemy import RowMapping, Select, delete, insert, select, update
 
@@ -13,6 +12,7 @@ from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import tag_events, tags
 from shared.db.user_refs import UserRef
+from shared.records import ShownRecord, doc
 from shared.templates.repository import lock_template
 from shared.templates.versions import get_version
 
@@ -22,25 +22,27 @@ HISTORY_DEPTH: Final = 100
 Action = Literal["created", "moved", "removed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(ShownRecord, frozen=True):
     """A tag and the version it points at."""
 
     tag: str
-    version: int
-    updated_at: datetime
+    version: Annotated[int, doc("The version it points to.", minimum=1)]
+    updated_at: Annotated[datetime, doc("When it last moved.")]
     updated_by: UserRef
 
 
-@dataclass(frozen=True, slots=True)
-class TagEvent:
+class TagEvent(ShownRecord, frozen=True):
     """One change of a tag. `version` is None if it was removed, `previous_version` if it was created."""
 
-    action: Action
-    version: int | None
-    previous_version: int | None
-    at: datetime
+    action: Annotated[Action, doc("The change.")]
+    version: Annotated[
+        int | None, doc("The version that it points to since; null if it was removed.")
+    ]
+    at: Annotated[datetime, doc("When it was changed.")]
     by: UserRef
+    previous_version: Annotated[
+        int | None, doc("The version that it pointed to before.", minimum=1)
+    ] = None
 
 
 def set_tag(
@@ -70,7 +72,7 @@ def set_tag(
     else:
         session.execute(update(tags).filter_by(template_id=template_id, tag=tag).values(**values))
     event = TagEvent(
-        "moved" if before else "created", version, before.version if before else None, at, user
+        "moved" if before else "created", version, at, user, before.version if before else None
     )
     _note(session, template_id, tag, event)
 
@@ -88,7 +90,7 @@ def remove_tag(
     if before is None:
         return False
     session.execute(delete(tags).where(tags.c.template_id == template_id, tags.c.tag == tag))
-    _note(session, template_id, tag, TagEvent("removed", None, before.version, at, user))
+    _note(session, template_id, tag, TagEvent("removed", None, at, user, before.version))
     return True
 
 
@@ -119,13 +121,7 @@ def list_history(session: Session, template_id: str, tag: str, *, limit: int) ->
         .limit(limit)
     )
     return [
-        TagEvent(
-            row["action"],
-            row["version"],
-            row["previous_version"],
-            row["at"],
-            user_refs.read_author(row),
-        )
+        TagEvent.of_row(row, by=user_refs.read_author(row))
         for row in session.execute(query).mappings()
     ]
 
@@ -150,4 +146,4 @@ def _tags(template_id: str) -> Select[Any]:
 
 
 def _tag(row: RowMapping) -> Tag:
-    return Tag(row["tag"], row["version"], row["updated_at"], user_refs.read_author(row))
+    return Tag.of_row(row, updated_by=user_refs.read_author(row))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from sqlalchemy import RowMapping, Select, insert, select, update
 
@@ -15,6 +15,7 @@ from shared.db.tables import templates, versions
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.jobs.records import PinnedTemplate
+from shared.records import SHA256, ShownRecord, doc
 from shared.templates.linking import find_published_links, read_recorded_links, record_links
 from shared.templates.pinning import Reader
 from shared.templates.repository import (
@@ -27,14 +28,13 @@ from shared.templates.repository import (
 PAGE: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(ShownRecord, frozen=True):
     """A published version; `sha256` identifies its content."""
 
-    version: int
-    sha256: str
-    message: str
-    created_at: datetime
+    version: Annotated[int, doc("The number, from 1 without gaps.", minimum=1)]
+    sha256: Annotated[str, doc("SHA-256 of the content below the header comment.", **SHA256)]
+    message: Annotated[str, doc("Note on the change, set when it was published; may be empty.")]
+    created_at: Annotated[datetime, doc("When it was published.")]
     created_by: UserRef
 
 
@@ -133,10 +133,4 @@ def _records(template_id: str) -> Select[Any]:
 
 
 def _record(row: RowMapping) -> Version:
-    return Version(
-        version=row["version"],
-        sha256=row["sha256"],
-        message=row["message"],
-        created_at=row["created_at"],
-        created_by=user_refs.read_author(row),
-    )
+    return Version.of_row(row, created_by=user_refs.read_author(row))

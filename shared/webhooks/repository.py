@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
@@ -18,6 +18,7 @@ from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, web
 from shared.encryption import SecretCipher
 from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import new_id
+from shared.records import ShownRecord, doc
 
 MAX_WEBHOOKS: Final = 20  # for each account
 SECRET_OVERLAP: Final = timedelta(
@@ -65,38 +66,44 @@ class DeliveryStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(ShownRecord, frozen=True):
     """A webhook of an account; `disabled_at` is set if its target answered 410."""
 
     id: str
     url: str
     events: tuple[WebhookEvent, ...]
-    created_at: datetime
-    disabled_at: datetime | None
+    created_at: Annotated[datetime, doc("When it was added.")]
+    disabled_at: Annotated[
+        datetime | None, doc("When its target responded 410; absent while it is enabled.")
+    ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(ShownRecord, frozen=True):
     """One delivery attempt: the status of the response, or the error if there was none."""
 
     number: int
-    at: datetime
-    status: int | None
-    milliseconds: int
-    error: str | None
+    at: Annotated[datetime, doc("When it began.")]
+    milliseconds: Annotated[int, doc("How long it took.", minimum=0)]
+    status: Annotated[
+        int | None,
+        doc("HTTP status of the target's response; absent without one.", minimum=100, maximum=999),
+    ] = None
+    error: Annotated[str | None, doc("Why there was no response.")] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(ShownRecord, frozen=True):
     """The delivery of one event to one webhook, with all attempts so far."""
 
-    id: str
+    id: Annotated[
+        str, doc("The `webhook-id` of every attempt.", examples=["msg_3ocgfeeghiuyg5wnorrj2owg"])
+    ]
     event: WebhookEvent
     status: DeliveryStatus
-    created_at: datetime
-    next_attempt_at: datetime | None
+    created_at: Annotated[datetime, doc("When the event occurred.")]
     attempts: tuple[Attempt, ...]
+    next_attempt_at: Annotated[datetime | None, doc("When it is retried, while it is pending.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,7 @@ def create_webhook(
             created_at=at,
         )
     )
-    return Webhook(webhook_id, url, tuple(events), at, None)
+    return Webhook(webhook_id, url, tuple(events), at)
 
 
 def list_webhooks(session: Session, account_id: str) -> Sequence[Webhook]:
@@ -162,7 +169,7 @@ def list_webhooks(session: Session, account_id: str) -> Sequence[Webhook]:
         .where(webhooks.c.account_id == account_id)
         .order_by(webhooks.c.created_at, webhooks.c.id)
     )
-    return [_webhook(row) for row in session.execute(query)]
+    return [Webhook.of_row(row) for row in session.execute(query).mappings()]
 
 
 def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
@@ -171,10 +178,11 @@ def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
     Raises:
         ServiceError: 404, the account has no webhook of that id.
     """
-    row = session.execute(select(webhooks).where(*_own(account_id, webhook_id))).one_or_none()
+    query = select(webhooks).where(*_own(account_id, webhook_id))
+    row = session.execute(query).mappings().one_or_none()
     if row is None:
         raise _not_found(webhook_id)
-    return _webhook(row)
+    return Webhook.of_row(row)
 
 
 def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
@@ -262,7 +270,7 @@ def enqueue_test(session: Session, account_id: str, webhook_id: str, *, at: date
     )
     (row,) = _new_deliveries(test, [webhook_id], at)
     session.execute(insert(webhook_deliveries).values(**row))
-    return Delivery(row["id"], test.event, DeliveryStatus.PENDING, at, at, ())
+    return Delivery(row["id"], test.event, DeliveryStatus.PENDING, at, (), at)
 
 
 def _new_deliveries(
@@ -313,9 +321,10 @@ def list_deliveries(
             query = query.where(
                 or_(order[0] < last[0], (order[0] == last[0]) & (order[1] < last[1]))
             )
-    rows = session.execute(query).all()
-    attempts = _find_attempts(session, [row.id for row in rows[:limit]])
-    return [_delivery(row, attempts.get(row.id, [])) for row in rows[:limit]], len(rows) > limit
+    rows = session.execute(query).mappings().all()
+    attempts = _find_attempts(session, [row["id"] for row in rows[:limit]])
+    found = [Delivery.of_row(row, attempts=attempts.get(row["id"], [])) for row in rows[:limit]]
+    return found, len(rows) > limit
 
 
 def has_due(session: Session, *, at: datetime, busy: Sequence[str] = ()) -> bool:
@@ -506,11 +515,6 @@ def _not_found(webhook_id: str) -> ServiceError:
     )
 
 
-def _webhook(row: Any) -> Webhook:
-    events = tuple(WebhookEvent(event) for event in row.events)
-    return Webhook(row.id, row.url, events, row.created_at, row.disabled_at)
-
-
 def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attempt]]:
     query = (
         select(webhook_attempts)
@@ -518,21 +522,9 @@ def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attem
         .order_by(webhook_attempts.c.delivery_id, webhook_attempts.c.number)
     )
     found: dict[str, list[Attempt]] = {}
-    for row in session.execute(query):
-        attempt = Attempt(row.number, row.at, row.status, row.milliseconds, row.error)
-        found.setdefault(row.delivery_id, []).append(attempt)
+    for row in session.execute(query).mappings():
+        found.setdefault(row["delivery_id"], []).append(Attempt.of_row(row))
     return found
-
-
-def _delivery(row: Any, attempts: Sequence[Attempt]) -> Delivery:
-    return Delivery(
-        row.id,
-        WebhookEvent(row.event),
-        DeliveryStatus(row.status),
-        row.created_at,
-        row.next_attempt_at,
-        tuple(attempts),
-    )
 
 
 def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:

@@ -187,7 +187,7 @@ def test_the_log_has_each_delivery_with_its_attempts(caller, database, account):
         webhooks.record_attempt(
             session,
             due.id,
-            Attempt(1, at, None, 3000, "its server cannot be connected to"),
+            Attempt(1, at, 3000, None, "its server cannot be connected to"),
             status=DeliveryStatus.PENDING,
             next_attempt_at=at,
         )

@@ -162,7 +162,7 @@ class WebhookDeliverer:
             log.error("webhook secret unreadable", webhook=delivery.webhook_id, cause=str(failure))
             error = "the secret of the webhook cannot be read; rotate it"
         milliseconds = round((ticks() - begun_at) * 1000)
-        return Attempt(delivery.attempts + 1, at, status, milliseconds, error), retry_after
+        return Attempt(delivery.attempts + 1, at, milliseconds, status, error), retry_after
 
     def _record(self, delivery: DueDelivery, attempt: Attempt, retry_after: datetime | None) -> str:
         """Record an attempt and return its outcome: delivered, retried, failed or disabled."""

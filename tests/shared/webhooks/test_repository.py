@@ -126,7 +126,7 @@ def test_a_failed_attempt_is_logged_and_comes_again_at_its_time(
         webhooks.record_attempt(
             session,
             due.id,
-            Attempt(1, NOW, 500, 12, None),
+            Attempt(1, NOW, 12, 500),
             status=DeliveryStatus.PENDING,
             next_attempt_at=later,
         )
@@ -137,7 +137,7 @@ def test_a_failed_attempt_is_logged_and_comes_again_at_its_time(
         webhooks.record_attempt(
             session,
             due.id,
-            Attempt(2, later, 204, 8, None),
+            Attempt(2, later, 8, 204),
             status=DeliveryStatus.DELIVERED,
             next_attempt_at=None,
         )
