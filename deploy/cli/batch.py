@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from deploy.cli.output import CommandFailed, print_result
-from deploy.embedded.plan import operator_environment
+from deploy.cli.remote import find_farm
 from pressroom_client import ApiError, Batch, Pressroom, PressroomError
 from pressroom_client.client import find_batch_type
 from pressroom_client.records import Output
@@ -29,13 +29,7 @@ _GONE: Final = (404, 410)
 
 def run_batch(arguments: argparse.Namespace) -> int:
     """Run a batch to its end; return 1 if a document failed, 130 if interrupted."""
-    environment = operator_environment()
-    url = arguments.url or environment.get("PRESSROOM_URL")
-    key = arguments.key or environment.get("PRESSROOM_KEY")
-    if not (url and key):
-        raise CommandFailed(
-            "no farm is given: pass --url and --key, or set PRESSROOM_URL and PRESSROOM_KEY"
-        )
+    url, key = find_farm(arguments)
     task = _Task.parse(arguments, url)
     farm = Pressroom(url, key)
     try:

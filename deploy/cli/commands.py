@@ -101,6 +101,10 @@ _FARM: Final = _path(
     "data folder of an embedded farm (PRESSROOM_DATABASE_URL and PRESSROOM_REDIS_URL, else"
     f" {DEFAULT_FOLDER})",
 )
+_REMOTE: Final = (
+    _value("--url", "URL of the farm (PRESSROOM_URL)"),
+    _value("--key", "API key (PRESSROOM_KEY)"),
+)
 _ACCOUNT: Final = _value("account_id", metavar="ACCOUNT_ID")
 _KEY: Final = _value("key_id", metavar="KEY_ID")
 _PLANS: Final = ("free", "paid")
@@ -137,6 +141,7 @@ GROUPS: Final = {
     "shards": "change a farm's Redis servers, or find an account's",
     "einvoice": "check received electronic invoices",
     "form": "read filled-in forms",
+    "template": "publish templates on a farm",
     "messages": "check, export and import the translations of a document",
 }
 COMMANDS: Final = {
@@ -397,12 +402,23 @@ COMMANDS: Final = {
                 required=True,
             ),
             _flag("--draft", "render drafts, against the draft allowance"),
-            _value("--url", "URL of the farm (PRESSROOM_URL)"),
-            _value("--key", "API key (PRESSROOM_KEY)"),
+            *_REMOTE,
             _JSON,
         ),
         "Renders each line of an NDJSON file, or each row of a CSV file, with a template. "
         "To resume an interrupted run, repeat the same command.",
+    ),
+    "template publish": Command(
+        "store a template on a farm and publish it as a version",
+        "template.publish_template",
+        (
+            _value("template", "id or slug of the template", "TEMPLATE"),
+            _DOCUMENT,
+            _value("--message", "what changed", default=""),
+            _flag("--yes", "publish it even if it has errors"),
+            *_REMOTE,
+            _JSON,
+        ),
     ),
     "migrate": Command("migrate the database to this release", "farm.run_migrate", (_FARM, _JSON)),
     "backup": Command(

@@ -339,3 +339,29 @@ def call_webhooks(client: Pressroom) -> None:
     tried = client.webhooks.test(made.id)
     assert [each.id for each in client.webhooks.deliveries(made.id)] == [tried.id]
     client.webhooks.delete(made.id)
+
+
+def test_a_template_with_errors_is_published_only_with_yes(
+    account, client, template, tmp_path
+) -> None:
+    (tmp_path / "bad.xml").write_text("<document><flow><tabel/></flow></document>")
+
+    def publish(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "deploy.cli.main", "template", "publish", template]
+        return subprocess.run(
+            [*command, "bad.xml", "--json", *arguments],
+            cwd=tmp_path,
+            env=environment(account),
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+
+    refused = publish()
+    assert refused.returncode == 1
+    assert "has errors that every document of it would have: 1." in refused.stderr
+    assert client.templates.versions(template) == []
+    published = json.loads(publish("--yes", "--message", "as it is").stdout)
+    assert (published["version"], published["message"]) == (1, "as it is")
