@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from shared.errors import Unavailable
+from shared.internal_http import BUSY, InternalClient, read_refusal
 from shared.limits import MAX_SIGNED_BYTES, MB
 from shared.telemetry.log import get_log_fields
 
@@ -22,10 +21,7 @@ MEDIA_TYPE: Final = "application/pdf"
 LOG_FIELDS: Final = ("request", "job", "batch")
 # What a signature adds to a file at most: its certificates, its time stamp and its stamp with fonts.
 MAX_ADDED_BYTES: Final = 2 * MB
-_CONNECT_SECONDS: Final = 2.0
 _MAX_SECONDS: Final = 25.0  # the signer's wait for a slot, that for a time stamp, and the transfer
-_MAX_REFUSAL_BYTES: Final = 64 * 1024
-_AWAY: Final = (OSError, HTTPException, ValueError)
 
 
 class SignatureOutcome(StrEnum):
@@ -42,7 +38,7 @@ class SigningRefusal(StrEnum):
     """The reason why the signer returns no file."""
 
     REFUSED = "refused"
-    BUSY = "busy"
+    BUSY = BUSY
     UNSTAMPED = "unstamped"
 
 
@@ -60,10 +56,7 @@ class SignatureCall:
 
 
 class SignerClient:
-    """Has files signed by the signer. Thread-safe; keeps no connection.
-
-    `url` is the signer's address from the settings; clients cannot influence it.
-    """
+    """Has files signed by the signer. Thread-safe."""
 
     def __init__(self, url: str, *, budget_seconds: float) -> None:
         """Read the signer's address; `budget_seconds` is that of a render, of which signing takes half.
@@ -71,11 +64,7 @@ class SignerClient:
         Raises:
             ValueError: it is not an http URL with a host.
         """
-        parts = urlsplit(url)
-        if parts.scheme != "http" or not parts.hostname:
-            raise ValueError("PRESSROOM_SIGNER_URL must be http://host:port")
-        self._host: Final = parts.hostname
-        self._port: Final = parts.port or 80
+        self._client: Final = InternalClient("signer", url)
         self._seconds: Final = min(_MAX_SECONDS, budget_seconds / 2)
 
     def sign(self, pdf: bytes, call: SignatureCall) -> bytes:
@@ -99,32 +88,20 @@ class SignerClient:
                 raise ValueError("the signer returned another file")
             return signed
 
-    @contextmanager
-    def _post(self, pdf: bytes, call: SignatureCall) -> Iterator[HTTPResponse]:
+    def _post(self, pdf: bytes, call: SignatureCall) -> AbstractContextManager[HTTPResponse]:
         fields = {
             "account": call.account,
             "certificate": call.certificate,
             **({"field": call.field} if call.field is not None else {}),
             **get_log_fields(LOG_FIELDS),
         }
-        connection = HTTPConnection(self._host, self._port, timeout=_CONNECT_SECONDS)
-        try:
-            connection.connect()
-            connection.sock.settimeout(self._seconds)
-            path = f"{SIGN_PATH}?{urlencode(fields)}"
-            connection.request("POST", path, pdf, {"Content-Type": MEDIA_TYPE})
-            yield connection.getresponse()
-        except _AWAY as error:
-            raise Unavailable("signer") from error
-        finally:
-            connection.close()
+        path = f"{SIGN_PATH}?{urlencode(fields)}"
+        return self._client.post(path, pdf, MEDIA_TYPE, seconds=self._seconds)
 
 
 def _read_refusal(answer: HTTPResponse) -> Exception:
     """Return the error that the signer reports; raise ValueError if the response is malformed."""
-    said = json.loads(answer.read(_MAX_REFUSAL_BYTES))
-    if not isinstance(said, dict):
-        raise ValueError("not a JSON object")
+    said = read_refusal(answer)
     match said.get("refusal"):
         case SigningRefusal.REFUSED:
             return SignatureRefusedError(str(said.get("text")))

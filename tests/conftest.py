@@ -46,7 +46,7 @@ from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
 from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
 from tests.waiting import wait_until
-from workers.fetcher.main import RunningFetcher
+from workers.fetcher.server import FetcherServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def open_fetcher_url() -> Iterator[str]:
 @contextmanager
 def running_fetcher(**options: object) -> Iterator[str]:
     """Run a fetcher within the block and return its URL."""
-    fetcher = RunningFetcher(FetcherSettings(fetcher_bind="127.0.0.1:0", **options))
+    fetcher = FetcherServer(FetcherSettings(fetcher_bind="127.0.0.1:0", **options))
     fetcher.start()
     try:
         yield fetcher.url

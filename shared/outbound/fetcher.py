@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse
 from typing import Any, BinaryIO, Final
-from urllib.parse import urlsplit
 
 from shared.errors import Unavailable
+from shared.internal_http import BUSY, InternalClient, read_refusal
 from shared.outbound.client import parse_and_log
 from shared.outbound.failures import (
     NotCachedError,
@@ -28,12 +28,10 @@ CHECK_PATH: Final = "/check"
 STATUS_HEADER: Final = "X-Target-Status"
 # Log fields of the caller that the fetcher's log lines repeat.
 LOG_FIELDS: Final = ("request", "job", "account")
-_CONNECT_SECONDS: Final = 2.0
 # On top of the fetcher's own time limits: overhead, and transferring 50 MB.
 _MARGIN_SECONDS: Final = 5.0
 _CHECK_SECONDS: Final = 8.0
 _CHUNK_BYTES: Final = 256 * 1024
-_AWAY: Final = (OSError, HTTPException, ValueError)
 
 
 class Refusal(StrEnum):
@@ -42,7 +40,7 @@ class Refusal(StrEnum):
     REFUSED = "refused"
     TOO_LARGE = "too_large"
     UNREACHABLE = "unreachable"
-    BUSY = "busy"
+    BUSY = BUSY
     NOT_CACHED = "not_kept"
 
 
@@ -71,22 +69,11 @@ class FetchRequest:
 
 
 class Fetcher:
-    """Has URLs downloaded or checked by the fetcher. Thread-safe; keeps no connection.
-
-    `url` is the fetcher's own address from the settings; clients cannot influence it.
-    """
+    """Has URLs downloaded or checked by the fetcher. Thread-safe."""
 
     def __init__(self, url: str) -> None:
-        """Read the fetcher's address.
-
-        Raises:
-            ValueError: it is not an http URL with a host.
-        """
-        parts = urlsplit(url)
-        if parts.scheme != "http" or not parts.hostname:
-            raise ValueError("PRESSROOM_FETCHER_URL must be http://host:port")
-        self._host: Final = parts.hostname
-        self._port: Final = parts.port or 80
+        """Read the fetcher's address; see `InternalClient`."""
+        self._client: Final = InternalClient("fetcher", url)
 
     def check(self, url: str) -> None:
         """Check a URL and the current addresses of its host.
@@ -131,21 +118,11 @@ class Fetcher:
             _copy(answer, file, limit_bytes=request.limit_bytes)
             return status
 
-    @contextmanager
     def _post(
         self, path: str, fields: Mapping[str, Any], *, seconds: float
-    ) -> Iterator[HTTPResponse]:
-        connection = HTTPConnection(self._host, self._port, timeout=_CONNECT_SECONDS)
+    ) -> AbstractContextManager[HTTPResponse]:
         body = json.dumps({**fields, "log": get_log_fields(LOG_FIELDS)})
-        try:
-            connection.connect()
-            connection.sock.settimeout(seconds)
-            connection.request("POST", path, body, {"Content-Type": "application/json"})
-            yield connection.getresponse()
-        except _AWAY as error:
-            raise Unavailable("fetcher") from error
-        finally:
-            connection.close()
+        return self._client.post(path, body, "application/json", seconds=seconds)
 
 
 def _copy(answer: HTTPResponse, file: BinaryIO, *, limit_bytes: int) -> None:
@@ -161,9 +138,7 @@ def _copy(answer: HTTPResponse, file: BinaryIO, *, limit_bytes: int) -> None:
 
 def _read_failure(answer: HTTPResponse) -> Exception:
     """Return the error that the fetcher reports; raise ValueError if the response is malformed."""
-    said = json.loads(answer.read(_CHUNK_BYTES))
-    if not isinstance(said, dict):
-        raise ValueError("not a JSON object")
+    said = read_refusal(answer)
     match said.get("refusal"):
         case Refusal.REFUSED:
             return TargetRefusedError(

@@ -11,7 +11,6 @@ from shared.signer import SignatureOutcome
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
-from shared.telemetry.observer import Observer
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
 
@@ -33,45 +32,22 @@ def main() -> None:
     signer.stop(patience_seconds=_STOP_SECONDS)
 
 
-def _make(settings: SignerSettings) -> RunningSigner:
-    signer = RunningSigner(settings)
+def _make(settings: SignerSettings) -> SignerServer:
+    signer = make_signer(settings)
     start_probe(
         settings.signer_metrics_port, signer.metrics.exposition, address=settings.metrics_address
     )
     return signer
 
 
-class RunningSigner:
-    """A signer with its server thread."""
+def make_signer(settings: SignerSettings) -> SignerServer:
+    """Return a signer that listens without serving requests yet.
 
-    def __init__(self, settings: SignerSettings) -> None:
-        """Listen without serving requests yet.
-
-        Raises:
-            WrongSetting: there is no folder of certificates, the URL of time stamps is not one, or the
-                extra `sign` is not installed.
-            OSError: the address of `signer_bind` cannot be listened on.
-        """
-        self.metrics: Final = ProcessMetrics(
-            Exporter.SIGNER, labels={metrics.SIGNATURES: SignatureOutcome}
-        )
-        self._server = _make_server(settings, self.metrics)
-
-    @property
-    def url(self) -> str:
-        """The URL that it listens on."""
-        return self._server.url
-
-    def start(self) -> None:
-        """Serve requests in threads."""
-        self._server.start()
-
-    def stop(self, *, patience_seconds: float = 0.0) -> None:
-        """Stop accepting requests, and finish those in progress within `patience_seconds`."""
-        self._server.stop(patience_seconds=patience_seconds)
-
-
-def _make_server(settings: SignerSettings, observer: Observer) -> SignerServer:
+    Raises:
+        WrongSetting: there is no folder of certificates, the URL of time stamps is not one, or the
+            extra `sign` is not installed.
+        OSError: the address of `signer_bind` cannot be listened on.
+    """
     folder = Path(settings.signer_certificates)
     if not settings.signer_certificates or not folder.is_dir():
         raise WrongSetting(
@@ -93,9 +69,10 @@ def _make_server(settings: SignerSettings, observer: Observer) -> SignerServer:
             check_timestamp_url(url)
         except InvalidTimestampUrlError as error:
             raise WrongSetting(f"PRESSROOM_SIGNER_TIMESTAMP_URL: {error}") from error
-    signing = SigningService(Certificates(folder), observer, timestamp_url=url)
+    counted = ProcessMetrics(Exporter.SIGNER, labels={metrics.SIGNATURES: SignatureOutcome})
+    signing = SigningService(Certificates(folder), counted, timestamp_url=url)
     host, _, port = settings.signer_bind.rpartition(":")
-    return SignerServer((host, int(port)), signing)
+    return SignerServer((host, int(port)), signing, counted)
 
 
 if __name__ == "__main__":
