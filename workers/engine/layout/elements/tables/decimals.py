@@ -8,12 +8,11 @@ or with several, is aligned right; so is a head cell without a decimal sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from workers.engine.bidi import CONTROLS, reorder, resolve_levels
 from workers.engine.layout.context import LayoutContext
-from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import text_measurer
 from workers.engine.tree.nodes import (
     CellContent,
@@ -59,28 +58,16 @@ def _after_whole(text: str) -> str | None:
 class DecimalAlignment:
     """The distances of a cell's texts from its right edge that align their decimal signs."""
 
-    __slots__ = (
-        "_accepts_integers",
-        "_context",
-        "_is_rtl",
-        "_measure",
-        "_shifts",
-        "_sign",
-        "reserve",
-    )
-
     def __init__(self, context: LayoutContext, cell: CellTemplate, reserve: float = 0.0) -> None:
-        paragraph, text = cell.style.paragraph, cell.style.text
-        self._context = context
+        paragraph = cell.style.paragraph
+        self._fonts = context.fonts
         self._sign = paragraph.decimal_sign
         self._is_rtl = paragraph.is_rtl
-        self._accepts_integers = (
-            cell.role is not Role.HEAD_CELL
-        )  # a year above a column is not aligned
+        # A year above a column is not aligned.
+        self._accepts_integers = cell.role is not Role.HEAD_CELL
         self.reserve = reserve  # the widest fraction of the column
-        self._measure = make_measure(make_glyph_style(text, context.fonts.find(text)))
-        # By fraction; text that is not a number is at the edge.
-        self._shifts: dict[str | None, float] = {None: 0.0}
+        self._measure = text_measurer(context.fonts, cell.style.text)
+        self._widths: dict[str, float] = {}  # by fraction
 
     def find(self, text: str) -> str | None:
         """Return the part of a text to the right of its digits, None for no number."""
@@ -91,34 +78,29 @@ class DecimalAlignment:
 
     def shift(self, content: CellContent) -> float:
         """Return the distance of a cell's text from its right edge, in points."""
-        if not isinstance(content, str):
-            width = self.measure(content)
-            return 0.0 if width is None else max(self.reserve - width, 0.0)
-        fraction = self.find(content)
-        shift = self._shifts.get(fraction)
-        if shift is None:
-            assert fraction is not None
-            shift = self._shifts[fraction] = max(self.reserve - self._measure(fraction), 0.0)
-        return shift
+        width = self.measure(content)
+        return 0.0 if width is None else max(self.reserve - width, 0.0)
 
     def measure(self, content: CellContent) -> float | None:
         """Return the width to the right of a number's digits, in points, None for no number."""
         fraction = self.find(text_of(content))
-        if fraction is None or isinstance(content, str) or self._is_rtl:
-            return None if fraction is None else self._measure(fraction)
-        left, width = len(fraction), 0.0
-        for run in reversed(_runs_of(content)):
-            part = run.text[max(len(run.text) - left, 0) :] if left else ""
-            left -= len(part)
-            width += text_measurer(self._context.fonts, run.style)(part)
+        if fraction is None:
+            return None
+        if not isinstance(content, str) and not self._is_rtl:
+            return self._measure_end(_runs_of(content), len(fraction))
+        width = self._widths.get(fraction)
+        if width is None:
+            width = self._widths[fraction] = self._measure(fraction)
         return width
 
-    def measure_widest(self, contents: Sequence[CellContent]) -> float:
-        """Return the greatest width to the right of digits in some cells, in points."""
-        fractions = {self.find(content) for content in contents if isinstance(content, str)}
-        widths = [self._measure(fraction) for fraction in fractions if fraction]
-        widths += [self.measure(each) or 0.0 for each in contents if not isinstance(each, str)]
-        return max(widths, default=0.0)
+    def _measure_end(self, runs: Sequence[TextRun], left: int) -> float:
+        """Return the width of the last characters of some runs."""
+        width = 0.0
+        for run in reversed(runs):
+            part = run.text[max(len(run.text) - left, 0) :] if left else ""
+            left -= len(part)
+            width += text_measurer(self._fonts, run.style)(part)
+        return width
 
 
 def _drawn_after(text: str, at: int) -> str:
@@ -152,14 +134,6 @@ def is_decimal(cell: CellTemplate) -> bool:
     return cell.style.paragraph.align is Align.DECIMAL
 
 
-def make_measure(glyph_style: GlyphStyle) -> Callable[[str], float]:
-    """Return the fastest function that measures text of a glyph style, in points."""
-    if glyph_style.style.letter_spacing or glyph_style.is_shaped:
-        return glyph_style.measure
-    measure, size = glyph_style.face.measure, glyph_style.style.size
-    return lambda text: measure(text) * size
-
-
 def measure_fractions(
     context: LayoutContext, groups: Sequence[tuple[RowTemplate, Sequence[TableRow]]]
 ) -> dict[int, float]:
@@ -171,6 +145,6 @@ def measure_fractions(
                 continue
             edge = DecimalAlignment(context, cell)
             column = start + cell.colspan - 1
-            most = edge.measure_widest([row.cells[index] for row in rows])
+            most = max([edge.measure(row.cells[index]) or 0.0 for row in rows])
             widest[column] = max(widest.get(column, 0.0), most)
     return widest

@@ -14,10 +14,9 @@ from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
 from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
 from workers.engine.layout.elements.tables.rows import (
     RowBlock,
+    cell_height,
     lay_out_lines,
     lay_out_row,
-    spanning_heights,
-    with_heights,
 )
 from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
 from workers.engine.tree.memo import Kind, Lifetime
@@ -162,15 +161,26 @@ class TableGrid:
             lay_out_row(context, self.plan(context, row.template), row, number)
             for number, row in enumerate(rows, first)
         ]
-        needs = [
-            (at + span, at, height)
-            for at, block in enumerate(blocks)
-            for span, height in spanning_heights(block)
-        ]
         heights = [block.height for block in blocks]
+        needs = [
+            (at + cell.template.rowspan, at, max(cell.line_height, cell_height(cell, value)))
+            for at, block in enumerate(blocks)
+            for cell, value in zip(block.plan.cells, block.contents, strict=True)
+            if cell.template.rowspan > 1
+        ]
+        if not needs:
+            return blocks
         for end, at, needed in sorted(needs):
             heights[min(end, len(heights)) - 1] += max(needed - sum(heights[at:end]), 0.0)
-        return [with_heights(block, heights, at) for at, block in enumerate(blocks)]
+        return [
+            block._replace(
+                height=heights[at],
+                heights=tuple(
+                    sum(heights[at : at + cell.template.rowspan]) for cell in block.plan.cells
+                ),
+            )
+            for at, block in enumerate(blocks)
+        ]
 
     def body_of(self, index: int) -> int:
         """Return the number of the body that contains a row."""

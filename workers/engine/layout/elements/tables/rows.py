@@ -197,24 +197,6 @@ def own_height(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
     return max(plan.line_height, *heights, 0.0)
 
 
-def spanning_heights(block: RowBlock) -> list[tuple[int, float]]:
-    """Return the row span and minimum height of each cell of a row that spans rows."""
-    return [
-        (cell.template.rowspan, max(cell.line_height, cell_height(cell, value)))
-        for cell, value in zip(block.plan.cells, block.contents, strict=True)
-        if cell.template.rowspan > 1
-    ]
-
-
-def with_heights(block: RowBlock, heights: Sequence[float], at: int) -> RowBlock:
-    """Return a row with its final height; `heights` are those of all joined rows, its own is at
-    `at`.
-    """
-    spans = [cell.template.rowspan for cell in block.plan.cells]
-    own = tuple(sum(heights[at : at + rows]) for rows in spans)
-    return block._replace(height=heights[at], heights=None if max(spans) == 1 else own)
-
-
 # --- drawing --------------------------------------------------------------------------------------
 
 

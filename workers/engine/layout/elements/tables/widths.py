@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -38,15 +37,6 @@ _ROOM_FOR_SHARES: Final = (
 )
 
 
-@dataclass(slots=True)
-class _ColumnSizes:
-    """The content sizes of each column, in points."""
-
-    min_content: list[float] = field(default_factory=list)
-    max_content: list[float] = field(default_factory=list)
-    unbreakable: list[float] = field(default_factory=list)
-
-
 class MeasureMode(Enum):
     """The part of a cell's content that is measured."""
 
@@ -74,57 +64,56 @@ def find_widths(
 
     The sum of the columns exceeds `width` only if stated widths demand it.
     """
-    fractions = measure_fractions(context, groups)
-    texts = _MeasuredRows(context, groups, fractions)
-    count = max((_span(template) for template, _ in groups), default=0)
-    all_columns = [*columns, *[_ANY] * (count - len(columns))]
-    measured = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.AUTO}
-    nothing = [0.0] * len(all_columns)
-    needs = _ColumnSizes(nothing, nothing, nothing)
+    rows = _measured_rows(context, columns, groups, width)
+    columns = rows.columns
+    measured = {i for i, column in enumerate(columns) if column.width.kind is LengthKind.AUTO}
+    shares = {i for i, column in enumerate(columns) if column.width.kind is LengthKind.FRACTION}
+    low = high = unbreakable = [0.0] * len(columns)
     if measured:
-        needs.max_content = _measure(texts, measured, all_columns, width, mode=MeasureMode.LINE)
-    stated = sum(column.width.resolve(width) or 0.0 for column in all_columns)
-    left = width - stated - sum(needs.max_content)
-    shares = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.FRACTION}
-    if left < (_ROOM_FOR_SHARES * width if shares else 0.0):
-        wanted = measured | shares
-        needs.min_content = _measure(texts, wanted, all_columns, width, mode=MeasureMode.WORD)
-        if sum(needs.min_content) > width - stated:
-            needs.unbreakable = _measure(texts, wanted, all_columns, width, mode=MeasureMode.CUT)
+        high = _measure(rows, measured, MeasureMode.LINE)
+    stated = sum(column.width.resolve(width) or 0.0 for column in columns)
+    if width - stated - sum(high) < (_ROOM_FOR_SHARES * width if shares else 0.0):
+        low = _measure(rows, measured | shares, MeasureMode.WORD)
+        if sum(low) > width - stated:
+            unbreakable = _measure(rows, measured | shares, MeasureMode.CUT)
     tracks = [
         Track(
-            column.width,
-            needs.min_content[i],
-            needs.max_content[i],
-            column.min_width.resolve(width) or 0.0,
+            *(column.width, low[i], high[i], column.min_width.resolve(width) or 0.0),
             None if column.max_width is None else column.max_width.resolve(width),
-            needs.unbreakable[i],
+            unbreakable[i],
         )
-        for i, column in enumerate(all_columns)
+        for i, column in enumerate(columns)
     ]
-    return distribute_width(tracks, width, base=width, stretch=True), fractions
+    return distribute_width(tracks, width, base=width, stretch=True), rows.fractions
 
 
 def measure_columns(
     context: LayoutContext, columns: Sequence[Column], groups: Groups
 ) -> tuple[float, float]:
     """Return the min-content and max-content widths of all columns together, in points."""
-    texts = _MeasuredRows(context, groups, measure_fractions(context, groups))
-    count = max((_span(template) for template, _ in groups), default=0)
-    all_columns = [*columns, *[_ANY] * (count - len(columns))]
-    every = set(range(len(all_columns)))
-    low = _measure(texts, every, all_columns, 0.0, mode=MeasureMode.WORD)
-    high = _measure(texts, every, all_columns, 0.0, mode=MeasureMode.LINE)
-    stated = [column.width.resolve(0.0) or 0.0 for column in all_columns]
+    rows = _measured_rows(context, columns, groups, 0.0)
+    every = set(range(len(rows.columns)))
+    stated = [column.width.resolve(0.0) or 0.0 for column in rows.columns]
+    low, high = (_measure(rows, every, mode) for mode in (MeasureMode.WORD, MeasureMode.LINE))
     return sum(map(max, low, stated)), sum(map(max, high, stated))
 
 
 class _MeasuredRows(NamedTuple):
-    """The rows of each template, and the widest fractions of aligned numbers."""
+    """The rows of each template, all columns in a width, and the widest fractions of these."""
 
     context: LayoutContext
     groups: Groups
-    fractions: Mapping[int, float]
+    columns: Sequence[Column]
+    width: float
+    fractions: dict[int, float]
+
+
+def _measured_rows(
+    context: LayoutContext, columns: Sequence[Column], groups: Groups, width: float
+) -> _MeasuredRows:
+    count = max((_span(template) for template, _ in groups), default=0)
+    columns = [*columns, *[_ANY] * (count - len(columns))]
+    return _MeasuredRows(context, groups, columns, width, measure_fractions(context, groups))
 
 
 def _span(template: RowTemplate) -> int:
@@ -134,30 +123,25 @@ def _span(template: RowTemplate) -> int:
     return max(ends, default=0)
 
 
-def _measure(
-    texts: _MeasuredRows,
-    wanted: set[int],
-    columns: Sequence[Column],
-    width: float,
-    *,
-    mode: MeasureMode,
-) -> list[float]:
+def _measure(rows: _MeasuredRows, wanted: set[int], mode: MeasureMode) -> list[float]:
+    """Return the widths that the content of some columns needs."""
+    columns = rows.columns
     needs = [0.0] * len(columns)
     spanning: list[tuple[int, int, float]] = []
-    for template, rows in texts.groups:
+    for template, alike in rows.groups:
         for index, (cell, at) in enumerate(zip(template.cells, template.columns, strict=True)):
             end = min(at + cell.colspan, len(columns))
             if wanted.isdisjoint(range(at, end)):
                 continue
-            contents = [row.cells[index] for row in rows if index < len(row.cells)]
-            reserve = texts.fractions.get(end - 1, 0.0) if is_decimal(cell) else None
-            need = _measure_cells(texts.context, cell, contents, reserve, mode=mode)
+            contents = [row.cells[index] for row in alike]
+            reserve = rows.fractions.get(end - 1, 0.0) if is_decimal(cell) else None
+            need = _measure_cells(rows.context, cell, contents, reserve, mode=mode)
             if end == at + 1:
                 needs[at] = max(needs[at], need)
             else:
                 spanning.append((at, end, need))
     for start, end, need in spanning:
-        _widen(needs, columns, wanted, (start, end), need, width)
+        _widen(needs, columns, wanted, (start, end), need, rows.width)
     return needs
 
 

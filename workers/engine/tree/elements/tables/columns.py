@@ -7,16 +7,15 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.values import LengthValue, RelativeLength
+from workers.engine.syntax.values import LengthValue
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.nodes import Column
-from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle, StyleSheet
+from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties, expand_shorthands
-from workers.engine.units import AUTO, ZERO, Length, Sides
+from workers.engine.units import AUTO, ZERO, Sides
 
 MAX_COLUMNS: Final = 200
 # Of a col's properties these are the column's own; all others are defaults of its cells.
@@ -92,12 +91,8 @@ def count_first_row(table: Element) -> int | None:
 
     None if it does in every row, 0 without rows.
     """
-    count: int | None = 0
-    for row in rows_of(table):
-        count = count_cells(row)
-        if count is not None:
-            return count
-    return count
+    counts = [count_cells(row) for row in rows_of(table)]
+    return next((count for count in counts if count is not None), None if counts else 0)
 
 
 def rows_of(element: Element) -> Iterable[Element]:
@@ -145,33 +140,17 @@ def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
 def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:
     element_style = context.compile_style(element)
     span = context.compile_attribute(element, "span")
-    width = context.compile_attribute(element, "width")
-    least, most = (
-        context.compile_attribute(element, name) if name in element.attributes else None
-        for name in ("min-width", "max-width")
-    )
     sheet = context.sheet
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         own, properties = element_style.resolve(scope, parent)
+        most = properties.get("max-width")
         column = Column(
-            sheet.to_length(properties.get("width", width.read(scope)), own),
-            _length(sheet, least, properties.get("min-width"), own, scope) or ZERO,
-            _length(sheet, most, properties.get("max-width"), own, scope),
+            sheet.to_length(properties.get("width", AUTO), own),
+            sheet.to_length(properties.get("min-width") or ZERO, own),
+            None if most is None else sheet.to_length(most, own),
         )
         defaults = {k: v for k, v in properties.items() if k not in _OF_COLUMN}
         out.extend([(column, defaults)] * span.read(scope))
 
-    attributes = (span, width)
-    return NodeBuilder(build, element_style.is_static and all(a.is_static for a in attributes))
-
-
-def _length(
-    sheet: StyleSheet,
-    attribute: CompiledAttribute[Any] | None,
-    styled: Length | RelativeLength | None,
-    computed: ComputedStyle,
-    scope: Scope,
-) -> Length | None:
-    value = styled if attribute is None else attribute.read(scope)
-    return None if value is None else sheet.to_length(value, computed)
+    return NodeBuilder(build, element_style.is_static and span.is_static)
