@@ -9,10 +9,10 @@ from workers.engine.einvoices import (
     MAX_VIOLATIONS,
     RuleSet,
     RuleViolation,
-    UnreadableXmlError,
     read_invoice,
 )
 from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_invoice
+from workers.engine.xml_reader import UnreadableXmlError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from xml.parsers import expat
 _NO_MEMORY: Final = expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]
 
 
-class NotWellFormedError(Exception):
-    """An XML text is not well-formed; the message has line, column and reason."""
+class UnreadableXmlError(Exception):
+    """An XML text is rejected; the message has the reason and position."""
 
 
-class UnknownEncodingError(NotWellFormedError):
+class UnknownEncodingError(UnreadableXmlError):
     """An XML text is in an encoding that Python does not know."""
 
 
@@ -30,7 +30,7 @@ def parse_xml(
     one call: in pieces, a long token is parsed again with each (CVE-2023-52425).
 
     Raises:
-        NotWellFormedError: the text is not well-formed.
+        UnreadableXmlError: the text is not well-formed.
     """
     parser = expat.ParserCreate(namespace_separator=separator)
     parser.buffer_text = True
@@ -42,7 +42,7 @@ def parse_xml(
     except expat.ExpatError as error:
         check_memory(error)
         reason = expat.ErrorString(error.code)
-        raise NotWellFormedError(
+        raise UnreadableXmlError(
             f"line {error.lineno}, column {error.offset + 1}: {reason}"
         ) from None
     except (ValueError, LookupError):  # raised for an encoding unknown to Python
@@ -53,7 +53,7 @@ def check_well_formed(content: bytes) -> None:
     """Parse an XML text; one with a document type declaration is checked up to the declaration.
 
     Raises:
-        NotWellFormedError: the text is not well-formed.
+        UnreadableXmlError: the text is not well-formed.
     """
 
     def stop(*_: object) -> None:

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from tests.engine.einvoices import samples
 from workers.engine.einvoices.files import read_invoice, write_invoice
 from workers.engine.einvoices.mapping import MAX_ENTRIES
-from workers.engine.einvoices.markup import MAX_DEPTH, MAX_ELEMENTS, UnreadableXmlError, read_xml
+from workers.engine.einvoices.markup import MAX_DEPTH, MAX_ELEMENTS, read_xml
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import MAX_INVALID, MAX_TEXT, read_record
 from workers.engine.einvoices.terms import BY_NUMBER, BY_PATH, walk_terms
+from workers.engine.xml_reader import UnreadableXmlError
 
 EN16931 = PROFILES["en16931"]
 

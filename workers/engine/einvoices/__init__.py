@@ -3,7 +3,6 @@
 from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleSet, RuleViolation, check_invoice
 from workers.engine.einvoices.files import read_invoice, write_invoice
 from workers.engine.einvoices.mapping import Record
-from workers.engine.einvoices.markup import UnreadableXmlError
 from workers.engine.einvoices.profiles import (
     INVOICE_NAMES,
     PROFILES,
@@ -29,7 +28,6 @@ __all__ = [
     "RuleSet",
     "RuleViolation",
     "TermPath",
-    "UnreadableXmlError",
     "check_invoice",
     "read_invoice",
     "read_record",

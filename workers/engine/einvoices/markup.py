@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.sax.saxutils import escape
 
-from workers.engine.xml_reader import NotWellFormedError, parse_xml
+from workers.engine.xml_reader import UnreadableXmlError, parse_xml
 
 MAX_BYTES: Final = 20 * 1024 * 1024
 MAX_ELEMENTS: Final = 400_000  # about 8,000 lines of an invoice
@@ -15,10 +15,6 @@ MAX_DEPTH: Final = 50  # the deepest element of EN 16931 is the tenth
 
 _QUOTED: Final = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _TEXT: Final = {"\r": "&#13;"}  # otherwise normalised to a line end (XML 1.0, 2.11)
-
-
-class UnreadableXmlError(Exception):
-    """An XML text is rejected; the message has the reason and position."""
 
 
 @dataclass(slots=True)
@@ -47,10 +43,7 @@ def read_xml(content: bytes) -> XmlElement:
         "CharacterDataHandler": reader.add_text,
         "StartDoctypeDeclHandler": reader.refuse_declaration,
     }
-    try:
-        parse_xml(content, handlers, separator="}")
-    except NotWellFormedError as error:
-        raise UnreadableXmlError(str(error)) from None
+    parse_xml(content, handlers, separator="}")
     assert reader.root is not None
     return reader.root
 

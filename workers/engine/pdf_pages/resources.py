@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil, hypot
 from typing import Final, NamedTuple
 
@@ -291,14 +292,9 @@ class ResourceCopier:
         return write_deflated(entries, content.data)
 
     def _copy_group(self, value: PdfObject) -> Parts:
-        entries = self._file.resolve_dictionary(value)
-        if not is_name(entries.get("S"), "Transparency"):
+        if not is_name(self._file.resolve_dictionary(value).get("S"), "Transparency"):
             return []
-        return [
-            b" /Group << ",
-            *self._entries(entries, GROUP, {"CS": self._copy_color_space}),
-            b" >>",
-        ]
+        return [b" /Group ", *self._dictionary(value, GROUP, {"CS": self._copy_color_space})]
 
     def _copy_image(self, image: Stream) -> Parts:
         width, height = (
@@ -338,7 +334,7 @@ class ResourceCopier:
         if overprints and self._file.resolve(entries.get("OPM")) == 1:
             self.facts.has_overprint_mode = True
         copiers = {"SMask": self._copy_soft_mask, "Font": self._copy_font_array}
-        parts = [b"<< ", *self._entries(entries, STATE, copiers), b" >>"]
+        parts = self._dictionary(entries, STATE, copiers)
         mask = self._file.resolve_dictionary(entries.get("SMask")).get("G")
         self._cost = (
             self._costs.get(mask.number, FREE) if isinstance(mask, IndirectReference) else FREE
@@ -348,7 +344,7 @@ class ResourceCopier:
     def _copy_soft_mask(self, value: PdfObject) -> Parts:
         if not isinstance(value, dict):
             return self._copy_value(value)
-        return [b"<< ", *self._entries(value, SOFT_MASK, {"G": self._copy_xobject}), b" >>"]
+        return self._dictionary(value, SOFT_MASK, {"G": self._copy_xobject})
 
     def _copy_font_array(self, value: PdfObject) -> Parts:
         items = self._file.resolve_list(value)
@@ -366,9 +362,7 @@ class ResourceCopier:
         if isinstance(value, Stream):
             entries = self._entries(value.entries, TILING)
             return self.write_form(self._file.decode(value).data, value.entries, entries)
-        copiers = {"Shading": self._copy_shading}
-        entries = self._entries(self._file.resolve_dictionary(value), SHADING_PATTERN, copiers)
-        return [b"<< ", *entries, b" >>"]
+        return self._dictionary(value, SHADING_PATTERN, {"Shading": self._copy_shading})
 
     def _copy_shading(self, value: PdfObject) -> Parts:
         entries = self._file.resolve_dictionary(value)
@@ -397,39 +391,28 @@ class ResourceCopier:
         entries = self._file.resolve_dictionary(value)
         if not any(name in entries for name in COLORANTS):
             return self._copy_value(value)
-        copiers = {
-            "Colorants": self._copy_named_spaces,
+        copiers: dict[str, Callable[[PdfObject], Parts]] = {
+            "Colorants": partial(self._copy_members, "ColorSpace", self._copy_color_space),
             "Process": self._copy_process,
             "MixingHints": self._copy_hints,
         }
-        return [b"<< ", *self._entries(entries, COLORANTS, copiers), b">>"]
-
-    def _copy_named_spaces(self, value: PdfObject) -> Parts:
-        parts: Parts = [b"<< "]
-        for name, space in self._file.resolve_dictionary(value).items():
-            copied = self._refer(space, "ColorSpace", self._copy_color_space)
-            parts += [write_name(name), b" ", *copied, b" "]
-        return [*parts, b">>"]
+        return self._dictionary(entries, COLORANTS, copiers)
 
     def _copy_process(self, value: PdfObject) -> Parts:
-        copiers = {"ColorSpace": self._copy_color_space}
-        entries = self._file.resolve_dictionary(value)
-        return [b"<< ", *self._entries(entries, PROCESS, copiers), b">>"]
+        return self._dictionary(value, PROCESS, {"ColorSpace": self._copy_color_space})
 
     def _copy_hints(self, value: PdfObject) -> Parts:
         """Copy hints for mixing colorants, whose dictionaries have the names of these."""
-        entries = {
-            name: hint
-            for name, hint in self._file.resolve_dictionary(value).items()
-            if name in MIXING_HINTS
-        }
-        copiers = dict.fromkeys(("Solidities", "DotGain"), self._copy_named_values)
-        return [b"<< ", *self._entries(entries, MIXING_HINTS, copiers), b">>"]
+        copy = partial(self._copy_members, "", self._copy_value)
+        return self._dictionary(value, MIXING_HINTS, {"Solidities": copy, "DotGain": copy})
 
-    def _copy_named_values(self, value: PdfObject) -> Parts:
+    def _copy_members(
+        self, kind: str, copy: Callable[[PdfObject], Parts], value: PdfObject
+    ) -> Parts:
+        """Copy a dictionary with names of its own."""
         parts: Parts = [b"<< "]
         for name, each in self._file.resolve_dictionary(value).items():
-            parts += [write_name(name), b" ", *self._refer(each, "", self._copy_value), b" "]
+            parts += [write_name(name), b" ", *self._refer(each, kind, copy), b" "]
         return [*parts, b">>"]
 
     # --- fonts
@@ -514,6 +497,15 @@ class ResourceCopier:
 
     # --- values
 
+    def _dictionary(
+        self,
+        value: PdfObject,
+        names: Iterable[str],
+        copiers: Mapping[str, Callable[[PdfObject], Parts]] | None = None,
+    ) -> Parts:
+        entries = self._file.resolve_dictionary(value)
+        return [b"<< ", *self._entries(entries, names, copiers), b">>"]
+
     def _entries(
         self,
         entries: Mapping[str, PdfObject],
@@ -536,8 +528,7 @@ class ResourceCopier:
             names = [name for name in value.entries if name in VALUE]
             return self._copy_data(value, self._entries(value.entries, names))
         if isinstance(value, dict):
-            names = [name for name in value if name in VALUE]
-            return [b"<< ", *self._entries(value, names), b">>"]
+            return self._dictionary(value, [name for name in value if name in VALUE])
         if isinstance(value, list):
             parts: Parts = [b"["]
             for item in value:

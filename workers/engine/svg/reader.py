@@ -16,7 +16,7 @@ from workers.engine.svg.limits import (
     SIMPLER,
     make_limit_error,
 )
-from workers.engine.xml_reader import NotWellFormedError, UnknownEncodingError, parse_xml
+from workers.engine.xml_reader import UnknownEncodingError, UnreadableXmlError, parse_xml
 
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK: Final = "http://www.w3.org/1999/xlink "
@@ -135,7 +135,7 @@ class _Reader:
             parse_xml(data, handlers, separator=" ")
         except UnknownEncodingError:
             raise UndrawableError("The SVG is written in an unknown encoding") from None
-        except NotWellFormedError as error:
+        except UnreadableXmlError as error:
             raise UndrawableError(f"The SVG is not well-formed at {error}") from None
         return self.root
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.einvoices import INVOICE_NAMES, UnreadableXmlError, read_invoice
+from workers.engine.einvoices import INVOICE_NAMES, read_invoice
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
@@ -24,7 +24,7 @@ from workers.engine.tree.elements.einvoices import StatedInvoice, report_broken_
 from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type, to_text
 from workers.engine.xml_reader import (
-    NotWellFormedError,
+    UnreadableXmlError,
     check_well_formed,
 )
 
@@ -146,22 +146,22 @@ def _check_xml(attachment: Attachment, scope: Scope, location: SourceLocation) -
     """Report malformed XML; return an electronic invoice checked, with its level."""
     if not attachment.media_type.endswith(_XML):
         return attachment
-    if attachment.name in INVOICE_NAMES:
-        return _check_invoice(attachment, scope, location)
     try:
+        if attachment.name in INVOICE_NAMES:
+            return _check_invoice(attachment, scope, location)
         check_well_formed(attachment.content)
-    except NotWellFormedError as error:
-        _report_broken_xml(attachment, error, scope, location)
+    except UnreadableXmlError as error:
+        scope.state.findings.error(
+            "attachment-xml",
+            f'The attachment "{attachment.name}" is not well-formed XML at {error}',
+            location,
+        )
     return attachment
 
 
 def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocation) -> Attachment:
     state: BuildState = scope.state
-    try:
-        invoice = read_invoice(attachment.content)
-    except UnreadableXmlError as error:
-        _report_broken_xml(attachment, error, scope, location)
-        return attachment
+    invoice = read_invoice(attachment.content)
     if invoice is None or invoice.profile is None:
         state.findings.warn(
             "attachment-invoice",
@@ -184,16 +184,6 @@ def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocatio
     report_broken_rules(invoice.violations, state, location)
     state.rendered_terms.compare(invoice.record, state.findings)
     return replace(attachment, invoice_level=level)
-
-
-def _report_broken_xml(
-    attachment: Attachment, error: Exception, scope: Scope, location: SourceLocation
-) -> None:
-    scope.state.findings.error(
-        "attachment-xml",
-        f'The attachment "{attachment.name}" is not well-formed XML at {error}',
-        location,
-    )
 
 
 # --- content ----------------------------------------------------------------------------------------
