@@ -21,14 +21,15 @@ from fontTools.ttLib.tables.DefaultTable import DefaultTable
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import sanitizing, woff2
-from workers.engine.fonts.matching import FontRequest, match_face
 from workers.engine.fonts.properties import DescriptorRange, FontRefusedError
 from workers.engine.fonts.sanitizing import inspect_font, instantiate, sanitize_font
 from workers.engine.fonts.sets import (
     FONT_SETS,
     DeclaredFace,
     FontFaceDeclaration,
+    FontRequest,
     FontSetCache,
+    match_face,
 )
 from workers.engine.layout import document_fonts as declared_fonts
 from workers.engine.pipeline import prepare_template, render

@@ -14,10 +14,15 @@ from workers.engine.fonts.families import (
     split_by_face,
 )
 from workers.engine.fonts.ligatures import JoinedTexts, code_of
-from workers.engine.fonts.matching import FontRequest
 from workers.engine.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
 from workers.engine.fonts.sanitizing import inspect_font
-from workers.engine.fonts.sets import FONT_SETS, FontFaceDeclaration, FontProgram, FontSet
+from workers.engine.fonts.sets import (
+    FONT_SETS,
+    FontFaceDeclaration,
+    FontProgram,
+    FontRequest,
+    FontSet,
+)
 from workers.engine.fonts.shaping import (
     Cluster,
     ShapedWord,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,8 +14,9 @@ from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import find_segments
 from workers.engine.svg.styles import INITIAL, SvgStyle, font_size, resolve_style
 from workers.engine.svg.stylesheets import RuleIndex
-from workers.engine.svg.values import Box, Viewport, multiply_matrices
+from workers.engine.svg.values import IDENTITY, Box, Viewport, multiply_matrices, to_matrix
 
+_MAX_CHAIN: Final = 16  # patterns that refer to patterns, or gradients to gradients
 _CACHED_SHAPES: Final = frozenset({"path", "polyline", "polygon"})
 _SHAPE_ONLY: Final = {
     "fill": "white",
@@ -39,6 +40,10 @@ class UserSpace:
     viewport: Viewport
     depth: int = 0
     alpha: float = 1.0
+
+    def nested(self) -> UserSpace:
+        """Return the user space for the content of an element, one level deeper."""
+        return UserSpace(self.canvas, self.matrix, self.viewport, self.depth + 1)
 
     def transformed(self, matrix: Matrix) -> UserSpace:
         """Return the user space inside a transform."""
@@ -85,6 +90,26 @@ class Conversion:
     def omit(self, what: str) -> None:
         """Record a feature that is not drawn."""
         self.omitted[what] = None
+
+    def follow_references(self, element: SvgElement, tags: Container[str]) -> list[SvgElement]:
+        """Return an element and those of some tags to which it and they refer, each once."""
+        chain = [element]
+        while len(chain) < _MAX_CHAIN:
+            target = self.elements_by_id.get(chain[-1].href.removeprefix("#"))
+            if target is None or target.tag not in tags or target in chain:
+                break
+            chain.append(target)
+        return chain
+
+    def read_transform(self, attributes: Mapping[str, str], name: str) -> Matrix:
+        """Return the transform of a `pattern` or `gradient`; an invalid one is none."""
+        matrix = to_matrix(attributes.get(f"{name}Transform"))
+        if matrix is None:
+            self.omit(f"an invalid {name}Transform")
+            return IDENTITY
+        if matrix != IDENTITY and "transform-origin" in attributes:
+            self.omit(f"the transform-origin of a {name}")
+        return matrix
 
     def segments_of(self, element: SvgElement, viewport: Viewport) -> Segments:
         """Return the path of a shape; long path data are parsed once, however often they are drawn."""

@@ -14,20 +14,17 @@ from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shadings import make_shading
 from workers.engine.svg.styles import SvgStyle, find_color, opacity
 from workers.engine.svg.values import (
-    IDENTITY,
     RGB,
     Box,
     Viewport,
     invert,
     multiply_matrices,
     to_length,
-    to_matrix,
     to_number,
     transform_box,
 )
 
 TAGS: Final = frozenset({"linearGradient", "radialGradient"})
-_MAX_CHAIN: Final = 16  # gradients that refer to gradients
 _MAX_STOPS: Final = 256
 
 
@@ -63,7 +60,7 @@ def build_paint(
     is `area`. `fallback` is the paint where the gradient has no bounding box to fit, or a singular
     transform.
     """
-    chain = _follow_references(element, conversion.elements_by_id)
+    chain = conversion.follow_references(element, TAGS)
     stops = _read_stops(chain, conversion.style_of)
     conversion.budget.count_segments(len(stops))
     if not stops:
@@ -71,12 +68,7 @@ def build_paint(
     last = stops[-1]
     attributes = _merge_attributes(chain)
     is_relative = attributes.get("gradientUnits", "objectBoundingBox") != "userSpaceOnUse"
-    own = to_matrix(attributes.get("gradientTransform"))
-    if own is None:
-        conversion.omit("an invalid gradientTransform")
-        own = IDENTITY
-    if own != IDENTITY and "transform-origin" in attributes:
-        conversion.omit("the transform-origin of a gradient")
+    own = conversion.read_transform(attributes, "gradient")
     if invert(own) is None:
         return fallback
     if len(stops) == 1:
@@ -112,19 +104,6 @@ def build_paint(
     mask = make((stop.offset, (stop.opacity,)) for stop in stops)
     assert isinstance(mask, Shading)
     return GradientPaint(gradient, 1.0, mask)
-
-
-def _follow_references(
-    element: SvgElement, elements_by_id: Mapping[str, SvgElement]
-) -> list[SvgElement]:
-    """Return the gradient and those it refers to, each once."""
-    chain = [element]
-    while len(chain) < _MAX_CHAIN:
-        target = elements_by_id.get(chain[-1].href.removeprefix("#"))
-        if target is None or target.tag not in TAGS or target in chain:
-            break
-        chain.append(target)
-    return chain
 
 
 def _merge_attributes(chain: list[SvgElement]) -> dict[str, str]:

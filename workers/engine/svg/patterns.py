@@ -11,16 +11,13 @@ from workers.engine.svg.drawing import TilingPattern
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.sizes import fit_view_box, read_view_box
 from workers.engine.svg.values import (
-    IDENTITY,
     Box,
     Viewport,
     invert,
     multiply_matrices,
     to_length,
-    to_matrix,
 )
 
-_MAX_CHAIN: Final = 16  # patterns that refer to patterns
 _TILE_UNITS: Final = 100.0  # units on the longer side of a tile
 _MIN_TILE_FRACTION: Final = 400  # a tile is at least 1/400 of the drawing in each direction
 
@@ -35,19 +32,14 @@ class TilingPatternBuilder:
     def build(self, element: SvgElement, box: Box | None, space: UserSpace) -> TilingPattern | None:
         """Return the pattern for a shape with a bounding box, None when it is empty."""
         conversion = self._conversion
-        chain = self._follow_references(element)
+        chain = conversion.follow_references(element, ("pattern",))
         owner = next((link for link in chain if any(link.child_elements())), None)
         if owner is None or owner in conversion.active_elements:
             return None
         attributes: dict[str, str] = {}
         for link in reversed(chain):
             attributes |= link.attributes
-        matrix = to_matrix(attributes.get("patternTransform"))
-        if matrix is None:
-            self._conversion.omit("an invalid patternTransform")
-            matrix = IDENTITY
-        if matrix != IDENTITY and "transform-origin" in attributes:
-            self._conversion.omit("the transform-origin of a pattern")
+        matrix = conversion.read_transform(attributes, "pattern")
         if invert(matrix) is None:
             return None
         is_relative = attributes.get("patternUnits", "objectBoundingBox") == "objectBoundingBox"
@@ -78,15 +70,6 @@ class TilingPatternBuilder:
             multiply_matrices(matrix, (1 / scale, 0, 0, 1 / scale, 0, 0)),
         )
 
-    def _follow_references(self, element: SvgElement) -> list[SvgElement]:
-        chain = [element]
-        while len(chain) < _MAX_CHAIN:
-            target = self._conversion.elements_by_id.get(chain[-1].href.removeprefix("#"))
-            if target is None or target.tag != "pattern" or target in chain:
-                break
-            chain.append(target)
-        return chain
-
     def _is_too_fine(
         self, matrix: tuple[float, ...], width: float, height: float, space: UserSpace
     ) -> bool:
@@ -104,16 +87,10 @@ def _rectangle(
     attributes: dict[str, str], box: Box | None, viewport: Viewport
 ) -> tuple[float, float, float, float]:
     """Return the first tile: x, y, width and height in user units."""
-    if box is None:
-        sides = (viewport.width, viewport.height)
-        x, y, width, height = (
-            to_length(attributes.get(name, "0"), sides[at % 2]) or 0.0
-            for at, name in enumerate(("x", "y", "width", "height"))
-        )
-        return x, y, width, height
-    sides = (box[2] - box[0], box[3] - box[1])
+    basis = (1.0, 1.0) if box else (viewport.width, viewport.height)
+    scale = (box[2] - box[0], box[3] - box[1]) if box else (1.0, 1.0)
     x, y, width, height = (
-        (to_length(attributes.get(name, "0"), 1.0) or 0.0) * sides[at % 2]
+        (to_length(attributes.get(name, "0"), basis[at % 2]) or 0.0) * scale[at % 2]
         for at, name in enumerate(("x", "y", "width", "height"))
     )
-    return box[0] + x, box[1] + y, width, height
+    return (box[0] + x, box[1] + y, width, height) if box else (x, y, width, height)

@@ -112,7 +112,7 @@ class ElementRenderer:
 
     def draw_children(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         """Draw the children of an element."""
-        inner = UserSpace(space.canvas, space.matrix, space.viewport, space.depth + 1)
+        inner = space.nested()
         for child in element.child_elements():
             self.draw(child, style, inner)
 
@@ -157,11 +157,7 @@ class ElementRenderer:
         report_other_languages(element, self._conversion)
         for child in element.child_elements():
             if child.tag in self._handlers and meets_conditions(child, self._conversion):
-                self.draw(
-                    child,
-                    style,
-                    UserSpace(space.canvas, space.matrix, space.viewport, space.depth + 1),
-                )
+                self.draw(child, style, space.nested())
                 return
 
     def _draw_nested(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
@@ -205,7 +201,7 @@ class ElementRenderer:
         x = read_side(element, "x", viewport.width, viewport)
         y = read_side(element, "y", viewport.height, viewport)
         space = space.transformed((1, 0, 0, 1, x, y))
-        space = UserSpace(space.canvas, space.matrix, space.viewport, space.depth + 1)
+        space = space.nested()
         conversion.active_elements.add(target)
         if target.tag in ("symbol", "svg"):
             self._draw_symbol(target, element, style, space)
