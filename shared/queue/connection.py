@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
@@ -13,7 +13,6 @@ from redis.exceptions import ResponseError
 from redis.retry import Retry
 
 from shared.errors import MisconfiguredPartError, StorageFull, Unavailable
-from shared.shards import PerShard, ShardAddress
 
 T = TypeVar("T")
 
@@ -43,11 +42,6 @@ def connect(redis_url: str) -> Redis:
     farm is written for that.
     """
     return Redis.from_pool(_make_pool(redis_url))
-
-
-def connect_each(shards: Sequence[ShardAddress]) -> PerShard[Redis]:
-    """Return a client for each shard."""
-    return PerShard(shards, lambda shard: connect(shard.url))
 
 
 def _make_pool(redis_url: str) -> BlockingConnectionPool:

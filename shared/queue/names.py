@@ -14,7 +14,6 @@ RENDER_TASK: Final = "pressroom.render"
 SLICE_TASK: Final = "pressroom.slice"  # some documents of a batch
 JOBS_TASK: Final = "pressroom.jobs"  # some of the accepted renders of an account
 ASSEMBLE_TASK: Final = "pressroom.assemble"  # the one PDF of a merged batch
-TASKS: Final = frozenset({RENDER_TASK, SLICE_TASK, JOBS_TASK, ASSEMBLE_TASK})
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger
 USAGE_GROUP: Final = "counter"

@@ -11,7 +11,8 @@ from api.app import create_app
 from shared.auth import accounts
 from shared.auth.studio_sessions import MAX_SESSIONS, SessionLimits, StudioSessions
 from shared.identifiers import new_api_key
-from shared.queue.connection import connect_each
+from shared.queue.connection import connect
+from shared.shards import PerShard
 
 HOST = {"Host": "pdf.example.org"}
 FROM_PAGE = HOST | {"X-Pressroom-Studio": "1"}
@@ -263,7 +264,9 @@ def test_a_sign_in_counts_against_the_rate_of_the_account(browser, account, port
 
 
 def sessions_of(settings, *, idle=3600, absolute=3600):
-    return StudioSessions(connect_each(settings.shards), SessionLimits(idle, absolute))
+    return StudioSessions(
+        PerShard(settings.shards, lambda shard: connect(shard.url)), SessionLimits(idle, absolute)
+    )
 
 
 def test_an_unused_session_ends(settings, account, redis_url):
