@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -60,6 +61,40 @@ def _ordered(length: int) -> String:
 
 def _partial_index(name: str, *columns: str, where: str) -> Index:
     return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+
+
+def _authored(*acts: str) -> Iterator[Column[Any]]:
+    """Yield the columns of when and by whom a row was `created` or `updated`."""
+    for act in acts:
+        yield Column(f"{act}_at", Instant, nullable=False)
+        yield Column(f"{act}_by", ForeignKey("users.id"), nullable=False)
+
+
+def _reservations(name: str) -> Table:
+    """Return the table of space that uploads reserve between the check of the quota and the record."""
+    return Table(
+        name,
+        metadata,
+        Column("id", String(64), primary_key=True),
+        Column("workspace_id", ForeignKey("workspaces.id"), nullable=False, index=True),
+        Column("name", String(64), nullable=False),
+        Column("bytes", BigInteger, nullable=False),
+        Column("sha256", String(64), nullable=False),
+        Column("reserved_at", Instant, nullable=False),
+    )
+
+
+def _sums(name: str, **keys: int) -> Table:
+    """Return a table of sums of the ledger, by account, keys of some lengths, and allowance."""
+    return Table(
+        name,
+        metadata,
+        Column("account_id", String(64), primary_key=True),
+        *(Column(key, String(length), primary_key=True) for key, length in keys.items()),
+        Column("allowance", String(16), primary_key=True),
+        Column("pages", BigInteger, nullable=False),
+        Column("calls", BigInteger, nullable=False),
+    )
 
 
 # Constraints have names on both databases, so that migrations can refer to them.
@@ -141,10 +176,7 @@ templates: Final = Table(
     Column("account_id", ForeignKey("accounts.id"), nullable=False),
     Column("name", Text, nullable=False),
     Column("sha256", ForeignKey("contents.sha256"), nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("created_by", ForeignKey("users.id"), nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("updated_by", ForeignKey("users.id"), nullable=False),
+    *_authored("created", "updated"),
     # Incremented by each publish under the row's lock: the number of the newest version.
     Column("version_count", BigInteger, nullable=False, server_default="0"),
     Column("deleted_at", Instant),
@@ -160,8 +192,7 @@ versions: Final = Table(
     Column("version", BigInteger, primary_key=True, autoincrement=False),
     Column("sha256", ForeignKey("contents.sha256"), nullable=False),
     Column("message", Text, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("created_by", ForeignKey("users.id"), nullable=False),
+    *_authored("created"),
     CheckConstraint("version >= 1", name="version_counted"),
 )
 
@@ -183,8 +214,7 @@ tags: Final = Table(
     Column("template_id", ForeignKey("templates.id"), primary_key=True),
     Column("tag", _ordered(64), primary_key=True),
     Column("version", BigInteger, nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("updated_by", ForeignKey("users.id"), nullable=False),
+    *_authored("updated"),
     ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
 )
 
@@ -222,23 +252,10 @@ images: Final = Table(
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),
     Column("sha256", String(64), nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("created_by", ForeignKey("users.id"), nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("updated_by", ForeignKey("users.id"), nullable=False),
+    *_authored("created", "updated"),
 )
 
-# Space reserved for an upload between the check of the quota and the record.
-image_reservations: Final = Table(
-    "image_reservations",
-    metadata,
-    Column("id", String(64), primary_key=True),
-    Column("workspace_id", ForeignKey("workspaces.id"), nullable=False, index=True),
-    Column("name", String(64), nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("reserved_at", Instant, nullable=False),
-)
+image_reservations: Final = _reservations("image_reservations")
 
 # `faces` are the properties of the file's fonts, as JSON of the interface.
 fonts: Final = Table(
@@ -250,22 +267,10 @@ fonts: Final = Table(
     Column("bytes", BigInteger, nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("faces", JSON, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("created_by", ForeignKey("users.id"), nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("updated_by", ForeignKey("users.id"), nullable=False),
+    *_authored("created", "updated"),
 )
 
-font_reservations: Final = Table(
-    "font_reservations",
-    metadata,
-    Column("id", String(64), primary_key=True),
-    Column("workspace_id", ForeignKey("workspaces.id"), nullable=False, index=True),
-    Column("name", String(64), nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("reserved_at", Instant, nullable=False),
-)
+font_reservations: Final = _reservations("font_reservations")
 
 # One row for each metered job, never changed; `usage_totals` has its sums. Neither has a foreign key to
 # the account: metered usage is recorded even if the account was deleted.
@@ -284,38 +289,13 @@ usage_ledger: Final = Table(
     Index("ix_usage_ledger_occurred_at_job_id", "occurred_at", "job_id"),
 )
 
-usage_totals: Final = Table(
-    "usage_totals",
-    metadata,
-    Column("account_id", String(64), primary_key=True),
-    Column("period", String(10), primary_key=True),
-    Column("allowance", String(16), primary_key=True),
-    Column("pages", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
-)
+usage_totals: Final = _sums("usage_totals", period=10)
 
 # The same sums by day in UTC, for reports only.
-usage_days: Final = Table(
-    "usage_days",
-    metadata,
-    Column("account_id", String(64), primary_key=True),
-    Column("day", String(10), primary_key=True),
-    Column("allowance", String(16), primary_key=True),
-    Column("pages", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
-)
+usage_days: Final = _sums("usage_days", day=10)
 
 # The same sums by template and billing period, for reports only; '' is a document without a template.
-usage_templates: Final = Table(
-    "usage_templates",
-    metadata,
-    Column("account_id", String(64), primary_key=True),
-    Column("period", String(10), primary_key=True),
-    Column("template_id", String(128), primary_key=True),
-    Column("allowance", String(16), primary_key=True),
-    Column("pages", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
-)
+usage_templates: Final = _sums("usage_templates", period=10, template_id=128)
 
 # A job is inserted before its request is answered 202. Jobs and batches have no foreign key to account or
 # user: accepted work runs to its end even if those were deleted.

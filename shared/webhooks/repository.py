@@ -21,9 +21,7 @@ from shared.identifiers import new_id
 from shared.records import ShownRecord, doc
 
 MAX_WEBHOOKS: Final = 20  # for each account
-SECRET_OVERLAP: Final = timedelta(
-    hours=24
-)  # the time after a rotation in which the old secret signs too
+SECRET_OVERLAP: Final = timedelta(hours=24)  # after a rotation the old secret signs too
 DELIVERY_RETENTION: Final = timedelta(days=7)  # of the delivery log
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the prefix of secrets in Standard Webhooks
 
