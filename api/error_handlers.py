@@ -9,8 +9,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from api.http import write_json
 from shared.clock import now
-from shared.error_bodies import write_error_body
-from shared.errors import ErrorKind, ServiceError, StorageFull, is_disk_full
+from shared.errors import ErrorKind, ServiceError, StorageFull, is_disk_full, write_error_body
 from shared.identifiers import new_id
 from shared.telemetry import log
 

@@ -25,8 +25,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from shared import json_text
 from shared.clock import now
-from shared.error_bodies import write_error_body
-from shared.errors import ErrorBody, ErrorKind
+from shared.errors import ErrorBody, ErrorKind, write_error_body
 from shared.limits import KB
 
 _OWN_FAULTS: Final = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from shared.auth.admission import ShardedAdmissionCache
 from shared.auth.rate import Rate, RateLimiter
-from shared.auth.sharded_admission import ShardedAdmissionCache
 from shared.auth.single_sign_on import SingleSignOn
 from shared.auth.studio_sessions import StudioSessions
 from shared.blobs.store import BlobStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from api.ports import Cell, Ports
+from shared.auth.admission import ShardedAdmissionCache
 from shared.auth.rate import parse_rate
-from shared.auth.sharded_admission import ShardedAdmissionCache
 from shared.auth.studio_sessions import SessionLimits, StudioSessions
 from shared.blobs.factory import open_store
 from shared.db.session import open_database

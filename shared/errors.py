@@ -6,12 +6,13 @@ import errno
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from msgspec import field
 
-from shared.clock import ticks
+from shared.clock import ticks, timestamp
 from shared.records import Record
 
 T = TypeVar("T")
@@ -158,3 +159,20 @@ def full_disk_as_unavailable(part: str) -> Iterator[None]:
 def is_disk_full(error: BaseException) -> bool:
     """Return whether an operation failed because a disk is full or its quota is exceeded."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def write_error_body(error: ErrorBody, *, at: datetime) -> dict[str, Any]:
+    """Return the JSON error body of an error that occurred at `at`."""
+    body: dict[str, Any] = {
+        "statusCode": error.status,
+        "message": error.message,
+        "timestamp": timestamp(at),
+    }
+    if error.stack_trace:
+        body["stackTrace"] = list(error.stack_trace)
+    data = dict(error.data)
+    if error.code is not None:
+        data = {"code": error.code.value, **data}
+    if data:
+        body["data"] = data
+    return body

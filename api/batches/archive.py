@@ -16,8 +16,7 @@ from api.pdf_headers import DEFAULT_FILENAME, sanitize_filename
 from api.ports import Ports
 from shared.batches.items import BatchPart, list_items, list_items_of_part, list_parts
 from shared.batches.records import Batch, BatchItem, ItemStatus
-from shared.blobs.limited_reader import skip
-from shared.blobs.store import BlobMissingError, ByteRange
+from shared.blobs.store import BlobMissingError, ByteRange, skip
 from shared.limits import KB
 
 MANIFEST: Final = "manifest.ndjson"

@@ -10,14 +10,14 @@ from flask import Request
 from api.admission.body import BodyStream
 from api.auth.guard import Principal
 from api.batches.request import BatchRequest
-from api.batches.unfinished_limit import check_unfinished_limit
 from api.batches.upload import ReceivedBatch, delete_body, receive_batch
 from api.jobs.holding import Holding, hold
 from api.jobs.idempotency import check_repeated, make_fingerprint, read_key
 from api.ports import Ports
 from shared.batches.records import Batch, BatchStatus
-from shared.batches.repository import add_batch, find_batch
-from shared.errors import ErrorKind, ServiceError
+from shared.batches.repository import add_batch, count_unfinished_batches, find_batch
+from shared.db.session import Session
+from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.jobs.idempotency import Call, FirstCall
 from shared.limits import KB
 from shared.settings import get_limits
@@ -94,3 +94,28 @@ def _get_first_batch(first: FirstCall, principal: Principal, ports: Ports) -> Ba
 
 def _ignore(_: bytes) -> None:
     """Ignore a chunk."""
+
+
+# The duration of a batch of a few thousand documents.
+_RETRY_SECONDS: Final = 10
+
+
+def check_unfinished_limit(session: Session, account_id: str, limit: int) -> None:
+    """Check that an account may have one more unfinished batch; `limit` 0 means no limit.
+
+    Raises:
+        ServiceError: 429 with `Retry-After`, the account has reached the limit.
+    """
+    if not limit:
+        return
+    unfinished = count_unfinished_batches(session, account_id)
+    if unfinished < limit:
+        return
+    raise ServiceError(
+        429,
+        f"Too many unfinished batches: the account has {unfinished:,}; the limit is {limit:,}. List them with GET /v2/batches?status=running and ?status=queued, cancel one with "
+        f"DELETE /v2/batches/{{id}}, or wait for one to end and try again in {_RETRY_SECONDS} s.",
+        kind=ErrorKind.RATE,
+        code=ErrorCode.RATE_LIMITED,
+        headers={"Retry-After": str(_RETRY_SECONDS)},
+    )

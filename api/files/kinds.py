@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Generic
 
 from api.ports import Cell
-from shared.files.fonts import FONTS
-from shared.files.images import IMAGES
+from shared.files.kinds import FONTS, IMAGES
 from shared.files.repository import F, StoredFiles
 from shared.jobs.records import BodyKind
 from shared.limits import MAX_FONT_BYTES, MAX_IMAGE_BYTES

@@ -35,8 +35,7 @@ from api.ports import Ports
 from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.files.fonts import FontFileProperties
-from shared.files.images import ImageFileProperties
+from shared.files.kinds import FontFileProperties, ImageFileProperties
 from shared.files.repository import F, FileRecord
 from shared.limits import MB
 

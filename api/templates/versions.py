@@ -18,8 +18,7 @@ from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
 from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
 from api.templates.findings import find_findings
-from api.templates.representations import check_template_preconditions
-from api.templates.version_representations import write_content
+from api.templates.representations import check_template_preconditions, write_content
 from shared.clock import now
 from shared.errors import ErrorCode
 from shared.jobs.records import PinnedTemplate

@@ -19,7 +19,7 @@ from shared.shards import PerShard, ShardAddress, parse_shards
 if TYPE_CHECKING:
     from redis import Redis
 
-    from shared.auth.sharded_admission import ShardedAdmissionCache
+    from shared.auth.admission import ShardedAdmissionCache
     from shared.db.session import Database, Session
     from shared.queue.states import JobStates
 
@@ -42,8 +42,7 @@ class FarmStores:
         """The cached states of keys."""
         if not self._shards:
             return None
-        from shared.auth.admission import AdmissionCache
-        from shared.auth.sharded_admission import ShardedAdmissionCache
+        from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 
         return ShardedAdmissionCache(
             PerShard(self._shards, lambda shard: AdmissionCache(self._servers.get(shard.name)))

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from deploy.cli.farm import FarmLocation
 from deploy.embedded.data_folder import FarmRecord
-from deploy.embedded.log_errors import find_errors
+from deploy.embedded.logs import find_errors
 from deploy.embedded.processes import find_process
 from deploy.embedded.supervisor import answers, is_ready
 from shared.batches.records import Batch, DocumentCounts

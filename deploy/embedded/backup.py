@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from deploy.embedded.data_folder import DataFolder
-from shared.blobs.keys import validate_key
+from shared.blobs.store import validate_key
 from shared.clock import now, timestamp
 from shared.queue.claims import CLAIM_FOLDER
 

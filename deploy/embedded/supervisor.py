@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
 from deploy.embedded.data_folder import DataFolder, FarmRecord, FolderLock
+from deploy.embedded.logs import LogTail, last_lines
 from deploy.embedded.loopback import LOOPBACK
 from deploy.embedded.plan import (
     FarmPlan,
@@ -24,7 +25,6 @@ from deploy.embedded.plan import (
     redis_spec,
 )
 from deploy.embedded.reaper import GroupReaper
-from deploy.embedded.tail import LogTail, last_lines
 from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
 from shared.errors import is_disk_full

@@ -22,7 +22,7 @@ from shared.batches.records import (
 from shared.batches.repository import find_batch
 from shared.db.session import Session
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
-from shared.error_bodies import write_error_body
+from shared.errors import write_error_body
 
 
 @dataclass(frozen=True, slots=True)

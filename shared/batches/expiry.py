@@ -10,8 +10,8 @@ from sqlalchemy import delete, func, select, update
 
 from shared.batches.records import Batch
 from shared.batches.repository import read_batch
+from shared.db.queries import belongs_to_slots
 from shared.db.session import Session
-from shared.db.slots import belongs_to_slots
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
 from shared.settings import get_limits
 from shared.usage.repository import record_events

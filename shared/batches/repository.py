@@ -20,12 +20,10 @@ from shared.batches.records import (
 )
 from shared.batches.rotation import add_to_rotation
 from shared.clock import timestamp
-from shared.db.newest import list_newest
+from shared.db.queries import belongs_to_slots, list_newest
 from shared.db.session import Session
-from shared.db.slots import belongs_to_slots
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
-from shared.error_bodies import write_error_body
-from shared.errors import ErrorBody
+from shared.errors import ErrorBody, write_error_body
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
 
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)

@@ -23,8 +23,8 @@ from sqlalchemy import (
 )
 
 from shared.batches.records import ChunkStatus, JobSlice, Slice
+from shared.db.queries import belongs_to_slots
 from shared.db.session import Session
-from shared.db.slots import belongs_to_slots
 from shared.db.tables import (
     IS_IN_FLIGHT,
     IS_OPEN,

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
-from shared.blobs.keys import validate_key
-from shared.blobs.limited_reader import LimitedReader
-from shared.blobs.store import BlobMissingError, ByteRange
+from shared.blobs.store import BlobMissingError, ByteRange, LimitedReader, validate_key
 from shared.clock import machine_epoch
 from shared.errors import StorageFull, Unavailable, is_disk_full
 

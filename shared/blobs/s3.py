@@ -15,9 +15,7 @@ from minio.error import InvalidResponseError, S3Error, ServerError
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
-from shared.blobs.keys import validate_key
-from shared.blobs.limited_reader import LimitedReader, skip
-from shared.blobs.store import BlobMissingError, ByteRange
+from shared.blobs.store import BlobMissingError, ByteRange, LimitedReader, skip, validate_key
 from shared.errors import Unavailable
 
 # One attempt that fails within the 5 s in which a 503 is due; the read timeout applies between packets.

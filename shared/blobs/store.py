@@ -1,11 +1,13 @@
-"""The protocol of blob stores."""
+"""Blob stores: their interface, the keys of blobs, and readers of a part."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from io import RawIOBase
+from typing import Any, BinaryIO, Final, Protocol
 
 
 class BlobMissingError(KeyError):
@@ -84,3 +86,58 @@ class BlobStore(Protocol):
         Raises:
             Unavailable: it does not.
         """
+
+
+# No part begins with a dot, so none is `.`, `..` or a temporary file.
+_KEY: Final = re.compile(
+    r"[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,127}(?:/[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,127}){0,7}\Z"
+)
+
+
+def validate_key(key: str) -> str:
+    """Return the key if it is valid.
+
+    Raises:
+        ValueError: the key does not match the pattern.
+    """
+    if not _KEY.match(key):
+        raise ValueError(
+            f"blob key {key!r}: expected up to 8 parts of A-Za-z0-9._:- between slashes, "
+            "none beginning with a dot"
+        )
+    return key
+
+
+_SKIP_BYTES: Final = 256 * 1024
+
+
+class LimitedReader(RawIOBase, BinaryIO):
+    """The next `size` bytes of a stream; it ends earlier only where the stream does."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes and return their number."""
+        chunk = self.read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes, by default all that are left."""
+        wanted = self._left if size is None or size < 0 else min(size, self._left)
+        chunk = self._stream.read(wanted) if wanted else b""
+        self._left -= len(chunk)
+        return chunk
+
+
+def skip(stream: BinaryIO, size: int) -> None:
+    """Read past the next `size` bytes."""
+    left = size
+    while left and (chunk := stream.read(min(left, _SKIP_BYTES))):
+        left -= len(chunk)

@@ -14,8 +14,7 @@ from typing import Final
 from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.session import Database, Session
-from shared.error_bodies import write_error_body
-from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
+from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable, write_error_body
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, RenderJob
 from shared.jobs.repository import (
     JobEnd,

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
 from shared.clock import timestamp
-from shared.db.newest import list_newest
+from shared.db.queries import belongs_to_slots, list_newest
 from shared.db.session import Session
-from shared.db.slots import belongs_to_slots
 from shared.db.tables import jobs
 from shared.db.upsert import add_rows
 from shared.jobs.records import Lane

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_, union_all
 
+from shared.db.queries import slot_expression
 from shared.db.session import Session
-from shared.db.slots import slot_expression
 from shared.db.tables import (
     IS_CLAIMED,
     IS_OPEN,

@@ -9,7 +9,7 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from shared.files.images import IMAGES
+from shared.files.kinds import IMAGES
 from shared.limits import MAX_WORKSPACE_BYTES
 from tests.golden.case import FOLDER
 

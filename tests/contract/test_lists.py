@@ -12,7 +12,7 @@ from api.app import create_app
 from api.jobs import listing
 from api.wiring import wire
 from shared.clock import now
-from shared.db.newest import select_newest
+from shared.db.queries import select_newest
 from shared.db.tables import batch_items, batches, idempotency_keys, jobs, usage_ledger
 from shared.identifiers import new_id
 from shared.jobs.repository import JobStatus

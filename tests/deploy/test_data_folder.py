@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from deploy.embedded.data_folder import FarmRecord, FolderInUse, open_folder
-from deploy.embedded.tail import LogTail, last_lines
+from deploy.embedded.logs import LogTail, last_lines
 
 
 @pytest.fixture

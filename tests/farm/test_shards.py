@@ -10,8 +10,7 @@ from redis.exceptions import RedisError
 
 from deploy.embedded.loopback import free_port
 from shared.auth.accounts import create_account, find_key_state
-from shared.auth.admission import AdmissionCache
-from shared.auth.sharded_admission import ShardedAdmissionCache
+from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 from shared.queue.adoption import BusyShardError, adopt, assert_idle

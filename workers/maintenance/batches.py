@@ -25,7 +25,7 @@ from shared.db.session import Database
 from shared.queue.slices import Assembly, BatchWork
 from shared.settings import get_limits
 from shared.telemetry.log import get_logger
-from workers.maintenance.task import MaintenanceTask
+from workers.maintenance.runner import MaintenanceTask
 
 ROWS_PER_TRANSACTION: Final = 500
 _BATCHES_AT_ONCE: Final = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shared.auth.sharded_admission import ShardedAdmissionCache
+from shared.auth.admission import ShardedAdmissionCache
 from shared.blobs.factory import open_store
 from shared.db.session import Database, open_database
 from shared.jobs.repository import count_unfinished_jobs
@@ -23,8 +23,7 @@ from workers.maintenance.jobs import ExpireJobs, RemoveExpiredKeys, RequeueLostJ
 from workers.maintenance.ledger import PruneLedger
 from workers.maintenance.orphan_removal import orphan_tasks
 from workers.maintenance.reconciliation import RecountUsage, reconciliation_tasks
-from workers.maintenance.runner import MaintenanceRunner
-from workers.maintenance.task import MaintenanceTask
+from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
 
 
 def main() -> None:

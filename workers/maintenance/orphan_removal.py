@@ -14,7 +14,7 @@ from shared.db.orphans import delete_orphaned_content, find_orphaned_contents
 from shared.db.session import Database
 from shared.queue.claims import Claims
 from workers.maintenance.orphans import OrphanKind, list_orphan_kinds
-from workers.maintenance.task import MaintenanceTask
+from workers.maintenance.runner import MaintenanceTask
 
 # Longer than the longest render (one hour) and the time to live of a pin: jobs and caches may refer to
 # content after its last template was changed, and a run may still store or commit its blobs.

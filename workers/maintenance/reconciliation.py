@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Final, Protocol
 
-from shared.auth.admission import AdmissionCache
-from shared.auth.sharded_admission import ShardedAdmissionCache
+from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.clock import now, ticks
 from shared.db.session import Database, Session
 from shared.queue.states import JobStates

@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Event
-from typing import Final
+from typing import Final, Protocol
 
 from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
-from workers.maintenance.task import MaintenanceTask
+
+
+class MaintenanceTask(Protocol):
+    """A periodic repair or cleanup. It is idempotent: several processes may run it concurrently."""
+
+    @property
+    def name(self) -> str:
+        """The name in metrics and logs, such as `jobs_requeued`."""
+
+    @property
+    def every_seconds(self) -> float:
+        """The pause between two rounds in seconds."""
+
+    def run_once(self) -> int:
+        """Run one round, limited in time and size, and return the number of repairs.
+
+        Raises:
+            Unavailable: an outage of a store; the next round finds the same work.
+        """
+
 
 _LONGEST_PAUSE_SECONDS: Final = 1.0
 

@@ -9,7 +9,7 @@ from functools import partial
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.files.fonts import FONTS
+from shared.files.kinds import FONTS
 from shared.templates.pins import Pins
 from workers.engine.ports import FontFile
 

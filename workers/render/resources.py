@@ -10,7 +10,7 @@ from typing import Final
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.files.images import IMAGES
+from shared.files.kinds import IMAGES
 from shared.jobs.records import RenderJob
 from shared.limits import MB
 from shared.outbound import Fetcher

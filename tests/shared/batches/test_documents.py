@@ -14,7 +14,7 @@ from shared.batches.chunks import split_into_chunks
 from shared.batches.csv_rows import CsvBody, InvalidRow, read_rows
 from shared.batches.ndjson import NdjsonBody, read_documents
 from shared.batches.records import BatchOutput
-from shared.blobs.limited_reader import LimitedReader
+from shared.blobs.store import LimitedReader
 from shared.errors import ServiceError
 
 

@@ -1,12 +1,15 @@
-"""Queries for the newest rows of an account, which read only a few index entries."""
+"""Parts of queries: the newest rows of an account, and the accounts of a shard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
 
-from sqlalchemy import Select, Table, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, Table, func, select, true, tuple_, union_all
 
 from shared.db.session import Session
+from shared.shards import SLOT_LENGTH
 
 
 def select_newest(
@@ -60,3 +63,17 @@ def _select_range(
     ordered = query.order_by(*(column.desc() for column in (*columns, table.c.id)))
     # SQLite accepts ORDER BY and LIMIT inside a union only in a subquery.
     return select(ordered.limit(limit).subquery())
+
+
+def belongs_to_slots(
+    account_id: ColumnElement[Any], slots: AbstractSet[str] | None
+) -> ColumnElement[bool]:
+    """Return the condition that an account is in one of `slots`; None means every account."""
+    if slots is None:
+        return true()
+    return slot_expression(account_id).in_(sorted(slots))
+
+
+def slot_expression(account_id: ColumnElement[Any]) -> ColumnElement[str]:
+    """Return `shared.shards.slot_of` as an SQL expression."""
+    return func.substr(account_id, func.length(account_id) - (SLOT_LENGTH - 1))
