@@ -43,6 +43,7 @@ from workers.engine.syntax.nodes import SyntaxTree
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.accessibility import check_accessibility
 from workers.engine.tree.build import CompiledTemplate, compile_template
+from workers.engine.tree.build_state import CheckBarcode
 from workers.engine.tree.contrast import check_contrast
 from workers.engine.tree.document import Document
 from workers.engine.tree.expressions.members import check_member_uses
@@ -336,7 +337,7 @@ def _build_for_validation(
     findings: Findings,
 ) -> None:
     try:
-        document = compiled.build(merged.data, options, findings, validator=_BarcodeValidator())
+        document = compiled.build(merged.data, options, findings, validator=_make_validator())
         check_accessibility(document, findings)
         check_contrast(document, findings)
         check_pictures(document, resources=resources, findings=findings)
@@ -349,28 +350,26 @@ def _build_for_validation(
             findings.add(diagnostic)
 
 
-class _BarcodeValidator:
-    """Checks bar codes without layout, each value once."""
+def _make_validator() -> CheckBarcode:
+    """Return a check of bar codes without layout, each text once."""
+    known: dict[tuple[str, str, str], tuple[str, str] | None] = {}
 
-    def __init__(self) -> None:
-        self._results: dict[tuple[str, str, str], ContentProblem | None] = {}
-
-    def check_barcode(self, barcode: Barcode) -> ContentProblem | None:
-        """Return the reason why a bar code cannot be drawn, None if it can."""
-        value = barcode.value
-        if not isinstance(value, str):
+    def check(barcode: Barcode) -> tuple[str, str] | None:
+        if not isinstance(barcode.value, str):
             return _find_problem(barcode)
-        key = (barcode.symbology, barcode.level, value)
-        if key not in self._results:
-            if len(self._results) > _MAX_CACHED_RESULTS:
-                self._results.clear()
-            self._results[key] = _find_problem(barcode)
-        return self._results[key]
+        key = (barcode.symbology, barcode.level, barcode.value)
+        if key not in known:
+            if len(known) > _MAX_CACHED_RESULTS:
+                known.clear()
+            known[key] = _find_problem(barcode)
+        return known[key]
+
+    return check
 
 
-def _find_problem(barcode: Barcode) -> ContentProblem | None:
+def _find_problem(barcode: Barcode) -> tuple[str, str] | None:
     encoded = encode_barcode(barcode)
-    return encoded if isinstance(encoded, ContentProblem) else None
+    return (encoded.code, encoded.text) if isinstance(encoded, ContentProblem) else None
 
 
 def _collect_metadata(document: Document, merged: MergeResult, options: RenderOptions) -> Metadata:

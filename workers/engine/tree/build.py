@@ -9,11 +9,9 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
-from workers.engine.ports import ConformanceProfiles, RenderOptions, Security, SignatureRequest
-from workers.engine.syntax.element_checks import SIGNING
+from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator, Scope
+from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
 from workers.engine.tree.compiler.builders import Nodes, sequence
 from workers.engine.tree.compiler.context import (
     CompileContext,
@@ -34,7 +32,7 @@ from workers.engine.tree.elements.flows import compile_flow, compile_unused
 from workers.engine.tree.elements.fonts import compile_fonts
 from workers.engine.tree.elements.pages.masters import compile_pages
 from workers.engine.tree.elements.pages.watermarks import compile_watermark
-from workers.engine.tree.elements.signing import compile_signature
+from workers.engine.tree.elements.security import compile_security, compile_signature
 from workers.engine.tree.elements.tables.totals import declares_totals
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.formats import (
@@ -115,7 +113,7 @@ class CompiledTemplate:
         security = root.find("security")
         if security is not None and "sign" in security.attributes:
             self._signature, security = compile_signature(security, context), None
-        self._security = _compile_security(security, context)
+        self._security = compile_security(security, context)
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
         self._profiles: ConformanceProfiles = (
             context.read_constant(root, "profile") or ConformanceProfiles()
@@ -143,7 +141,7 @@ class CompiledTemplate:
         options: RenderOptions,
         findings: Findings,
         *,
-        validator: LayoutValidator | None = None,
+        validator: CheckBarcode | None = None,
     ) -> Document:
         """Build the document of some data; everything wrong is added to `findings`.
 
@@ -162,7 +160,7 @@ class CompiledTemplate:
         options: RenderOptions,
         findings: Findings,
         *,
-        validator: LayoutValidator | None,
+        validator: CheckBarcode | None,
     ) -> Document:
         state = BuildState(findings, validator, self._features)
         state.data = data
@@ -390,32 +388,3 @@ def _compile_lets(
 
 def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
-
-
-# --- security -------------------------------------------------------------------------------------------
-
-
-def _compile_security(
-    element: Element | None, context: CompileContext
-) -> Callable[[Scope], Security] | None:
-    if element is None:
-        return None
-    read = {
-        name: context.compile_attribute(element, name)
-        for name in ELEMENTS["security"].attributes
-        if name not in (*SIGNING, "final")
-    }
-    given = element.attributes
-
-    def build(scope: Scope) -> Security:
-        values = {name: attribute.read(scope) for name, attribute in read.items()}
-        for name in ("user-password", "owner-password"):
-            if name in given and not values[name]:
-                scope.state.findings.error(
-                    "empty-password",
-                    f"The {name} is empty. Give it a value, or leave the attribute out",
-                    element.location,
-                )
-        return Security(**{name.replace("-", "_"): value for name, value in values.items()})
-
-    return build

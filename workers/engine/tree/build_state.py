@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Self
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.suggestions import suggest_name
@@ -53,23 +53,9 @@ class Link(NamedTuple):
     is_reference: bool = False
 
 
-class LayoutValidator(Protocol):
-    """Checks nodes of a document that is validated and not laid out."""
-
-    def check_barcode(self, barcode: Barcode) -> ValidationProblem | None:
-        """Return why a bar code cannot be drawn, None if it can."""
-
-
-class ValidationProblem(Protocol):
-    """The code and message of a finding."""
-
-    @property
-    def code(self) -> str:
-        """The stable name of the finding."""
-
-    @property
-    def text(self) -> str:
-        """The message of the finding."""
+# Checks a bar code of a document that is validated and not laid out: returns the code and message of
+# why it cannot be drawn, None if it can.
+CheckBarcode = Callable[[Barcode], tuple[str, str] | None]
 
 
 class BuildState(EvaluationState):
@@ -94,7 +80,7 @@ class BuildState(EvaluationState):
     def __init__(
         self,
         findings: Findings,
-        validator: LayoutValidator | None = None,
+        validator: CheckBarcode | None = None,
         features: ReferenceFeatures = NO_REFERENCES,
     ) -> None:
         super().__init__(findings)

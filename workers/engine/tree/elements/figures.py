@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from workers.engine.barcodes import adapt_signs
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import (
     BuildState,
     Evaluation,
-    LayoutValidator,
     Scope,
     value_to_text,
 )
@@ -26,7 +27,6 @@ from workers.engine.tree.nodes import (
     TextRun,
     describe_loops,
 )
-from workers.engine.tree.payment_signs import warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows
@@ -113,19 +113,14 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
         state.count_barcode(barcode)
         is_sound = state.findings.error_count == errors_before
         if state.validator is not None and is_sound and not is_of_page:
-            _check_barcode(state, state.validator, barcode)
+            problem = state.validator(barcode)
+            if problem is not None:
+                code, text = problem
+                loops = describe_loops(barcode.source.loop)
+                state.findings.error(code, f"{text}{loops}", element.location)
         out.append(barcode)
 
     return NodeBuilder(build, is_static=False)
-
-
-def _check_barcode(state: BuildState, validator: LayoutValidator, barcode: Barcode) -> None:
-    problem = validator.check_barcode(barcode)
-    if problem is not None:
-        source = barcode.source
-        state.findings.error(
-            problem.code, f"{problem.text}{describe_loops(source.loop)}", source.location
-        )
 
 
 def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluation:
@@ -144,3 +139,15 @@ def _compile_barcode_value(element: Element, context: CompileContext) -> Evaluat
         return value if isinstance(value, dict) else value_to_text(value, template, scope, location)
 
     return Evaluation(read, (sole,), location, "")
+
+
+def warn_of_signs(name: str, value: Any, state: BuildState, location: SourceLocation) -> None:
+    """Warn of the signs of a Swiss bill that are replaced by accepted ones."""
+    _, replaced = adapt_signs(value) if isinstance(value, Mapping) else (value, "")
+    if replaced:
+        shown = ", ".join(f'"{sign}" (U+{ord(sign):04X})' for sign in replaced[:5])
+        state.findings.warn(
+            "qr-bill-value",
+            f'"{name}" holds {shown}, for which the nearest accepted signs are written',
+            location,
+        )

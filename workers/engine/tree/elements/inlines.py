@@ -20,10 +20,10 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements import charts, figures
-from workers.engine.tree.elements.alert_titles import translate_alert
 from workers.engine.tree.elements.block_builder import read_id, report_page_time
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
+from workers.engine.tree.elements.translations import translate_alert
 from workers.engine.tree.expressions import isolation
 from workers.engine.tree.expressions.white_space import (
     apply_text_transform,

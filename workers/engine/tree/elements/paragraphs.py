@@ -14,11 +14,11 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
-from workers.engine.tree.elements.figure_words import translate_figure_number
 from workers.engine.tree.elements.inlines import (
     collect_inlines,
     compile_inlines,
 )
+from workers.engine.tree.elements.translations import translate_figure_number
 from workers.engine.tree.expressions import isolation
 from workers.engine.tree.nodes import (
     Block,

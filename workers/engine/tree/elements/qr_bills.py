@@ -28,6 +28,7 @@ from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.elements.figures import warn_of_signs
 from workers.engine.tree.nodes import (
     Barcode,
     Block,
@@ -42,10 +43,10 @@ from workers.engine.tree.nodes import (
     TextRun,
     describe_loops,
 )
-from workers.engine.tree.payment_signs import CODE, warn_of_signs
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.units import BLACK, ZERO, Length, mm
 
+CODE: Final = "qr-bill-value"
 WIDTH: Final = 210
 HEIGHT: Final = 105
 _RECEIPT_WIDTH: Final = 62

@@ -1,17 +1,45 @@
-"""The signature of the whole file, by the attributes `sign` and `sign-field` of `security`."""
+"""The `security` of a file: its encryption, or its signature by `sign` and `sign-field`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
-from workers.engine.ports import SignatureRequest
+from workers.engine.ports import Security, SignatureRequest
 from workers.engine.syntax.element_checks import SIGNING
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.context import CompileContext
 
 _MAX_NAMES: Final = 20  # in a message
+
+
+def compile_security(
+    element: Element | None, context: CompileContext
+) -> Callable[[Scope], Security] | None:
+    """Compile the passwords and permissions of a file, None for one that is not encrypted."""
+    if element is None:
+        return None
+    read = {
+        name: context.compile_attribute(element, name)
+        for name in ELEMENTS["security"].attributes
+        if name not in (*SIGNING, "final")
+    }
+    given = element.attributes
+
+    def build(scope: Scope) -> Security:
+        values = {name: attribute.read(scope) for name, attribute in read.items()}
+        for name in ("user-password", "owner-password"):
+            if name in given and not values[name]:
+                scope.state.findings.error(
+                    "empty-password",
+                    f"The {name} is empty. Give it a value, or leave the attribute out",
+                    element.location,
+                )
+        return Security(**{name.replace("-", "_"): value for name, value in values.items()})
+
+    return build
 
 
 def compile_signature(
