@@ -25,8 +25,8 @@ def test_a_whole_data_section_is_read():
     assert (due.type, due.minimum) == (FieldType.DATE, date(2026, 1, 1))
     (lines,) = declared.datasets
     assert (lines.delimiter, lines.min_rows, lines.accepts_csv) == ("\t", 1, True)
-    assert declared.lets[0].expression == "a * 2"
-    assert declared.assertions[0].is_warning
+    assert declared.lets[0].attributes["value"] == "a * 2"
+    assert declared.assertions[0].attributes["severity"] == "warning"
 
 
 def test_a_json_error_is_reported_with_lines_of_the_file():

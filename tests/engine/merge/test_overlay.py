@@ -87,7 +87,7 @@ def test_fields_and_lets_are_replaced_and_added():
     assert outcome.merged is not None
     declared = outcome.merged.source.declarations
     assert [".".join(field.path) for field in declared.fields] == ["a", "z"]
-    assert [let.expression for let in declared.lets] == ["2"]
+    assert [let.attributes["value"] for let in declared.lets] == ["2"]
 
 
 @pytest.mark.parametrize(

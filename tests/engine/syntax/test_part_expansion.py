@@ -10,8 +10,8 @@ from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import Payload, PayloadKind
+from workers.engine.syntax.names import PARAMETERS
 from workers.engine.syntax.nodes import ElseExpansion, PartExpansion
-from workers.engine.syntax.parameters import PARAMETERS
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.part_expansion import MAX_USE_DEPTH, expand_parts
 

@@ -12,10 +12,10 @@ from workers.engine.merge.declarations import DataPath, Dataset, Declarations, F
 from workers.engine.merge.json_data import merge_patch
 from workers.engine.merge.misspellings import ReferencedNames, find_misspelled
 from workers.engine.merge.types import (
+    CONVERTERS,
     Convert,
     FieldType,
     Value,
-    find_json_converter,
     make_csv_reader,
     to_string,
 )
@@ -95,7 +95,7 @@ def make_json_converter(field: Field) -> Convert:
     The converter raises ValueError, whose message is the accepted values. It returns values that are
     converted already unchanged.
     """
-    return _with_rules(field, find_json_converter(field.type))
+    return _with_rules(field, CONVERTERS[field.type])
 
 
 def make_csv_converter(field: Field, *, decimal: str) -> Convert:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import Findings, Origin, SourceLocation
 from workers.engine.merge.dates import compile_pattern
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
-from workers.engine.merge.types import FieldType, parse_typed
+from workers.engine.merge.types import CONVERTERS, FieldType
 from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.encodings import FORBIDDEN_CODE
 from workers.engine.syntax.nodes import Element, Text
@@ -56,27 +56,10 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
-    """A computed value; `expression` is source text. Values are evaluated in order of declaration."""
-
-    name: str
-    expression: str
-    element: Element
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    """An assertion; `element` has its message and common attributes."""
-
-    test: str
-    message: str | None
-    is_warning: bool
-    element: Element
-
-
-@dataclass(frozen=True, slots=True)
 class Declarations:
-    """The declarations of a data section. `defaults` are shared by all renders: do not modify them.
+    """The declarations of a data section: fields, datasets, and the elements `let` and `assert` in order.
+
+    `defaults` are shared by all renders: do not modify them.
 
     `sample` is merged into the defaults where no real document is made. `patches` are the `json` of an
     XML payload, to be merged as JSON payloads are.
@@ -84,8 +67,8 @@ class Declarations:
 
     fields: tuple[Field, ...] = ()
     datasets: tuple[Dataset, ...] = ()
-    lets: tuple[Let, ...] = ()
-    assertions: tuple[Assertion, ...] = ()
+    lets: tuple[Element, ...] = ()
+    assertions: tuple[Element, ...] = ()
     defaults: dict[str, Any] = field(default_factory=dict)
     sample: dict[str, Any] = field(default_factory=dict)
     patches: tuple[dict[str, Any], ...] = ()
@@ -111,20 +94,9 @@ def read_declarations(data: Element | None, findings: Findings) -> Declarations:
         fields=fields,
         datasets=datasets,
         lets=tuple(
-            Let(let.attributes["name"], let.attributes["value"], let)
-            for let in data.elements("let")
-            if {"name", "value"} <= let.attributes.keys()
+            let for let in data.elements("let") if {"name", "value"} <= let.attributes.keys()
         ),
-        assertions=tuple(
-            Assertion(
-                element.attributes["test"],
-                element.attributes.get("message"),
-                element.attributes.get("severity") == "warning",
-                element,
-            )
-            for element in data.elements("assert")
-            if "test" in element.attributes
-        ),
+        assertions=tuple(each for each in data.elements("assert") if "test" in each.attributes),
         defaults=_merge_objects(own, findings),
         sample=_merge_objects(data.elements("sample"), findings),
         patches=tuple(_read_objects(sent, findings)),
@@ -222,7 +194,7 @@ def _read_bound(element: Element, name: str, kind: FieldType, findings: Findings
     if text is None or kind not in _ORDERED:
         return None
     try:
-        return parse_typed(kind, text)
+        return CONVERTERS[kind](text)
     except ValueError as error:
         findings.error(
             "wrong-value",

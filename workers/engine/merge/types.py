@@ -79,23 +79,13 @@ _FALSE: Final = "false no 0 falsch faux falso onwaar fałsz ложь yanliş fal
 _BOOLEANS: Final = dict.fromkeys(_TRUE.split(), True) | dict.fromkeys(_FALSE.split(), False)
 
 
-def find_json_converter(kind: FieldType) -> Convert:
-    """Return the converter of a type's JSON values."""
-    return _CONVERTERS[kind]
-
-
 def make_csv_reader(kind: FieldType, *, decimal: str, pattern: str | None) -> Convert:
     """Return the converter of a type's CSV cells; dates and times may have a `pattern`."""
     if kind in (FieldType.INTEGER, FieldType.DECIMAL):
         return _csv_number(kind, decimal)
     if kind is FieldType.BOOLEAN:
         return _csv_boolean
-    return _CONVERTERS[kind] if pattern is None else _formatted_date(kind, pattern)
-
-
-def parse_typed(kind: FieldType, text: str) -> Any:
-    """Parse a text as a type; raise ValueError with the accepted values as its message."""
-    return _CONVERTERS[kind](text)
+    return CONVERTERS[kind] if pattern is None else _formatted_date(kind, pattern)
 
 
 def to_string(value: Any) -> str:
@@ -186,7 +176,7 @@ def _csv_boolean(value: str) -> bool:
 
 
 def _csv_number(kind: FieldType, decimal: str) -> Convert:
-    finish = _CONVERTERS[kind]
+    finish = CONVERTERS[kind]
     plain = re.compile(rf"[+-]?\d{{1,40}}(?:[{decimal}]\d{{1,20}})?", re.ASCII)
 
     def read(text: str) -> Value:
@@ -239,7 +229,8 @@ def _formatted_date(kind: FieldType, pattern: str) -> Convert:
     return convert
 
 
-_CONVERTERS: Final[Mapping[FieldType, Convert]] = {
+# Of the JSON values of each type, and of texts in attributes.
+CONVERTERS: Final[Mapping[FieldType, Convert]] = {
     FieldType.STRING: to_string,
     FieldType.INTEGER: _to_integer,
     FieldType.DECIMAL: _to_decimal,

@@ -25,7 +25,7 @@ from workers.engine.paint.objects import (
 from workers.engine.paint.operators import write_fill_color
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.typing_fonts import write_typing_font
-from workers.engine.syntax.field_names import OFF
+from workers.engine.syntax.names import OFF
 from workers.engine.tree.field_values import FieldKind
 from workers.engine.tree.nodes import FormField
 from workers.engine.tree.styles.computed import Align

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.syntax.names import PARAMETERS
 from workers.engine.syntax.nodes import (
     Element,
     ElseExpansion,
@@ -19,7 +20,6 @@ from workers.engine.syntax.nodes import (
     SlotExpansion,
     Text,
 )
-from workers.engine.syntax.parameters import PARAMETERS
 from workers.engine.syntax.parser import MAX_DEPTH
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.syntax.wording import join_words

@@ -92,9 +92,9 @@ class CompiledTemplate:
         )
         self._unresolved: list[UnresolvedName] = context.unresolved
         self._lets = _compile_lets(declarations, context)
-        context = context.with_names(*(let.name for let in declarations.lets))
+        context = context.with_names(*(name for name, _ in self._lets))
         self._assertions = sequence(
-            [compile_assertion(assertion.element, context) for assertion in declarations.assertions]
+            compile_assertion(element, context) for element in declarations.assertions
         )
         self._attributes = {
             name: context.compile_attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
@@ -380,9 +380,9 @@ def _compile_lets(
 ) -> list[tuple[str, Evaluation]]:
     compiled: list[tuple[str, Evaluation]] = []
     for let in declarations.lets:
-        value = context.compile_expression(let.expression, let.element.location)
-        compiled.append((let.name, value))
-        context = context.with_names(let.name)
+        name, value = let.attributes["name"], let.attributes["value"]
+        compiled.append((name, context.compile_expression(value, let.location)))
+        context = context.with_names(name)
     return compiled
 
 

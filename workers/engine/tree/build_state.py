@@ -27,7 +27,7 @@ from workers.engine.tree.references.collector import (
     ReferenceFeatures,
 )
 from workers.engine.tree.references.counters import MAX_COUNTERS, Counters
-from workers.engine.tree.references.footnote_collector import MAX_NOTES, FootnoteCollector
+from workers.engine.tree.references.footnotes import MAX_NOTES, FootnoteCollector
 from workers.engine.tree.rendered_terms import RenderedTerms
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Numbering, Style

@@ -7,7 +7,7 @@ from typing import Final
 
 from workers.engine.syntax import values as v
 from workers.engine.syntax.font_variants import VARIANT_PROPERTIES
-from workers.engine.syntax.terms import BUSINESS_TERM
+from workers.engine.syntax.names import BUSINESS_TERM
 from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,

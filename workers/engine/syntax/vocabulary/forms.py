@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from workers.engine.syntax import values as v
-from workers.engine.syntax.field_names import FIELD_NAME
+from workers.engine.syntax.names import FIELD_NAME
 from workers.engine.syntax.vocabulary.attribute_sets import (
     COMMON_WITHOUT_LANG,
     MONOLITHIC_BREAKS,

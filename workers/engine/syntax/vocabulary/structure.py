@@ -8,8 +8,7 @@ from typing import Final
 from workers.engine.einvoices import PROFILES, SYNTAX_NAMES
 from workers.engine.syntax import files
 from workers.engine.syntax import values as v
-from workers.engine.syntax.field_names import FIELD_NAME
-from workers.engine.syntax.parameters import MESSAGE_KEY, PARAMETERS
+from workers.engine.syntax.names import FIELD_NAME, MESSAGE_KEY, PARAMETERS
 from workers.engine.syntax.vocabulary.attribute_sets import (
     CELL_PADDING,
     COLUMNS,

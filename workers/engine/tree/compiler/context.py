@@ -163,17 +163,10 @@ class CompileContext:
             self.messages.add_use(use, parsed.text, location, self.findings)
         for hint in parsed.hints:
             self.findings.warn("filter-precedence", f"In {{{{ {parsed.text} }}}} {hint}", location)
-        if (
-            parsed.uses_page
-            and not self.is_page_time
-            and not (PAGE_NAMES & parsed.all_names & self.names)
-        ):
-            self.findings.error(
-                "page-value-outside-page-time",
-                f"Page values are known only in headers, footers, and heads and feet of tables: "
-                f"{{{{ {parsed.text} }}}}",
-                location,
-            )
+        is_shadowed = bool(PAGE_NAMES & parsed.all_names & self.names)
+        if parsed.uses_page and not self.is_page_time and not is_shadowed:
+            message = "Page values are known only in headers, footers, and heads and feet of tables"
+            self._report("page-value-outside-page-time", message, parsed.text, location)
         if TOTALS in parsed.all_names - self.names:
             self._check_totals(parsed, location)
         known_at_page = {TOTALS}
@@ -187,18 +180,20 @@ class CompileContext:
             else:
                 self._report_in_part(name, parsed, self.expansion, location)
 
+    def _report(
+        self, code: str, message: str, text: str, location: SourceLocation, near: str = ""
+    ) -> None:
+        """Report an expression, with a suggestion after it."""
+        self.findings.error(code, f"{message}: {{{{ {text} }}}}{near}", location)
+
     def _report_in_part(
         self, name: str, parsed: Expression, part: PartExpansion, location: SourceLocation
     ) -> None:
         """Report a name that a part does not know: data cannot provide it."""
-        known = self.names | DOCUMENT_NAMES
         taken = ", ".join(parameter.name for parameter in part.parameters) or "no arguments"
-        self.findings.error(
-            "unknown-name",
-            f'The name "{name}" is not known in the part "{part.name}", which takes {taken}: '
-            f"{{{{ {parsed.text[:80]} }}}}{suggest_identifier(name, known)}",
-            location,
-        )
+        message = f'The name "{name}" is not known in the part "{part.name}", which takes {taken}'
+        near = suggest_identifier(name, self.names | DOCUMENT_NAMES)
+        self._report("unknown-name", message, parsed.text[:80], location, near)
 
     def _check_totals(self, parsed: Expression, location: SourceLocation) -> None:
         """Report totals that no table declares, and members of totals that are not known here."""
@@ -206,45 +201,30 @@ class CompileContext:
             known = self.totals.get(name, _AFTER_TABLE if name in self.finished_totals else None)
             if known is None:
                 near = suggest_identifier(name, {*self.totals, *self.finished_totals})
-                self.findings.error(
-                    "unknown-total",
-                    f'No table here or before declares the total "{name}"{near}: '
-                    f"{{{{ {parsed.text} }}}}",
-                    location,
-                )
+                message = f'No table here or before declares the total "{name}"{near}'
+                self._report("unknown-total", message, parsed.text, location)
             elif figure not in known:
-                self.findings.error(
-                    "total-not-known-here",
+                message = (
                     f'"{figure}" of the total "{name}" is not known here; in body rows there is '
-                    "running, in heads and feet before, here, after and all, after the table all: "
-                    f"{{{{ {parsed.text} }}}}",
-                    location,
+                    "running, in heads and feet before, here, after and all, after the table all"
                 )
+                self._report("total-not-known-here", message, parsed.text, location)
 
     def _check_running_values(self, parsed: Expression, location: SourceLocation) -> None:
         """Report running values outside of running content, and those that no element sets."""
         if not self.knows_running_values:
-            self.findings.error(
-                "page-value-outside-page-time",
-                "Running values are known only in headers, footers and boxes of pages: "
-                f"{{{{ {parsed.text} }}}}",
-                location,
-            )
+            message = "Running values are known only in headers, footers and boxes of pages"
+            self._report("page-value-outside-page-time", message, parsed.text, location)
         for name, member in parsed.running_values:
             if name not in self.features.running:
-                self.findings.error(
-                    "unknown-running-value",
-                    f'No `running` element sets "{name}"'
-                    f"{suggest_identifier(name, self.features.running)}: {{{{ {parsed.text} }}}}",
-                    location,
-                )
+                near = suggest_identifier(name, self.features.running)
+                message = f'No `running` element sets "{name}"{near}'
             elif member not in RUNNING_MEMBERS:
-                self.findings.error(
-                    "unknown-running-value",
-                    f'A running value has no "{member}", it has {", ".join(RUNNING_MEMBERS)}: '
-                    f"{{{{ {parsed.text} }}}}",
-                    location,
-                )
+                members = ", ".join(RUNNING_MEMBERS)
+                message = f'A running value has no "{member}", it has {members}'
+            else:
+                continue
+            self._report("unknown-running-value", message, parsed.text, location)
 
     def _report_syntax(
         self, text: str, error: ExpressionSyntaxError, location: SourceLocation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from workers.engine.syntax.names import BUSINESS_TERM
 from workers.engine.syntax.nodes import Element, Expansion
-from workers.engine.syntax.terms import BUSINESS_TERM
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes

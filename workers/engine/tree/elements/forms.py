@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.syntax.field_names import BUTTON_VALUE, OFF
+from workers.engine.syntax.names import BUTTON_VALUE, OFF
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Evaluation, Scope

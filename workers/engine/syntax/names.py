@@ -1,10 +1,11 @@
-"""Value types of the parameters of parts, and of the keys of messages."""
+"""Value types of names: the parameters of parts, keys of messages, form fields, and business terms."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+from workers.engine.einvoices import BY_NUMBER, TermPath
 from workers.engine.syntax.lexer import read_brackets
 from workers.engine.syntax.nodes import PartParameter
 from workers.engine.syntax.values import VARIABLE, ValueType, matching
@@ -43,3 +44,48 @@ PARAMETERS: Final = ValueType(
 MESSAGE_KEY: Final = ValueType(
     "text of at most 200 characters in one line", matching(re.compile(r"[^\x00-\x1f\x7f]{1,200}"))
 )
+
+
+# --- form fields (ISO 32000-1, 12.7.3.2 and 12.7.4.2) ---------------------------------------------------
+
+MAX_NAME: Final = 100  # characters
+MAX_STATE: Final = 40  # characters of a name object; PDF/A allows 127 bytes
+OFF: Final = "Off"  # the state of a button that is not checked
+
+
+def _read_name(text: str) -> str:
+    name = text.strip()
+    # A period separates the names of nested fields.
+    if not name or len(name) > MAX_NAME or "." in name or not name.isprintable():
+        raise ValueError(text)
+    return name
+
+
+def _read_state(text: str) -> str:
+    state = text.strip()
+    # Viewers disagree on the encoding of other characters in names.
+    is_name = state.isascii() and state.isprintable() and 0 < len(state) <= MAX_STATE
+    if not is_name or state == OFF:
+        raise ValueError(text)
+    return state
+
+
+FIELD_NAME: Final = ValueType(
+    f"a name of at most {MAX_NAME} characters without full stops", _read_name
+)
+BUTTON_VALUE: Final = ValueType(
+    f"a text of at most {MAX_STATE} ASCII characters, other than {OFF}", _read_state
+)
+
+
+# --- business terms of EN 16931 --------------------------------------------------------------------------
+
+
+def _read_business_term(text: str) -> TermPath:
+    term_path = BY_NUMBER.get(text)
+    if term_path is None:
+        raise ValueError(text)
+    return term_path
+
+
+BUSINESS_TERM: Final = ValueType("a business term of EN 16931, such as BT-112", _read_business_term)
