@@ -165,7 +165,7 @@ class RowCompiler:
             if template is None
             else context.compile_text(template, element.location, isolates=template.sole is None)
         )
-        rich = context.compile_blocks(element.children, owner=element) if text is None else None
+        rich = context.compile_blocks(element.children, owner=element)
 
         def build(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
             row: RowBuilder = scope.row
@@ -178,7 +178,7 @@ class RowCompiler:
                 )
             else:
                 blocks: list[Any] = []
-                (rich or cell_styles.blocks()).build(inner, own, blocks)
+                rich.build(inner, own, blocks)
                 content = tuple(blocks)
             colspan, rowspan = (span.read(scope) for span in spans)
             own_id = read_id(identity, scope)
@@ -189,23 +189,25 @@ class RowCompiler:
         return NodeBuilder(build, is_static=False)
 
 
+def build_section(rows: NodeBuilder, scope: Scope, computed: ComputedStyle) -> list[TableRow]:
+    """Build the rows of one section, over which cells may span."""
+    inner = scope.enter(spanned=SpannedColumns())
+    made: list[TableRow] = []
+    rows.build(inner, computed, made)
+    inner.spanned.finish(scope)
+    return made
+
+
 def has_spans(table: Element) -> bool:
     """Return whether a cell of the table may span rows."""
-    return any("rowspan" in cell.attributes for cell in _cells_of(table))
-
-
-def enter_section(rows: RowCompiler, scope: Scope) -> Scope:
-    """Return the scope for the rows of one section, over which cells may span."""
-    if not rows.has_spans and scope.spanned is None:
-        return scope
-    return scope.enter(spanned=SpannedColumns() if rows.has_spans else None)
-
-
-def close_section(scope: Scope) -> None:
-    """Report cells that span more rows than their section has."""
-    covered: SpannedColumns | None = scope.spanned
-    if covered is not None:
-        covered.finish(scope)
+    waiting = list(rows_of(table))
+    while waiting:
+        for child in waiting.pop().elements():
+            if "rowspan" in child.attributes:
+                return True
+            if child.tag == "group":
+                waiting.append(child)
+    return False
 
 
 def cell_count_message(count: int, wanted: int) -> str:
@@ -224,7 +226,6 @@ class CellStyles:
         self._context = context
         self._by_column: dict[tuple[TableColumns, int], ElementStyle] = {}
         self._plain = context.compile_style(element)
-        self._blocks: NodeBuilder | None = None
 
     def at(self, columns: TableColumns, position: int) -> ElementStyle:
         """Return the style in a column: its defaults override the element's styles, not its classes."""
@@ -243,12 +244,6 @@ class CellStyles:
     def enter(self, scope: Scope) -> Scope:
         """Return the scope inside the cell."""
         return self._plain.enter(scope)
-
-    def blocks(self) -> NodeBuilder:
-        """Return a text cell compiled as blocks, for styles that keep its line ends."""
-        if self._blocks is None:
-            self._blocks = self._context.compile_blocks(self._element.children, owner=self._element)
-        return self._blocks
 
 
 class _TextCells:
@@ -295,7 +290,7 @@ class _TextCells:
         self, scope: Scope, computed: ComputedStyle
     ) -> tuple[RowTemplate, Sequence[CellContent]]:
         """Return the cells of one row with their template."""
-        if scope.spanned is not None and scope.spanned.cells:
+        if scope.spanned.cells:
             return self._make_general(scope, computed)
         columns: TableColumns = scope.columns
         made = self._made.get((computed, columns))
@@ -355,17 +350,6 @@ def _report_in_section(row: Element, context: CompileContext) -> None:
             f"`{name}` has an effect on body rows only; `on` sets the fragments that heads and feet are on",
             row.location,
         )
-
-
-def _cells_of(table: Element) -> Iterable[Element]:
-    """Yield the cells of a table, including those in groups, without those of nested tables."""
-    waiting = list(rows_of(table))
-    while waiting:
-        for child in waiting.pop().elements():
-            if child.tag in ("td", "th"):
-                yield child
-            elif child.tag == "group":
-                waiting.append(child)
 
 
 def _scope_of(cell: Element, context: CompileContext) -> str:

@@ -43,7 +43,7 @@ class RowBuilder:
 
     __slots__ = ("_covered", "_next", "_overlaps", "_spanned", "cells", "contents", "starts")
 
-    def __init__(self, spanned: SpannedColumns | None) -> None:
+    def __init__(self, spanned: SpannedColumns) -> None:
         self.cells: list[CellTemplate] = []
         self.contents: list[CellContent] = []
         self.starts: list[int] = []
@@ -55,7 +55,7 @@ class RowBuilder:
     @property
     def covers(self) -> tuple[SpanningCell, ...]:
         """The cells of rows above that span the row."""
-        return () if self._spanned is None else self._spanned.cells
+        return self._spanned.cells
 
     def next_column(self) -> int:
         """Return the next column that no cell covers."""
@@ -94,5 +94,4 @@ class RowBuilder:
                 "into it or out of it",
                 location,
             )
-        if self._spanned is not None:
-            self._spanned.next_row(self)
+        self._spanned.next_row(self)

@@ -21,8 +21,7 @@ from workers.engine.tree.elements.page_content import VALIDATION_PAGE, keep_used
 from workers.engine.tree.elements.tables.columns import compile_columns, declared_width
 from workers.engine.tree.elements.tables.rows import (
     RowCompiler,
-    close_section,
-    enter_section,
+    build_section,
     has_spans,
 )
 from workers.engine.tree.elements.tables.totals import (
@@ -166,7 +165,7 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             own, properties = element_style.resolve(scope, parent)
-            inner = enter_section(self.fragment_rows, keep_used(element_style.enter(scope), used))
+            inner = keep_used(element_style.enter(scope), used)
             running: RunningTotals | None = scope.running_totals
             totals = () if running is None else running.totals
             fragment_content = CompiledFragmentRows(rows, inner, own, totals, is_static=is_static)
@@ -214,7 +213,7 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             computed = sheet.compute(parent, NO_PROPERTIES, in_table=True)
-            rows = self._build_rows(builder, scope, computed)
+            rows = build_section(builder, scope, computed)
             out.append(TableBody(source(scope), computed.style, rows))
 
         return [NodeBuilder(build, is_static=False)]
@@ -226,25 +225,14 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             own = element_style.compute(scope, parent)
-            rows = self._build_rows(builder, element_style.enter(scope), own)
+            rows = build_section(builder, element_style.enter(scope), own)
             out.append(TableBody(source(scope), own.style, rows))
 
         return NodeBuilder(build, is_static=False)
 
-    def _build_rows(
-        self, builder: NodeBuilder, scope: Scope, computed: ComputedStyle
-    ) -> list[TableRow]:
-        inner = enter_section(self.body_rows, scope)
-        made: list[TableRow] = []
-        builder.build(inner, computed, made)
-        close_section(inner)
-        return made
-
 
 class CompiledFragmentRows:
     """Head or foot rows, evaluated for each fragment of the table; static ones once."""
-
-    __slots__ = ("_made", "_parent", "_rows", "_scope", "_totals", "is_static")
 
     def __init__(
         self,
@@ -255,10 +243,7 @@ class CompiledFragmentRows:
         *,
         is_static: bool,
     ) -> None:
-        self._rows = rows
-        self._scope = scope
-        self._parent = computed
-        self._totals = totals
+        self._rows, self._scope, self._parent, self._totals = rows, scope, computed, totals
         self._made: tuple[TableRow, ...] | None = None
         self.is_static = is_static
 
@@ -270,11 +255,8 @@ class CompiledFragmentRows:
         scope.names["page"] = page_record(values.page)
         if self._totals:
             scope.names[TOTALS] = {**scope.names[TOTALS], **fragment_record(self._totals, values)}
-        made: list[TableRow] = []
         with localcontext(ARITHMETIC):
-            self._rows.build(scope, self._parent, made)
-            close_section(scope)
-        rows = tuple(made)
+            rows = tuple(build_section(self._rows, scope, self._parent))
         self._made = rows if self.is_static else None
         return rows
 
