@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.context import (
@@ -35,7 +36,7 @@ from workers.engine.layout.elements.tables.grid import (
 )
 from workers.engine.layout.elements.tables.rows import RowBlock
 from workers.engine.layout.elements.tables.widths import group_by_template, measure_columns
-from workers.engine.tree.nodes import Occurrence, RowGroup, Table
+from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table
 from workers.engine.tree.styles.computed import BreakTo
 
 
@@ -61,6 +62,9 @@ def measure_table(context: LayoutContext, node: Table) -> tuple[float, float]:
     """Return the min-content and max-content widths of a table, box included."""
     widths = measure_columns(context, node.columns, group_by_template(all_rows(node)))
     return outer_widths(node.style.box, *widths)
+
+
+_Part = TypeVar("_Part", RowGroup, Caption)
 
 
 # --- filling ----------------------------------------------------------------------------------------
@@ -169,21 +173,16 @@ class _TableFiller:
         return index, ""
 
     def _forced_before(self, index: int) -> str:
-        before = self.grid.rows[index - 1].template.style.breaks
-        own = self.grid.rows[index].template.style.breaks
-        if before.after in FORCING_BREAKS:
-            return before.after.value
-        if own.before in FORCING_BREAKS:
-            return own.before.value
-        number = self.grid.body_of(index)
-        if index == self.grid.starts[number]:
-            body = self.node.bodies[number].style.breaks
-            last = self.node.bodies[self.grid.body_of(index - 1)].style.breaks
-            if last.after in FORCING_BREAKS:
-                return last.after.value
-            if body.before in FORCING_BREAKS:
-                return body.before.value
-        return ""
+        grid, bodies = self.grid, self.node.bodies
+        neighbours = [grid.rows[index - 1].template.style, grid.rows[index].template.style]
+        number = grid.body_of(index)
+        if index == grid.starts[number]:
+            neighbours += [bodies[grid.body_of(index - 1)].style, bodies[number].style]
+        breaks = [
+            style.breaks.before if at % 2 else style.breaks.after
+            for at, style in enumerate(neighbours)
+        ]
+        return next((each.value for each in breaks if each in FORCING_BREAKS), "")
 
     def _allowed_end(self, end: int) -> int:
         """Move a break up to the nearest place where it is allowed."""
@@ -295,8 +294,8 @@ class _TableFiller:
         fragment = TableFragment(
             grid=grid,
             context=self.context,
-            heads=self._matching(node.heads, is_last=is_last),
-            feet=self._matching(node.feet, is_last=is_last),
+            heads=self._shown(node.heads, is_last=is_last),
+            feet=self._shown(node.feet, is_last=is_last),
             rows=rows,
             first=self.first,
             end=rows[-1].end if rows else self.first,
@@ -311,23 +310,18 @@ class _TableFiller:
         return fragment
 
     def _fixed_height(self, *, is_last: bool) -> float:
-        groups = (
-            *self._matching(self.node.heads, is_last=is_last),
-            *self._matching(self.node.feet, is_last=is_last),
-        )
+        groups = self._shown((*self.node.heads, *self.node.feet), is_last=is_last)
         fixed: float = sum(total_height(self.grid.group(self.context, group)) for group in groups)
         fixed += sum(caption.height for caption in self._captions(is_last=is_last))
         return fixed + total_height(self.repeated_heads)
 
     def _captions(self, *, is_last: bool) -> list[LaidOutCaption]:
-        return [
-            self.grid.caption(self.context, caption)
-            for caption in self.node.captions
-            if self._appears_on(caption.on, is_last=is_last)
-        ]
+        captions = self._shown(self.node.captions, is_last=is_last)
+        return [self.grid.caption(self.context, caption) for caption in captions]
 
-    def _matching(self, groups: Sequence[RowGroup], *, is_last: bool) -> list[RowGroup]:
-        return [group for group in groups if self._appears_on(group.on, is_last=is_last)]
+    def _shown(self, parts: Sequence[_Part], *, is_last: bool) -> list[_Part]:
+        """Return the heads, feet or captions that the fragment has."""
+        return [part for part in parts if self._appears_on(part.on, is_last=is_last)]
 
     def _appears_on(self, on: Occurrence, *, is_last: bool) -> bool:
         if self.surroundings_problem is not None:

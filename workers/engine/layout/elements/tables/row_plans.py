@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
-from operator import attrgetter
-from typing import Final, NamedTuple
+from itertools import chain, groupby, pairwise
+from operator import itemgetter
+from typing import Final
 
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.elements.tables.decimals import (
@@ -65,16 +65,6 @@ class CellPlan:
         return self.template.style.box.vertical_align is VerticalAlign.BASELINE
 
 
-class CellBorders(NamedTuple):
-    """The borders around columns of a row: those of a cell, or of one that spans from above."""
-
-    first: int
-    last: int
-    border: Sides[Border]
-    is_covered: bool
-    continues_below: bool  # below this row
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPlan:
     """The common geometry of all rows of one template at one set of column widths.
@@ -88,7 +78,9 @@ class RowPlan:
     width: float
     line_height: float  # of a row of cells with one line of text
     backgrounds: tuple[tuple[float, float, Color], ...]
-    cell_borders: tuple[CellBorders, ...]
+    borders: tuple[tuple[Border, Border], ...]  # of cells, above and below, for each column
+    covered: frozenset[int]  # columns of cells that span into it
+    continued: frozenset[int]  # columns of cells that span out of it
     has_borders: bool
     vertical_borders: tuple[tuple[float, Border], ...]
     anchors: tuple[tuple[float, str], ...]  # ids of the row and its cells
@@ -130,26 +122,19 @@ def plan_row(
         if cell.template.rowspan == 1
     ]
     cells = [replace(cell, baseline=common) if cell.is_on_baseline else cell for cell in cells]
-    own = [
-        CellBorders(
-            *(each.first, each.last, each.template.style.box.border),
-            is_covered=False,
-            continues_below=each.template.rowspan > 1,
-        )
-        for each in cells
-    ]
-    above = [
-        CellBorders(
-            *(*seen(cover.first, cover.last), cover.cell.style.box.border),
-            is_covered=True,
-            continues_below=cover.rows > 1,
-        )
-        for cover in template.covers
-    ]
-    cell_borders = tuple(sorted([*own, *above], key=attrgetter("first")))
+    placed = [(cell.first, cell.last, cell.template) for cell in cells]
+    above = [(*seen(each.first, each.last), each.cell) for each in template.covers]
+    placed = sorted([*placed, *above], key=itemgetter(0))
+    borders = [(NO_BORDER, NO_BORDER)] * (len(edges) - 1)
+    for first, last, cell in placed:
+        border = cell.style.box.border
+        borders[first:last] = [(border.top, border.bottom)] * (last - first)
     has_borders = any(
-        map(_is_drawn, chain(box.border, *(borders.border for borders in cell_borders)))
+        map(_is_drawn, chain(box.border, *(cell.style.box.border for _, _, cell in placed)))
     )
+    covers = [each for each in template.covers if each.rows > 1]
+    below = [seen(each.first, each.last) for each in covers]
+    below += [(cell.first, cell.last) for cell in cells if cell.template.rowspan > 1]
     return RowPlan(
         template=template,
         cells=tuple(cells),
@@ -157,9 +142,11 @@ def plan_row(
         width=edges[-1],
         line_height=max(box.height.value, box.min_height.value, *heights, 0.0),
         backgrounds=_backgrounds(cells),
-        cell_borders=cell_borders,
+        borders=tuple(borders),
+        covered=_columns_in([(first, last) for first, last, _ in above]),
+        continued=_columns_in(below),
         has_borders=has_borders,
-        vertical_borders=_vertical_borders(template, cell_borders, edges) if has_borders else (),
+        vertical_borders=_vertical_borders(template, placed, edges) if has_borders else (),
         anchors=_anchors(template, cells),
     )
 
@@ -188,35 +175,21 @@ def resolve_borders(
     plans = [plan for plan in (upper, lower) if plan]
     if not any(plan.has_borders for plan in plans) and not any(map(_is_drawn, extra)):
         return ()
-    columns = len(edges) - 1
-    rivals: list[list[Border]] = [[] for _ in range(columns)]
-    inside = set(range(columns))  # columns where a cell continues over the edge
-    for plan, is_upper in ((upper, True), (lower, False)):
-        spanned: set[int] = set()
-        for cell_borders in plan.cell_borders if plan else ():
-            covered = range(cell_borders.first, cell_borders.last)
-            if cell_borders.continues_below if is_upper else cell_borders.is_covered:
-                spanned.update(covered)
-            for column in covered:
-                rivals[column].append(
-                    cell_borders.border.bottom if is_upper else cell_borders.border.top
-                )
-        inside &= spanned
+    # Columns where a cell continues over the edge.
+    inside = upper.continued & lower.covered if upper and lower else frozenset()
     outer = [plan.template.style.box.border for plan in plans]
-    rows = [outer[0].bottom] if upper else []
-    rows += [outer[-1].top] if lower else []
-    winners = [
-        NO_BORDER if column in inside else _winning_border((*cells, *rows, *extra))
-        for column, cells in enumerate(rivals)
-    ]
+    rows = [*([outer[0].bottom] if upper else []), *([outer[-1].top] if lower else [])]
     lines: list[tuple[float, float, Border]] = []
-    for column, winner in enumerate(winners):
-        if not _is_drawn(winner):
+    for column, (left, right) in enumerate(pairwise(edges)):
+        cells = [*([upper.borders[column][1]] if upper else [])]
+        cells += [lower.borders[column][0]] if lower else []
+        winner = _winning_border((*cells, *rows, *extra))
+        if column in inside or not _is_drawn(winner):
             continue
-        if lines and lines[-1][1] == edges[column] and lines[-1][2] == winner:
-            lines[-1] = (lines[-1][0], edges[column + 1], winner)
+        if lines and lines[-1][1:] == (left, winner):
+            lines[-1] = (lines[-1][0], right, winner)
         else:
-            lines.append((edges[column], edges[column + 1], winner))
+            lines.append((left, right, winner))
     return tuple(lines)
 
 
@@ -277,19 +250,23 @@ def _run_key(cell: CellPlan) -> tuple[object, ...]:
     return (*style, cell.baseline, cell.line_height, cell.vertical_share)
 
 
+def _columns_in(places: Sequence[tuple[int, int]]) -> frozenset[int]:
+    return frozenset(column for first, last in places for column in range(first, last))
+
+
 def _inset(padding: float, border: Border) -> float:
     return padding + _width(border) / 2
 
 
 def _vertical_borders(
-    template: RowTemplate, cell_borders: Sequence[CellBorders], edges: Sequence[float]
+    template: RowTemplate, placed: Sequence[tuple[int, int, CellTemplate]], edges: Sequence[float]
 ) -> tuple[tuple[float, Border], ...]:
     row = template.style.box.border
     lines: list[tuple[float, Border]] = []
     before: tuple[Border, ...] = (row.left,)
-    for cell in cell_borders:
-        border = cell.border
-        lines.append((edges[cell.first], _winning_border((*before[:1], border.left, *before[1:]))))
+    for first, _, cell in placed:
+        border = cell.style.box.border
+        lines.append((edges[first], _winning_border((*before[:1], border.left, *before[1:]))))
         before = (border.right,)
     lines.append((edges[-1], _winning_border((*before, row.right))))
     return tuple(line for line in lines if _is_drawn(line[1]))
