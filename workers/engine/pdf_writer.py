@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from itertools import pairwise
 from sys import byteorder
-from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
+
+import pikepdf
 
 from workers.engine.aligned_rows import AlignedObjects, predict_rows
 from workers.engine.compression import compress
@@ -27,29 +26,17 @@ _WORTHWHILE: Final = 0.8
 _SHORT_TABLE: Final = 200  # bytes: compressing a table of 50 objects saves 50 bytes
 _FREE, _IN_USE, _COMPRESSED = 0, 1, 2  # types of entries (PDF 1.7, table 18)
 
-_END_LENGTH: Final = len(b"endobj\n")
-_STREAM: Final = b"\nstream\n"
-_LENGTH: Final = re.compile(rb"/Length (\d+)\b(?! \d+ R)")
-_ANNOTATIONS: Final = b"/Annots"
-CONTENT_MARK: Final = "%%content %d"  # a comment
-_LONGEST_MARK: Final = 40
-_FILTER: Final = b"/Filter"
-_CONTENT: Final = re.compile(rb"%content (\d+)\s*\Z")
-_ROOT: Final = re.compile(rb"/Root (\d+ \d+ R)")
-
 
 class AppendedObjects(NamedTuple):
     """Objects to append to a file, and entries to add to the dictionaries of its objects, by number.
 
-    The numbers of `aligned_count` aligned objects follow those of the `bodies`. `annotations` are
-    added to pages, both by number.
+    The numbers of `aligned_count` aligned objects follow those of the `bodies`.
     """
 
     bodies: Sequence[bytes]
     additions: Mapping[int, bytes]
     aligned_count: int = 0
     aligned: Iterable[AlignedObjects] = ()
-    annotations: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
 def _append_nothing(_: int) -> AppendedObjects:
@@ -63,97 +50,39 @@ def repack(
     contents: Sequence[bytes] = (),
     append: Callable[[int], AppendedObjects] = _append_nothing,
 ) -> bytes:
-    """Rewrite a PDF with its non-stream objects in object streams. Deterministic.
+    """Rewrite a PDF without free objects, its non-stream objects in object streams. Deterministic.
 
-    `file` has one cross-reference table (PDF 1.7, 7.5.4) without free objects, and direct stream
-    lengths. `information` replaces its document information dictionary. A stream without filters that
-    ends in a `CONTENT_MARK` gets the element of `contents` that the mark counts, which is compressed.
-    `append` is called with the number of the first object that it returns.
+    `information` replaces its document information dictionary, `contents` those of its first pages;
+    they are compressed. `append` is called with the number of the first object that it returns.
     """
-    bounds, root = _read_table(file)
-    appended = append(len(bounds) + 1)  # the information dictionary comes first
-    additions = appended.additions
     out = BytesIO()
     writer = ObjectWriter(out)
     small: list[tuple[int, bytes]] = []
-    for number, (start, end) in enumerate(pairwise(bounds), writer.reserve(len(bounds) - 1)):
-        body = file[file.index(b"\n", start) + 1 : end - _END_LENGTH].rstrip(b"\n")
-        # Only streams end with this keyword.
-        if body.endswith(b"endstream"):
-            writer.write_raw_object(
-                number, _add_entries(_end_stream(body, contents), additions.get(number))
-            )
-        else:
-            body = _add_entries(body, additions.get(number))
-            small.append((number, _add_annotations(body, appended.annotations.get(number))))
+    with pikepdf.open(BytesIO(file), attempt_recovery=False) as pdf:
+        root, objects = pdf.Root.objgen[0], pdf.objects
+        pages = zip(pdf.pages, contents, strict=False)
+        filled = {page.Contents.objgen[0]: content for page, content in pages}
+        appended = append(len(objects) + 2)  # the information dictionary comes first
+        for number, each in enumerate(objects, writer.reserve(len(objects))):
+            if number in filled:
+                writer.write_stream(number, b"/Filter /FlateDecode", filled[number])
+            elif isinstance(each, pikepdf.Stream):
+                data, described = each.read_raw_bytes(), each.stream_dict
+                del described.Length
+                writer.write_stream(number, described.unparse()[2:-2], data)
+            else:
+                body, entries = each.unparse(resolved=True), appended.additions.get(number)
+                small.append((number, b"%b%b>>" % (body[:-2], entries) if entries else body))
     small.append((writer.reserve(), information))
     information_number = small[-1][0]
     small += enumerate(appended.bodies, writer.reserve(len(appended.bodies)))
     number = writer.reserve(appended.aligned_count)
     writer.write_objects(small)
-    for objects in appended.aligned:
-        writer.write_aligned(number, objects)
-        number += len(objects.offsets)
-    writer.close(root=root, information=b"%d 0 R" % information_number)
+    for block in appended.aligned:
+        writer.write_aligned(number, block)
+        number += len(block.offsets)
+    writer.close(root=b"%d 0 R" % root, information=b"%d 0 R" % information_number)
     return out.getvalue()
-
-
-def _read_table(file: bytes) -> tuple[list[int], bytes]:
-    """Return the offsets of the objects and the end of the last, and the catalogue reference."""
-    table = int(file[file.rindex(b"startxref") :].split()[1])
-    head, trailer = file[table:].split(b"trailer", 1)
-    entries = head.split(b"\n")[3:-1]  # skips the keyword, the subsection header and the free entry
-    root = _ROOT.search(trailer)
-    if root is None:
-        raise ValueError("the trailer names no catalogue")
-    return [*(int(entry[:10]) for entry in entries), table], root[1]
-
-
-def _end_stream(body: bytes, contents: Sequence[bytes]) -> bytes:
-    """Return a stream with its content if that is apart, and a line end between data and keyword
-    (ISO 19005-2, 6.1.7.1).
-    """
-    start = body.index(_STREAM)
-    # The last one is its own: names and values of resources come before it.
-    lengths = [*_LENGTH.finditer(body, 0, start)]
-    if not lengths:
-        raise ValueError("a stream has no direct length")
-    end = start + len(_STREAM) + int(lengths[-1].group(1))
-    if _FILTER not in body[:start]:
-        mark = _CONTENT.search(body, max(end - _LONGEST_MARK, start), end)
-        if mark is not None:
-            return _fill(body[:start], lengths[-1], contents[int(mark[1])])
-    return b"%b\nendstream" % body[:end]
-
-
-def _fill(dictionary: bytes, length: re.Match[bytes], data: bytes) -> bytes:
-    """Return a stream with compressed data in place of its own."""
-    return b"%b/Filter /FlateDecode /Length %d%b%b%b\nendstream" % (
-        dictionary[: length.start()],
-        len(data),
-        dictionary[length.end() :],
-        _STREAM,
-        data,
-    )
-
-
-def _add_entries(body: bytes, entries: bytes | None) -> bytes:
-    """Return an object with entries added to its dictionary."""
-    if entries is None:
-        return body
-    at = body.rindex(b">>", 0, body.index(_STREAM) if _STREAM in body else len(body))
-    return b"%b %b %b" % (body[:at], entries, body[at:])
-
-
-def _add_annotations(page: bytes, numbers: Sequence[int] | None) -> bytes:
-    """Return a page with annotations added to those that it has."""
-    if not numbers:
-        return page
-    added = b" ".join([b"%d 0 R" % number for number in numbers])
-    if _ANNOTATIONS not in page:
-        return _add_entries(page, b"%b [%b]" % (_ANNOTATIONS, added))
-    at = page.index(b"]", page.index(_ANNOTATIONS))
-    return b"%b %b %b" % (page[:at], added, page[at:])
 
 
 class ObjectWriter:

@@ -58,7 +58,7 @@ def test_printed_and_finished_files_say_the_same(metadata):
 
 
 def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
-    monkeypatch.setattr(finisher.pikepdf, "open", None)
+    monkeypatch.setattr(finisher, "pikepdf", None)
     assert b"Rechnung" in printed_and_finished(FinishOptions(FULL))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,7 +20,7 @@ from workers.engine.paint.objects import (
     write_stream,
     write_text,
 )
-from workers.engine.pdf_writer import CONTENT_MARK, AppendedObjects, repack
+from workers.engine.pdf_writer import AppendedObjects, repack
 from workers.engine.ports import PdfMetadata
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class CanvasFile:
         self._canvas = Canvas(
             BytesIO(),
             invariant=1,
-            pageCompression=0,  # their streams are ours, see `_draw`
+            pageCompression=0,  # their contents are ours, see `_draw`
             pdfVersion=(1, 7),
             lang=description.lang if description else None,
             initialFontName=_NoFont.fontName,
@@ -113,7 +113,7 @@ class CanvasFile:
         self._links: list[_Link] = []
         self._targets: dict[str, tuple[int, bytes]] = {}  # of links: page, and place on it
         self._form: NumberingObject | None = None
-        self._contents: list[bytes] = []  # of pages and forms, compressed
+        self._contents: list[bytes] = []  # of the pages, compressed
         if description is not None:
             self._describe(description)
 
@@ -139,14 +139,6 @@ class CanvasFile:
         self._canvas.beginForm(name)
         self._canvas.endForm(Contents=written)
 
-    def add_form(
-        self, name: str, corners: tuple[float, float, float, float], content: PageContent
-    ) -> None:
-        """Add a form XObject (ISO 32000-1, 8.10), which pages call by `name`."""
-        self._canvas.beginForm(name, *corners)
-        self._draw(content, 0.0)
-        self._canvas.endForm()
-
     def begin_page(self, width: float, height: float, *, bleed: float, slug: float) -> None:
         """Start a page of a trimmed paper size, in points.
 
@@ -165,7 +157,7 @@ class CanvasFile:
 
     def end_page(self, content: PageContent) -> None:
         """Draw the content of the page and end it."""
-        self._draw(content, self._outside)
+        self._draw(content)
         self._canvas.showPage()
 
     def add_uri_link(
@@ -254,17 +246,19 @@ class CanvasFile:
             after = first + len(self._links)
             if tree is not None and root is not None:
                 appended = tree.write(after, root.number, root.numbers, first_link=first)
-            links = self._write_links((0, *pages.numbers), first, appended) if pages else []
-            return appended._replace(
-                bodies=[*links, *appended.bodies], annotations=self._find_annotations(pages, first)
-            )
+            additions = {**appended.additions}
+            for page, numbers in self._find_annotations(pages, first).items():
+                references = b" ".join([b"%d 0 R" % number for number in numbers])
+                additions[page] = additions.get(page, b"") + b"/Annots[%b]" % references
+            links = self._write_links((0, *pages.numbers), first, additions) if pages else []
+            return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
 
         return repack(
             written, information=self._information, contents=self._contents, append=append
         )
 
     def _write_links(
-        self, pages: Sequence[int], first: int, appended: AppendedObjects
+        self, pages: Sequence[int], first: int, additions: Mapping[int, bytes]
     ) -> list[bytes]:
         """Return the links as objects; `pages` are the numbers of the pages, by page."""
         written = []
@@ -273,7 +267,7 @@ class CanvasFile:
             if destination is not None:
                 page, at = self._targets[destination]
                 place = b"[%d 0 R%b]" % (pages[page], at)
-            key = appended.additions.get(number, b"")
+            key = additions.get(number, b"")
             written.append(b"%b%b%b>>" % (entries, place, key))
         return written
 
@@ -305,15 +299,15 @@ class CanvasFile:
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)
 
-    def _draw(self, content: PageContent, outside: float) -> None:
-        """Add content, moved inwards by what is outside the trimmed paper.
+    def _draw(self, content: PageContent) -> None:
+        """Add the content of a page, moved inwards by what is outside the trimmed paper.
 
         It is compressed at once, so that a file under construction is not larger than a finished one.
-        The canvas is given the calls, for the resources of the page, and the place of the content.
+        The canvas is given the calls only, for the resources of the page.
         """
         written = []
-        if outside:
-            edge = write_number(outside)
+        if self._outside:
+            edge = write_number(self._outside)
             written.append(b"1 0 0 1 %b %b cm\n" % (edge, edge))
         for part in content:
             if isinstance(part, XObjectCall):
@@ -321,7 +315,6 @@ class CanvasFile:
                 written.append(b"%b Do\n" % resource_name(part.name))
             else:
                 written.append(part)
-        self._canvas.addLiteral(CONTENT_MARK % len(self._contents))
         self._contents.append(compress(b"".join(written)))
 
 

@@ -187,32 +187,51 @@ class PdfResources:
     ) -> tuple[str, WrittenObject]:
         """Add content as a transparency group (ISO 32000-1, 11.6.6); return its name and the group.
 
-        `calls` are the external objects that the content calls. ReportLab's forms cannot be groups.
-        `structure_key` is its key in the parent tree of a tagged document (14.7.4.4).
+        `calls` are the external objects that the content calls. `structure_key` is its key in the
+        parent tree of a tagged document (14.7.4.4).
         """
         self._group_count += 1
         name = f"G{self._group_count}"
-        box = b"/Type /XObject /Subtype /Form /BBox [0 0 %b %b] /Resources " % (
-            write_number(width),
-            write_number(height),
-        )
-        called = [(resource_name(call), [refer_to_xobject(call)]) for call in dict.fromkeys(calls)]
-        resources = [b"<< /Font ", ALL_FONTS, b" /XObject ", *write_dictionary(called), b" >>"]
         ending = b" /Group << /S /Transparency >>"
         if structure_key is not None:
             ending += b" /StructParents %d" % structure_key
-        group = write_deflated([box, *resources, ending], marks)
+        corners = (0.0, 0.0, width, height)
+        group = _write_form(corners, calls, marks, ending)
         seen = write_number(opacity)
-        state = b"<< /ExtGState << /S << /ca %b /CA %b >> >> /XObject << /G " % (seen, seen)
-        self._file.add_xobject(name, write_stream([box, state, group, b" >> >>"], b"/S gs /G Do"))
+        state = b" << /ExtGState << /S << /ca %b /CA %b >> >> /XObject << /G " % (seen, seen)
+        entries = [_begin_form(corners), state, group, b" >> >>"]
+        self._file.add_xobject(name, write_stream(entries, b"/S gs /G Do"))
         return name, group
 
     def add_form(self, corners: tuple[float, float, float, float], content: PageContent) -> str:
         """Add a form XObject (ISO 32000-1, 8.10) and return its name."""
         self._form_count += 1
         name = f"R{self._form_count}"
-        self._file.add_form(name, corners, [_INITIAL_STATE, *content])
+        calls = [part.name for part in content if isinstance(part, XObjectCall)]
+        marks = [
+            b"%b Do\n" % resource_name(part.name) if isinstance(part, XObjectCall) else part
+            for part in content
+        ]
+        form = _write_form(corners, calls, b"".join([_INITIAL_STATE, *marks]))
+        self._file.add_xobject(name, form)
         return name
+
+
+def _write_form(
+    corners: tuple[float, float, float, float],
+    calls: Iterable[str],
+    marks: bytes,
+    ending: bytes = b"",
+) -> WrittenObject:
+    """Return a form with the fonts of the document and the external objects that it calls."""
+    called = [(resource_name(call), [refer_to_xobject(call)]) for call in dict.fromkeys(calls)]
+    resources = [b"<< /Font ", ALL_FONTS, b" /XObject ", *write_dictionary(called), b" >>"]
+    return write_deflated([_begin_form(corners), *resources, ending], marks)
+
+
+def _begin_form(corners: tuple[float, float, float, float]) -> bytes:
+    box = b" ".join(map(write_number, corners))
+    return b"/Type /XObject /Subtype /Form /BBox [%b] /Resources " % box
 
 
 class FormCall(NamedTuple):
