@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import threading
 from datetime import UTC, datetime, timedelta
@@ -36,10 +37,10 @@ from workers.maintenance.orphan_removal import (
     orphan_tasks,
 )
 from workers.maintenance.orphans import (
-    OrphanedBatchBlobs,
-    OrphanedClaims,
-    OrphanedImages,
-    OrphanedJobBlobs,
+    OrphanedUploads,
+    orphaned_batch_blobs,
+    orphaned_claims,
+    orphaned_job_blobs,
 )
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -183,7 +184,7 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
     other = "batches/b1/body"
     for key in (lost, elsewhere, other):
         store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = RemoveOrphanedBlobs(OrphanedImages(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(OrphanedUploads.of(database, store, IMAGES), store, wait_seconds=0)
     assert sweep.run_once() == 2
     assert sorted([*store.list_keys("images/"), *store.list_keys("batches/")]) == sorted(
         [kept, under_way, other]
@@ -193,7 +194,7 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
 def test_bytes_wait_before_they_go(database, store):
     key = f"images/ws_1/{digest('lost')}"
     store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = RemoveOrphanedBlobs(OrphanedImages(database, store), store)
+    sweep = RemoveOrphanedBlobs(OrphanedUploads.of(database, store, IMAGES), store)
     assert [sweep.run_once(), sweep.run_once()] == [0, 0]
     assert list(store.list_keys("images/")) == [key]
 
@@ -202,7 +203,7 @@ def test_bytes_that_an_upload_names_again_stay(database, store, made):
     data = b"again"
     key = IMAGES.blob_key(made.workspace_id, sha256(data).hexdigest())
     store.put(key, io.BytesIO(data), len(data))
-    orphans = OrphanedImages(database, store)
+    orphans = OrphanedUploads.of(database, store, IMAGES)
     assert orphans.find_orphans([key]) == [key]
     store_image(database, store, made, "again", data)
     assert not orphans.remove(key)
@@ -238,7 +239,7 @@ def test_bytes_of_jobs_stay_while_something_names_them(database, store):
     # A worker died with a PDF stored, a front with a body; a body was left at its job's end.
     lost = ["jobs/job_ended/pdf-1", "jobs/job_none/body", "jobs/job_ended/body"]
     put(store, *kept, *lost, "claims/other")
-    sweep = RemoveOrphanedBlobs(OrphanedJobBlobs(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_job_blobs(database, store), store, wait_seconds=0)
     assert sweep.run_once() == 3
     assert sorted(store.list_keys("jobs/")) == sorted(kept)
     assert list(store.list_keys("claims/")) == ["claims/other"]
@@ -247,7 +248,7 @@ def test_bytes_of_jobs_stay_while_something_names_them(database, store):
 def test_bytes_that_a_job_ends_with_after_all_stay(database, store):
     key = "jobs/job_1/pdf-1"
     put(store, key)
-    orphans = OrphanedJobBlobs(database, store)
+    orphans = orphaned_job_blobs(database, store)
     assert orphans.find_orphans([key]) == [key]
     add_job(database, "job_1", status="succeeded", pdf_key=key)
     assert not orphans.remove(key)
@@ -258,7 +259,7 @@ def test_bytes_of_batches_that_are_not_on_record_go(database, store):
     with database.session() as session:
         session.execute(insert(batches).values(**batch_with("batch_1")))
     put(store, "batches/batch_1/parts/0-a", "batches/batch_2/parts/0-a", "batches/batch_2/body")
-    sweep = RemoveOrphanedBlobs(OrphanedBatchBlobs(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_batch_blobs(database, store), store, wait_seconds=0)
     assert sweep.run_once() == 2
     assert list(store.list_keys("batches/")) == ["batches/batch_1/parts/0-a"]
 
@@ -268,7 +269,7 @@ def test_claims_go_that_redis_has_forgotten(redis_url, store):
     claims = Claims(redis, store)
     put(store, "claims/job_1", "claims/job_2")
     claims.schedule_expiry("claims/job_1")
-    sweep = RemoveOrphanedBlobs(OrphanedClaims((claims,), store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), store), store, wait_seconds=0)
     assert sweep.run_once() == 1
     assert list(store.list_keys("claims/")) == ["claims/job_1"]
     redis.close()
@@ -280,10 +281,10 @@ def test_claims_of_a_folder_are_on_no_list_and_stay_for_two_hours(redis_url, tmp
         claims = Claims(redis, folder)
         claim = claims.store("job_1", b"x" * 1_000_000)
         assert not redis.exists("claims:expiry")
-        sweep = RemoveOrphanedBlobs(OrphanedClaims((claims,), folder), folder)
+        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder), folder)
         assert [sweep.run_once() for _ in range(3)] == [0, 0, 0]
         assert claims.load(claim) == b"x" * 1_000_000
-        sweep = RemoveOrphanedBlobs(OrphanedClaims((claims,), folder), folder, wait_seconds=0)
+        sweep = RemoveOrphanedBlobs(orphaned_claims((claims,), folder), folder, wait_seconds=0)
         assert sweep.run_once() == 1
 
 
@@ -293,9 +294,9 @@ def test_a_claim_stays_that_any_redis_has_on_its_list(redis_url, store):
     key = "claims/job_1"
     put(store, key)
     Claims(other, store).schedule_expiry(key)
-    both = OrphanedClaims((Claims(redis, store), Claims(other, store)), store)
+    both = orphaned_claims((Claims(redis, store), Claims(other, store)), store)
     assert both.find_orphans([key]) == []
-    assert OrphanedClaims((Claims(redis, store),), store).find_orphans([key]) == [key]
+    assert orphaned_claims((Claims(redis, store),), store).find_orphans([key]) == [key]
     for each in (redis, other):
         each.close()
 
@@ -304,21 +305,22 @@ def test_a_walk_takes_some_keys_in_a_round_and_a_round_removes_some(database, st
     monkeypatch.setattr(orphan_removal, "KEYS_PER_ROUND", 3)
     monkeypatch.setattr(orphan_removal, "REMOVALS_PER_ROUND", 2)
     put(store, *(f"jobs/job_{number}/body" for number in range(7)))
-    sweep = RemoveOrphanedBlobs(OrphanedJobBlobs(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(orphaned_job_blobs(database, store), store, wait_seconds=0)
     assert [sweep.run_once() for _ in range(7)] == [0, 0, 2, 2, 2, 1, 0]
 
 
 def test_an_interrupted_walk_restarts(database, store):
     failures = [Unavailable("database")]
+    orphans = orphaned_job_blobs(database, store)
 
-    class Away(OrphanedJobBlobs):
-        def find_orphans(self, keys):
-            if failures:
-                raise failures.pop()
-            return OrphanedJobBlobs.find_orphans(self, keys)
+    def find_orphans(keys):
+        if failures:
+            raise failures.pop()
+        return orphans.find_orphans(keys)
 
     put(store, "jobs/job_1/body")
-    sweep = RemoveOrphanedBlobs(Away(database, store), store, wait_seconds=0)
+    away = dataclasses.replace(orphans, find_orphans=find_orphans)
+    sweep = RemoveOrphanedBlobs(away, store, wait_seconds=0)
     with pytest.raises(Unavailable):
         sweep.run_once()
     assert sweep.run_once() == 1

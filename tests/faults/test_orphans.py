@@ -12,7 +12,7 @@ from shared.db.session import open_database
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm
 from workers.maintenance.orphan_removal import RemoveOrphanedBlobs
-from workers.maintenance.orphans import OrphanedJobBlobs
+from workers.maintenance.orphans import orphaned_job_blobs
 
 pytestmark = [pytest.mark.faults, pytest.mark.long]
 
@@ -110,7 +110,7 @@ def sweep(farm: FaultyFarm) -> int:
     database = open_database(farm.farm.record.database_url)
     try:
         return RemoveOrphanedBlobs(
-            OrphanedJobBlobs(database, blobs), blobs, wait_seconds=0
+            orphaned_job_blobs(database, blobs), blobs, wait_seconds=0
         ).run_once()
     finally:
         database.close()

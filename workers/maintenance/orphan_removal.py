@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
@@ -127,7 +127,7 @@ class RemoveTemporaryFiles:
 
 
 def orphan_tasks(
-    database: Database, blobs: BlobStore, claims: Iterable[Claims]
+    database: Database, blobs: BlobStore, claims: Sequence[Claims]
 ) -> tuple[MaintenanceTask, ...]:
     """Return the tasks that delete orphans; `claims` are those of every Redis server of the farm."""
     kinds = list_orphan_kinds(database, blobs, claims)
