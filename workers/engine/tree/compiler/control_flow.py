@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from functools import partial
+from typing import Any
 
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.names import BUSINESS_TERM
 from workers.engine.syntax.nodes import Element, Expansion
+from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import Evaluation, Scope
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
 from workers.engine.tree.compiler.business_terms import compile_business_term
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.loops import compile_loop
 from workers.engine.tree.compiler.parts import CompileInner, compile_expansion
-from workers.engine.tree.styles.cascade import (
-    ComputedStyle,
-)
-
-
-def _conditional(condition: Evaluation, build: BuildNodes) -> BuildNodes:
-    def build_if(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        if condition.evaluate(scope):
-            build(scope, parent, out)
-
-    return build_if
+from workers.engine.tree.expressions.runtime import describe_type
+from workers.engine.tree.nodes import LoopStep
+from workers.engine.tree.styles.cascade import ComputedStyle
 
 
 def compile_controlled(
@@ -49,3 +46,105 @@ def compile_controlled(
     builder = compile_inner(element, inner)
     build = builder.build if condition is None else _conditional(condition, builder.build)
     return NodeBuilder(build if loop is None else loop.build_each(build), is_static=False)
+
+
+def _conditional(condition: Evaluation, build: BuildNodes) -> BuildNodes:
+    def build_if(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        if condition.evaluate(scope):
+            build(scope, parent, out)
+
+    return build_if
+
+
+class CompiledLoop:
+    """A compiled `for`: runs a builder once for each item, with the loop variables set."""
+
+    def __init__(
+        self,
+        location: SourceLocation,
+        clause: LoopClause,
+        items: Evaluation,
+        context: CompileContext,
+        used_outside: set[str],
+        attribute: str = "for",
+    ) -> None:
+        self.location = location
+        self.clause = clause
+        self.context = context
+        self._items = items
+        self._attribute_name = attribute
+        self._used_outside = used_outside
+
+    def propagate_names(self) -> None:
+        """Record the names used inside in the context outside."""
+        self._used_outside |= self.context.used - {"loop"}
+
+    def evaluate_items(self, scope: Scope) -> list[Any]:
+        """Return the items, and count them as iterations; a record has pairs of key and value."""
+        state: BuildState = scope.state
+        items = self._items.evaluate(scope)
+        if items is None:
+            return []
+        if isinstance(items, dict) and self.clause.key:
+            items = list(items.items())
+        elif not isinstance(items, list) or self.clause.key:
+            wanted = "a record" if self.clause.key else "a list"
+            state.findings.error(
+                "loop-needs-list",
+                f'{self._attribute_name}="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
+                f"not {describe_type(items)}",
+                self.location,
+            )
+            return []
+        state.count_iterations(len(items), self.location)
+        return items
+
+    def build_each(self, build: BuildNodes) -> BuildNodes:
+        """Return a function that runs another once for each item."""
+        self.propagate_names()
+
+        def build_iterations(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+            for inner in self.iterate(scope, self.evaluate_items(scope)):
+                build(inner, parent, out)
+
+        return build_iterations
+
+    def iterate(self, scope: Scope, items: Sequence[Any]) -> Iterator[Scope]:
+        """Yield the scope of each iteration: one object, whose names change."""
+        key, name, list_name = self.clause.key, self.clause.name, self.clause.expression.strip()
+        uses_loop, steps = "loop" in self.context.used, scope.loop
+        inner = scope.fork()
+        names = inner.names
+        for index, item in enumerate(items, 1):
+            if key is None:
+                names[name] = item
+            else:
+                names[key], names[name] = item
+            inner.loop = (*steps, LoopStep(list_name, index))
+            if uses_loop:
+                names["loop"] = _loop_record(index, len(items))
+            yield inner
+
+
+def _loop_record(index: int, length: int) -> dict[str, Any]:
+    """Return the record that `loop` reads in an iteration, counted from 1."""
+    return {
+        "index": Decimal(index),
+        "first": index == 1,
+        "last": index == length,
+        "length": Decimal(length),
+    }
+
+
+def compile_loop(element: Element, context: CompileContext, attribute: str = "for") -> CompiledLoop:
+    """Compile a `for`, or an attribute like it, with the context of the content it repeats."""
+    spec = ELEMENTS[element.tag].attributes[attribute]
+    try:
+        clause: LoopClause = spec.value_type.parse(element.attributes[attribute])
+    except ValueError:  # reported by the checks
+        clause = LoopClause(None, "#", "[]")
+    items = context.compile_expression(clause.expression, element.location)
+    known = [name for name in (clause.key, clause.name, "loop") if name]
+    used: set[str] = set()
+    inner = replace(context, names=context.names | set(known), used=used)
+    return CompiledLoop(element.location, clause, items, inner, context.used, attribute)

@@ -18,8 +18,11 @@ from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSerie
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.compiler.loops import CompiledLoop, compile_loop
+from workers.engine.tree.compiler.control_flow import (
+    CompiledLoop,
+    compile_controlled,
+    compile_loop,
+)
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.formats import Formats

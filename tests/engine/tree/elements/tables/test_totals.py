@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.engine.tree.documents import blocks, cells, page, problems, table, text_of
-from workers.engine.tree.elements.tables.totals import add_all, add_up, initial_values
+from workers.engine.tree.elements.tables.totals import add_all, initial_values
 from workers.engine.tree.nodes import Occurrence, Table
 from workers.engine.tree.page_values import FragmentValues, Total, TotalMode
 
@@ -39,7 +39,7 @@ def test_many_rows_are_added_as_one_after_the_other_is():
     rows[1:1] = [(), (Decimal(9), Decimal(1), None, None, None, None, Decimal("3.50"))]
     carried = one_by_one = initial_values(totals)
     for row in rows:
-        one_by_one = add_up(totals, one_by_one, row) if row else one_by_one
+        one_by_one = add_all(totals, one_by_one, [row])
     assert str(add_all(totals, carried, rows)) == str(one_by_one)
     assert add_all(totals, carried, [(), ()]) == carried
 

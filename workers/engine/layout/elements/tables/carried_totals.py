@@ -8,7 +8,6 @@ from typing import Final
 
 from workers.engine.tree.elements.tables.totals import (
     add_all,
-    add_up,
     initial_values,
     zero_values,
 )
@@ -39,7 +38,7 @@ class CarriedTotals:
             before = self._find_before(first)
             here = self._add(zero_values(self._totals), first, end)
             with localcontext(ARITHMETIC):
-                after = self._before[end] = add_up(self._totals, before, here)
+                after = self._before[end] = add_all(self._totals, before, [here])
             known = self._by_rows[first, end] = before, here, after
         return FragmentValues(*known, self._whole, page)
 

@@ -23,16 +23,6 @@ _ONLY_NUMBERS: Final = {Decimal}
 _FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
 
 
-def add_up(totals: Sequence[Total], carried: TotalValues, counted: TotalValues) -> TotalValues:
-    """Return the totals after a row; numbers are exact."""
-    return tuple(
-        [
-            have if value is None else value if have is None else _ADD[total.mode](have, value)
-            for total, have, value in zip(totals, carried, counted, strict=True)
-        ]
-    )
-
-
 def add_all(
     totals: Sequence[Total], carried: TotalValues, rows: Iterable[TotalValues]
 ) -> TotalValues:
@@ -188,7 +178,7 @@ class RunningTotals:
             if self._has_sums_only:  # which are never None
                 self.carried = tuple(map(add, self.carried, counted))
             else:
-                self.carried = add_up(self.totals, self.carried, counted)
+                self.carried = add_all(self.totals, self.carried, [counted])
         except EVALUATION_ERRORS:
             self.carried = initial_values(self.totals)
             self._report_bounds(scope)
