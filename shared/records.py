@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 
@@ -13,6 +13,7 @@ from shared.clock import timestamp
 
 # Of the description of a SHA-256.
 SHA256: Final[dict[str, Any]] = {"pattern": "^[0-9a-f]{64}$", "examples": ["0123456789abcdef" * 4]}
+Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 # Beyond 64 bits, and lone surrogates.
 _WITHOUT_JSON: Final = (UnicodeEncodeError, OverflowError)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shared.batches.records import Batch, BatchItem, ItemStatus, item_job_id
-from shared.clock import timestamp
+from shared.jobs.repository import Job, JobStatus
 
 
 def write_item(batch: Batch, item: BatchItem) -> dict[str, Any]:
@@ -21,20 +21,18 @@ def write_item(batch: Batch, item: BatchItem) -> dict[str, Any]:
 def write_item_job(batch: Batch, item: BatchItem) -> dict[str, Any]:
     """Return a document as a job."""
     has_ended = item.status in (ItemStatus.SUCCEEDED, ItemStatus.FAILED, ItemStatus.CANCELLED)
-    record: dict[str, Any] = {
-        "id": item_job_id(batch.id, item.index),
-        "status": item.status.value,
-        "draft": batch.is_draft,
-        "template": batch.template,
-        **_write_outcome(item),
-        "created_at": timestamp(batch.created_at),
-    }
-    finished_at = item.finished_at or batch.finished_at
-    if has_ended and finished_at is not None:
-        record["finished_at"] = timestamp(finished_at)
-    if has_ended and batch.expires_at is not None:
-        record["expires_at"] = timestamp(batch.expires_at)
-    return record
+    return Job(
+        id=item_job_id(batch.id, item.index),
+        status=JobStatus(item.status),
+        draft=batch.is_draft,
+        created_at=batch.created_at,
+        template=batch.template,
+        pages=item.pages,
+        error=item.error,
+        warnings=item.warnings,
+        finished_at=(item.finished_at or batch.finished_at) if has_ended else None,
+        expires_at=batch.expires_at if has_ended else None,
+    ).show()
 
 
 def _write_outcome(item: BatchItem) -> dict[str, Any]:

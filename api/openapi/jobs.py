@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from api.openapi.record_schemas import extend_schema, record_schema
 from api.openapi.schemas import WARNINGS
 from api.operations.json_schema import (
     URL_PATTERN,
@@ -20,33 +21,34 @@ from api.operations.json_schema import (
     string,
 )
 from api.operations.parameters import BATCH_ID, EXAMPLE_JOB, JOB_ID, WEBHOOK_ID
-from shared.batches.records import BatchStatus, ItemStatus
-from shared.jobs.repository import JobStatus
+from shared.batches.records import ItemStatus, ShownBatch
+from shared.jobs.repository import Job
 from shared.webhooks.repository import (
     SUBSCRIBABLE_EVENTS,
-    DeliveryStatus,
+    Attempt,
+    Delivery,
+    Webhook,
     WebhookEvent,
 )
 
-_WEBHOOK: Final[Mapping[str, Schema]] = {
-    "id": WEBHOOK_ID,
-    "url": string(
+_WEBHOOK: Final = record_schema(
+    Webhook,
+    id=WEBHOOK_ID,
+    url=string(
         "An http or https address on the public internet.",
         minLength=8,
         maxLength=2048,
         pattern=URL_PATTERN,
         examples=["https://example.org/hooks/pressroom"],
     ),
-    "events": {
+    events={
         "type": "array",
         "description": "The subscribed events; all events by default.",
         "items": string("An event.", enum=[event.value for event in SUBSCRIBABLE_EVENTS]),
         "minItems": 1,
         "maxItems": len(SUBSCRIBABLE_EVENTS),
     },
-    "created_at": date_time("When it was added."),
-    "disabled_at": date_time("When its target responded 410; absent while it is enabled."),
-}
+)
 _SECRET: Final = string(
     "Signs the deliveries; returned only here.",
     pattern="^whsec_[A-Za-z0-9+/=]+$",
@@ -61,51 +63,9 @@ def _list_of(plural: str, name: str) -> Schema:
 
 
 JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
-    "Job": object_schema(
-        {
-            "id": JOB_ID,
-            "status": enum_of(JobStatus),
-            "draft": boolean("Whether the PDF has the draft watermark."),
-            "template": string("The template reference, as requested."),
-            "pages": integer("Number of pages of a job that succeeded."),
-            "error": ref("Error"),
-            "warnings": WARNINGS,
-            "created_at": date_time("When it was accepted."),
-            "started_at": date_time("When a worker first started it."),
-            "finished_at": date_time("When it ended."),
-            "expires_at": date_time("When its PDF is deleted."),
-        },
-        optional=(
-            "template",
-            "pages",
-            "error",
-            "warnings",
-            "started_at",
-            "finished_at",
-            "expires_at",
-        ),
-    ),
+    "Job": record_schema(Job, id=JOB_ID, error=ref("Error"), warnings=WARNINGS),
     "JobList": _list_of("jobs", "Job"),
-    "Batch": object_schema(
-        {
-            "id": BATCH_ID,
-            "status": enum_of(BatchStatus),
-            "total": integer("Number of documents, the sum of the five below."),
-            "queued": integer("Queued documents."),
-            "running": integer("Documents being rendered."),
-            "succeeded": integer("Documents that were rendered."),
-            "failed": integer("Documents that failed."),
-            "cancelled": integer(
-                "Documents that were not rendered, because the batch was cancelled."
-            ),
-            "pages": integer("Pages of the rendered documents."),
-            "error": ref("Error"),
-            "created_at": date_time("When it was accepted."),
-            "finished_at": date_time("When it ended."),
-            "expires_at": date_time("When its PDFs are deleted."),
-        },
-        optional=("error", "finished_at", "expires_at"),
-    ),
+    "Batch": record_schema(ShownBatch, id=BATCH_ID, error=ref("Error")),
     "BatchList": _list_of("batches", "Batch"),
     "BatchItem": object_schema(
         {
@@ -128,38 +88,14 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
             "has_more": boolean("Whether there are more entries."),
         }
     ),
-    "Webhook": object_schema(_WEBHOOK, optional=("disabled_at",)),
-    "WebhookWithSecret": object_schema({**_WEBHOOK, "secret": _SECRET}, optional=("disabled_at",)),
+    "Webhook": _WEBHOOK,
+    "WebhookWithSecret": extend_schema(_WEBHOOK, {"secret": _SECRET}),
     "WebhookRequest": strict_object(
-        {"url": _WEBHOOK["url"], "events": _WEBHOOK["events"]}, optional=("events",)
+        {name: _WEBHOOK["properties"][name] for name in ("url", "events")}, optional=("events",)
     ),
     "Webhooks": object_schema({"webhooks": array_of("Webhook")}),
-    "DeliveryAttempt": object_schema(
-        {
-            "at": date_time("When it began."),
-            "milliseconds": integer("How long it took."),
-            "status": integer(
-                "HTTP status of the target's response; absent without one.",
-                minimum=100,
-                maximum=999,
-            ),
-            "error": string("Why there was no response."),
-        },
-        optional=("status", "error"),
-    ),
-    "Delivery": object_schema(
-        {
-            "id": string(
-                "The `webhook-id` of every attempt.", examples=["msg_3ocgfeeghiuyg5wnorrj2owg"]
-            ),
-            "event": enum_of(WebhookEvent),
-            "status": enum_of(DeliveryStatus),
-            "created_at": date_time("When the event occurred."),
-            "next_attempt_at": date_time("When it is retried, while it is pending."),
-            "attempts": array_of("DeliveryAttempt"),
-        },
-        optional=("next_attempt_at",),
-    ),
+    "DeliveryAttempt": record_schema(Attempt, without=("number",)),
+    "Delivery": record_schema(Delivery, attempts=array_of("DeliveryAttempt")),
     "WebhookTest": object_schema({"webhook_id": WEBHOOK_ID}),
     "Deliveries": object_schema(
         {"deliveries": array_of("Delivery"), "has_more": boolean("Whether older entries exist.")}

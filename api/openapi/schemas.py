@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from api.openapi.record_schemas import extend_schema, record_schema
 from api.operations.json_schema import (
     PRINTABLE_PATTERN,
     TIMESTAMP_PATTERN,
@@ -23,6 +24,7 @@ from api.operations.json_schema import (
 )
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
 from shared.auth.scopes import Scope, list_scopes
+from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from shared.previews.records import (
@@ -35,6 +37,9 @@ from shared.previews.records import (
     SESSION_PATTERN,
     PreviewFormat,
 )
+from shared.templates.repository import TemplateRecord
+from shared.templates.tags import Tag, TagEvent
+from shared.templates.versions import Version
 
 SOURCE: Final = object_schema(
     {
@@ -88,24 +93,6 @@ _DATA: Final = string(
     pattern="^[A-Za-z0-9+/]+={0,2}$",
     examples=["iVBORw0KGgo="],
 )
-_VERSION: Final[dict[str, Schema]] = {
-    "version": integer("The number, from 1 without gaps.", minimum=1),
-    "sha256": _SHA256 | {"description": "SHA-256 of the content below the header comment."},
-    "message": string("Note on the change, set when it was published; may be empty."),
-    "created_at": date_time("When it was published."),
-    "created_by": ref("UserRef"),
-}
-_TEMPLATE: Final[dict[str, Schema]] = {
-    "id": TEMPLATE_ID,
-    "name": string("Name of the template."),
-    "slug": SLUG,
-    "versions": integer("Number of published versions."),
-    "sha256": _SHA256 | {"description": "SHA-256 of the live content."},
-    "created_at": date_time("When it was created."),
-    "created_by": ref("UserRef"),
-    "updated_at": date_time("When its live content last changed."),
-    "updated_by": ref("UserRef"),
-}
 
 _TAG_POINTER: Final[dict[str, Schema]] = {
     "tag": TAG,
@@ -170,17 +157,19 @@ def _list_of_files(plural: str, name: str) -> Schema:
     )
 
 
+_TEMPLATE: Final = record_schema(TemplateRecord, id=TEMPLATE_ID, slug=SLUG)
+_VERSION: Final = record_schema(Version)
+
+
 SCHEMAS: Final[Mapping[str, Schema]] = {
-    "UserRef": object_schema(
-        {"id": string("Id."), "name": string("Name."), "email": string("Address.")}
-    ),
+    "UserRef": record_schema(UserRef),
     "Confirmation": object_schema(
         {"status": string("Confirmation with the authenticated account.")}
     ),
-    "Template": object_schema(_TEMPLATE, optional=("slug",)),
-    "SavedTemplate": object_schema(_TEMPLATE | _COUNTED, optional=("slug",)),
-    "TemplateWithContent": object_schema(
-        _TEMPLATE | {"content": string("The content of the reference.")}, optional=("slug",)
+    "Template": _TEMPLATE,
+    "SavedTemplate": extend_schema(_TEMPLATE, _COUNTED),
+    "TemplateWithContent": extend_schema(
+        _TEMPLATE, {"content": string("The content of the reference.")}
     ),
     "Dependent": object_schema(
         {"id": string("Template id."), "name": string("Name of the template.")}
@@ -194,11 +183,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "TemplateList": object_schema(
         {"templates": array_of("Template"), "next_cursor": _NEXT_CURSOR}, optional=("next_cursor",)
     ),
-    "Version": object_schema(_VERSION),
-    "PublishedVersion": object_schema(_VERSION | _COUNTED),
-    "VersionWithContent": object_schema(
-        _VERSION
-        | {
+    "Version": _VERSION,
+    "PublishedVersion": extend_schema(_VERSION, _COUNTED),
+    "VersionWithContent": extend_schema(
+        _VERSION,
+        {
             "content": string(
                 "The text, below a header comment: `<!-- Service template version <n>`, a line "
                 "`sha256 <digest>`, `<timestamp> by <name> <<email>> -->`. The digest covers everything "
@@ -221,27 +210,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
     "TagPointer": object_schema(_TAG_POINTER),
-    "Tag": object_schema(
-        {
-            **_TAG_POINTER,
-            "updated_at": date_time("When it last moved."),
-            "updated_by": ref("UserRef"),
-        }
-    ),
+    "Tag": record_schema(Tag, tag=TAG),
     "TagList": object_schema({"tags": array_of("Tag"), "has_more": _HAS_MORE}),
-    "TagEvent": object_schema(
-        {
-            "action": string("The change.", enum=["created", "moved", "removed"]),
-            "version": {
-                "type": ["integer", "null"],
-                "description": "The version that it points to since; null if it was removed.",
-            },
-            "previous_version": integer("The version that it pointed to before.", minimum=1),
-            "at": date_time("When it was changed."),
-            "by": ref("UserRef"),
-        },
-        optional=("previous_version",),
-    ),
+    "TagEvent": record_schema(TagEvent),
     "TagHistory": object_schema({"events": array_of("TagEvent"), "has_more": _HAS_MORE}),
     "TagRemoval": object_schema({"tag": TAG, "removed": boolean("Whether the tag existed.")}),
     "Slug": object_schema({"slug": SLUG, "template_id": TEMPLATE_ID}),

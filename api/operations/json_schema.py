@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 Schema = dict[str, Any]
+TIMESTAMPS: Final = " ISO 8601, UTC, milliseconds."  # ends their descriptions
 
 # White space, control characters and backslashes, in which parsers of addresses differ, are refused.
 URL_PATTERN: Final = r"^https?://[^\x00-\x20\x7f\\@/?#][^\x00-\x20\x7f\\]*$"
@@ -66,4 +67,4 @@ def boolean(description: str) -> Schema:
 
 def date_time(description: str) -> Schema:
     """Return a string schema of a timestamp."""
-    return string(f"{description} ISO 8601, UTC, milliseconds.", format="date-time")
+    return string(description + TIMESTAMPS, format="date-time")

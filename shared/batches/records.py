@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from msgspec import field
 
 from shared.errors import ErrorBody
 from shared.jobs.records import MESSAGE_VERSION, Meter, PinnedTemplate
-from shared.records import Record
+from shared.records import Record, ShownRecord, Timestamp, doc
 
 _BATCH_ID: Final = re.compile(r"batch_([a-z2-7]{24})\Z")
 _ITEM_JOB_ID: Final = re.compile(r"job_([a-z2-7]{24})-(0|[1-9][0-9]{0,8})\Z")
@@ -148,6 +148,27 @@ class DocumentCounts(Record, frozen=True):
     failed: int
     cancelled: int
     pages: int
+
+
+class ShownBatch(ShownRecord, frozen=True):
+    """The record of a batch as clients see it; `error` is an error body."""
+
+    id: str
+    status: BatchStatus
+    total: Annotated[int, doc("Number of documents, the sum of the five below.", minimum=0)]
+    queued: Annotated[int, doc("Queued documents.", minimum=0)]
+    running: Annotated[int, doc("Documents being rendered.", minimum=0)]
+    succeeded: Annotated[int, doc("Documents that were rendered.", minimum=0)]
+    failed: Annotated[int, doc("Documents that failed.", minimum=0)]
+    cancelled: Annotated[
+        int,
+        doc("Documents that were not rendered, because the batch was cancelled.", minimum=0),
+    ]
+    pages: Annotated[int, doc("Pages of the rendered documents.", minimum=0)]
+    created_at: Annotated[Timestamp, doc("When it was accepted.")]
+    finished_at: Annotated[Timestamp | None, doc("When it ended.")] = None
+    expires_at: Annotated[Timestamp | None, doc("When its PDFs are deleted.")] = None
+    error: Mapping[str, Any] | None = None
 
 
 class PdfLocation(Record, frozen=True):

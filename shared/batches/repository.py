@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import structs
 from sqlalchemy import RowMapping, case, exists, func, insert, literal, select, update
 
 from shared.batches.records import (
@@ -17,9 +18,9 @@ from shared.batches.records import (
     Chunk,
     ChunkStatus,
     DocumentCounts,
+    ShownBatch,
 )
 from shared.batches.rotation import add_to_rotation
-from shared.clock import timestamp
 from shared.db.queries import belongs_to_slots, list_newest
 from shared.db.session import Session
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
@@ -39,17 +40,7 @@ class AssemblyAttempt:
 
 def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
     """Write the record as clients see it."""
-    record: dict[str, Any] = {
-        "id": batch.id,
-        "status": batch.status.value,
-        "total": batch.total,
-        **counts.to_builtins(),
-        "created_at": timestamp(batch.created_at),
-    }
-    if batch.error is not None:
-        record["error"] = batch.error
-    times = {"finished_at": batch.finished_at, "expires_at": batch.expires_at}
-    return record | {name: timestamp(time) for name, time in times.items() if time is not None}
+    return ShownBatch.of_row(structs.asdict(batch), **counts.to_builtins()).show()
 
 
 def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from msgspec.structs import replace
+from msgspec import structs
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
-from shared.clock import timestamp
 from shared.db.queries import belongs_to_slots, list_newest
 from shared.db.session import Session
 from shared.db.tables import jobs
 from shared.db.upsert import add_rows
 from shared.jobs.records import Lane
-from shared.records import Record
+from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
 
 
@@ -104,6 +103,22 @@ class JobRecord(Record, frozen=True):
     slice_id: str | None = None
 
 
+class Job(ShownRecord, frozen=True):
+    """The record of a job as clients see it; `error` is an error body."""
+
+    id: str
+    status: JobStatus
+    draft: Annotated[bool, doc("Whether the PDF has the draft watermark.")]
+    created_at: Annotated[Timestamp, doc("When it was accepted.")]
+    template: Annotated[str | None, doc("The template reference, as requested.")] = None
+    pages: Annotated[int | None, doc("Number of pages of a job that succeeded.", minimum=0)] = None
+    error: Mapping[str, Any] | None = None
+    warnings: Sequence[Mapping[str, Any]] | None = None
+    started_at: Annotated[Timestamp | None, doc("When a worker first started it.")] = None
+    finished_at: Annotated[Timestamp | None, doc("When it ended.")] = None
+    expires_at: Annotated[Timestamp | None, doc("When its PDF is deleted.")] = None
+
+
 @dataclass(frozen=True, slots=True)
 class JobEnd:
     """The end of a job: a PDF and its pages, or the error body."""
@@ -121,21 +136,7 @@ class JobEnd:
 
 def write_job(job: JobRecord) -> dict[str, Any]:
     """Write the record as clients see it."""
-    record: dict[str, Any] = {"id": job.id, "status": job.status.value, "draft": job.is_draft}
-    optional = {
-        "template": job.template,
-        "pages": job.pages,
-        "error": job.error,
-        "warnings": job.warnings,
-    }
-    record |= {name: value for name, value in optional.items() if value is not None}
-    times = {
-        "created_at": job.created_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-        "expires_at": job.expires_at,
-    }
-    return record | {name: timestamp(time) for name, time in times.items() if time is not None}
+    return Job.of_row(structs.asdict(job), draft=job.is_draft).show()
 
 
 def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
@@ -252,7 +253,7 @@ def _make_notifications(
 
     def write(row: RowMapping) -> Mapping[str, Any]:
         end = values[row["id"]] | {"status": ends[row["id"]].status}
-        return write_job(replace(JobRecord.of_row(row), **end))
+        return write_job(JobRecord.of_row(row).replace(**end))
 
     return [
         WebhookNotification(row["account_id"], _EVENTS[status], partial(write, row))

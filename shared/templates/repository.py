@@ -19,7 +19,7 @@ from shared.db.upsert import upsert_row
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import PUBLIC_PREFIX, new_template_id
-from shared.records import SHA256, ShownRecord, doc
+from shared.records import SHA256, ShownRecord, Timestamp, doc
 
 PUBLIC_ACCOUNT: Final = "acc_public"  # owns the templates that ship with the product
 EMPTY_SHA256: Final = sha256(b"").hexdigest()  # of a template without content
@@ -32,9 +32,9 @@ class TemplateRecord(ShownRecord, frozen=True):
     name: Annotated[str, doc("Name of the template.")]
     versions: Annotated[int, doc("Number of published versions.", minimum=0)]
     sha256: Annotated[str, doc("SHA-256 of the live content.", **SHA256)]
-    created_at: Annotated[datetime, doc("When it was created.")]
+    created_at: Annotated[Timestamp, doc("When it was created.")]
     created_by: UserRef
-    updated_at: Annotated[datetime, doc("When its live content last changed.")]
+    updated_at: Annotated[Timestamp, doc("When its live content last changed.")]
     updated_by: UserRef
     slug: str | None = None
 

@@ -12,7 +12,7 @@ from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import tag_events, tags
 from shared.db.user_refs import UserRef
-from shared.records import ShownRecord, doc
+from shared.records import ShownRecord, Timestamp, doc
 from shared.templates.repository import lock_template
 from shared.templates.versions import get_version
 
@@ -27,7 +27,7 @@ class Tag(ShownRecord, frozen=True):
 
     tag: str
     version: Annotated[int, doc("The version it points to.", minimum=1)]
-    updated_at: Annotated[datetime, doc("When it last moved.")]
+    updated_at: Annotated[Timestamp, doc("When it last moved.")]
     updated_by: UserRef
 
 
@@ -38,7 +38,7 @@ class TagEvent(ShownRecord, frozen=True):
     version: Annotated[
         int | None, doc("The version that it points to since; null if it was removed.")
     ]
-    at: Annotated[datetime, doc("When it was changed.")]
+    at: Annotated[Timestamp, doc("When it was changed.")]
     by: UserRef
     previous_version: Annotated[
         int | None, doc("The version that it pointed to before.", minimum=1)

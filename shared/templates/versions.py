@@ -15,7 +15,7 @@ from shared.db.tables import templates, versions
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.jobs.records import PinnedTemplate
-from shared.records import SHA256, ShownRecord, doc
+from shared.records import SHA256, ShownRecord, Timestamp, doc
 from shared.templates.linking import find_published_links, read_recorded_links, record_links
 from shared.templates.pinning import Reader
 from shared.templates.repository import (
@@ -34,7 +34,7 @@ class Version(ShownRecord, frozen=True):
     version: Annotated[int, doc("The number, from 1 without gaps.", minimum=1)]
     sha256: Annotated[str, doc("SHA-256 of the content below the header comment.", **SHA256)]
     message: Annotated[str, doc("Note on the change, set when it was published; may be empty.")]
-    created_at: Annotated[datetime, doc("When it was published.")]
+    created_at: Annotated[Timestamp, doc("When it was published.")]
     created_by: UserRef
 
 

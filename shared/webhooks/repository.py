@@ -18,7 +18,7 @@ from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, web
 from shared.encryption import SecretCipher
 from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import new_id
-from shared.records import ShownRecord, doc
+from shared.records import ShownRecord, Timestamp, doc
 
 MAX_WEBHOOKS: Final = 20  # for each account
 SECRET_OVERLAP: Final = timedelta(hours=24)  # after a rotation the old secret signs too
@@ -70,9 +70,9 @@ class Webhook(ShownRecord, frozen=True):
     id: str
     url: str
     events: tuple[WebhookEvent, ...]
-    created_at: Annotated[datetime, doc("When it was added.")]
+    created_at: Annotated[Timestamp, doc("When it was added.")]
     disabled_at: Annotated[
-        datetime | None, doc("When its target responded 410; absent while it is enabled.")
+        Timestamp | None, doc("When its target responded 410; absent while it is enabled.")
     ] = None
 
 
@@ -80,7 +80,7 @@ class Attempt(ShownRecord, frozen=True):
     """One delivery attempt: the status of the response, or the error if there was none."""
 
     number: int
-    at: Annotated[datetime, doc("When it began.")]
+    at: Annotated[Timestamp, doc("When it began.")]
     milliseconds: Annotated[int, doc("How long it took.", minimum=0)]
     status: Annotated[
         int | None,
@@ -97,11 +97,11 @@ class Delivery(ShownRecord, frozen=True):
     ]
     event: WebhookEvent
     status: DeliveryStatus
-    created_at: Annotated[datetime, doc("When the event occurred.")]
+    created_at: Annotated[Timestamp, doc("When the event occurred.")]
     attempts: tuple[Attempt, ...]
-    next_attempt_at: Annotated[datetime | None, doc("When it is retried, while it is pending.")] = (
-        None
-    )
+    next_attempt_at: Annotated[
+        Timestamp | None, doc("When it is retried, while it is pending.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
