@@ -89,7 +89,7 @@ class TextRows(NamedTuple):
 
 
 class ShapedRun(NamedTuple):
-    """A run of shaped glyph clusters, from left to right (layout/fonts/shaping.py).
+    """A run of shaped glyph clusters, from left to right (fonts/shaping.py).
 
     `text` is the Unicode text in logical order.
     """

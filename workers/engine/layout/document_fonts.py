@@ -29,7 +29,7 @@ MAX_BYTES: Final = 64_000_000  # of their rebuilt files
 
 
 class BundledFonts:
-    """The fonts shipped with the product (layout/fonts/)."""
+    """The fonts shipped with the product (fonts/)."""
 
     def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
         """Split `text` into runs of one face each."""

@@ -235,7 +235,7 @@ class _Painter:
             self._groups[-1] = self._compose((backdrop, source), layers)
         elif source.marks:
             backdrop.canvas.save()
-            backdrop.canvas.set_blend(_BLEND_MODES[mode.name])
+            backdrop.canvas.set_blend(_name_blend_mode(mode.name))
             backdrop.canvas.draw_xobject(self._finish(source))
             backdrop.canvas.restore()
             backdrop.marks.append(None)
@@ -419,24 +419,12 @@ _PORTER_DUFF: Final[dict[str, tuple[_CompositeLayer, ...]]] = {
     "DEST_ATOP": ((1, ""), (0, "in")),
     "XOR": ((0, "out"), (1, "out")),
 }
-_BLEND_MODES: Final = {
-    "PLUS": b"Screen",
-    "SCREEN": b"Screen",
-    "OVERLAY": b"Overlay",
-    "DARKEN": b"Darken",
-    "LIGHTEN": b"Lighten",
-    "COLOR_DODGE": b"ColorDodge",
-    "COLOR_BURN": b"ColorBurn",
-    "HARD_LIGHT": b"HardLight",
-    "SOFT_LIGHT": b"SoftLight",
-    "DIFFERENCE": b"Difference",
-    "EXCLUSION": b"Exclusion",
-    "MULTIPLY": b"Multiply",
-    "HSL_HUE": b"Hue",
-    "HSL_SATURATION": b"Saturation",
-    "HSL_COLOR": b"Color",
-    "HSL_LUMINOSITY": b"Luminosity",
-}
+
+
+def _name_blend_mode(mode: str) -> bytes:
+    """Return the blend mode of PDF for one of COLR, such as ColorDodge for COLOR_DODGE."""
+    name = "SCREEN" if mode == "PLUS" else mode.removeprefix("HSL_")
+    return name.title().replace("_", "").encode()
 
 
 def _reduce(clips: Sequence[_Clip]) -> list[_Clip]:

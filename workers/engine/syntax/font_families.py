@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Bundled with the product (layout/fonts/).
+# Bundled with the product (fonts/).
 FONT_FAMILIES: Final = (
     *("Noto Sans", "Noto Serif", "JetBrains Mono"),
     *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),

@@ -98,12 +98,9 @@ def draw_columns(
             is_warning=False,
         )
         return
-    is_stacked = drawing.chart.stack != "none"
-    beside = 1 if is_stacked else len(stacks)
-    width = min(band * _GROUP / beside, _MAX_COLUMN)
+    offsets, width = _place_series(drawing, stacks, band)
     seam = min(_SEAM, width * 0.1)
-    for at, (parts, entry) in enumerate(zip(stacks, entries, strict=True)):
-        offset = 0.0 if is_stacked else (at - (beside - 1) / 2) * width
+    for at, (parts, entry, offset) in enumerate(zip(stacks, entries, offsets, strict=True)):
         columns = [
             _column(coordinates, (index + 0.5) / count, offset, width - seam, part)
             for index, part in enumerate(parts)
@@ -114,8 +111,18 @@ def draw_columns(
         for corners in columns if entry.hatch is not None else ():
             subpath = rectangle(*corners)
             fill_with_entry(drawing.pen, entry, subpath, [(p[0], p[1]) for p in subpath])
-        if is_stacked and at:
+        if at and drawing.chart.stack != "none":
             _draw_seams(drawing, coordinates, columns)
+
+
+def _place_series(
+    drawing: ChartDrawing, stacks: Sequence[Sequence[StackedValue]], band: float
+) -> tuple[list[float], float]:
+    """Return the offset of each series from the middle of its band, and the width of a column."""
+    if drawing.chart.stack != "none":
+        return [0.0] * len(stacks), min(band * _GROUP, _MAX_COLUMN)
+    width = min(band * _GROUP / len(stacks), _MAX_COLUMN)
+    return [(at - (len(stacks) - 1) / 2) * width for at in range(len(stacks))], width
 
 
 def _column(
@@ -149,11 +156,10 @@ def write_column_values(
     chart, label_style = drawing.chart, drawing.label_style
     is_stacked = chart.stack != "none"
     count = len(stacks[0])
-    beside = 1 if is_stacked else len(stacks)
-    width = min(coordinates.length / max(count, 1) * _GROUP / beside, _MAX_COLUMN)
-    pitch = coordinates.length / max(count, 1) if beside == 1 else width
-    for at, (parts, entry) in enumerate(zip(stacks, entries, strict=True)):
-        offset = 0.0 if is_stacked else (at - (beside - 1) / 2) * width
+    band = coordinates.length / max(count, 1)
+    offsets, width = _place_series(drawing, stacks, band)
+    pitch = band if is_stacked or len(stacks) == 1 else width
+    for at, (parts, entry, offset) in enumerate(zip(stacks, entries, offsets, strict=True)):
         for index, part in enumerate(parts):
             exact = chart.series[at].exact[index]
             if part is None or exact is None:
