@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from workers.engine.layout.blocks.floating import is_out_of_flow
+from workers.engine.layout.blocks.positioning import is_out_of_flow
 from workers.engine.layout.context import AnyBlock
 from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem, Note, Paragraph
 from workers.engine.tree.styles.computed import BreakTo

@@ -1,8 +1,7 @@
-"""Positioned boxes: out of flow, at offsets from the edges of their containing block (CSS 2.2,
-10.1).
+"""Blocks out of the flow: positioned boxes, and figures that float.
 
-Such a box takes no space in the flow. It is laid out when it is drawn, because only then are the
-size of its containing block and its page known.
+A positioned box is at offsets from the edges of its containing block (CSS 2.2, 10.1). It is laid out
+when it is drawn, because only then are the size of its containing block and its page known.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Final
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
+    Fragment,
     LayoutContext,
     LayoutProblem,
     PageCanvas,
@@ -165,3 +165,41 @@ def _describe_no_room(context: LayoutContext, node: Container, available: float)
         advice="Make left or right smaller.",
         chain=context.chain(node.source),
     )
+
+
+# --- figures that float: in the text they leave an anchor without height (CSS Page Floats 3) --------
+
+
+def is_floating(block: AnyBlock) -> bool:
+    """Return whether a block floats to an edge of its area."""
+    return type(block) is Container and block.floating is not None
+
+
+def is_out_of_flow(block: AnyBlock) -> bool:
+    """Return whether a block takes no space where it is written."""
+    return type(block) is Container and (block.position is not None or block.floating is not None)
+
+
+def make_out_of_flow(context: LayoutContext, block: AnyBlock) -> Fragment | None:
+    """Return the fragment of a block that is out of flow here, None for one in the flow."""
+    if is_positioned(block):
+        return make_positioned(context, block)
+    if context.places_floats and is_floating(block):
+        return FloatAnchor(block)
+    return None
+
+
+@dataclass(slots=True)
+class FloatAnchor(UnbrokenFragment):
+    """The place where a figure that floats is written; in the structure tree it stands here."""
+
+    node: AnyBlock
+    height: float = 0.0
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Record the figure."""
+        tree = canvas.tree
+        if tree is not None:
+            tree.enter_part(self.node, "Div")
+            tree.leave()
+        canvas.add_float(self.node)

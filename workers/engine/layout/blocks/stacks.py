@@ -33,9 +33,7 @@ from workers.engine.layout.blocks.breaks import (
     page_family_at_start,
     stacked_children,
 )
-from workers.engine.layout.blocks.floating import is_out_of_flow, make_out_of_flow
-from workers.engine.layout.blocks.positioning import is_positioned
-from workers.engine.layout.blocks.row_fragment import RowFragment
+from workers.engine.layout.blocks.positioning import is_out_of_flow, is_positioned, make_out_of_flow
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import (
     EPSILON,
@@ -167,6 +165,42 @@ class StackFragment:
                 break
         height = kept[-1].y + kept[-1].fragment.height if kept else self.height
         return StackFragment(kept, min(height, self.height))
+
+
+@dataclass(slots=True)
+class RowFragment:
+    """Blocks side by side, each at its place.
+
+    `bottom_margin_after` is how far the blocks' bottom margins extend below the row, in points.
+    """
+
+    placed: list[tuple[float, float, Fragment, AnyBlock]]
+    height: float
+    resume: Resume
+    problem: LayoutProblem | None = None
+    forced: str = ""
+    bottom_margin_after: float = 0.0
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline of the first block that has one."""
+        for _, y, fragment, _ in self.placed:
+            baseline = fragment.first_baseline
+            if baseline is not None:
+                return y + baseline
+        return None
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the blocks."""
+        if self.problem is not None:
+            canvas.report(self.problem)
+        tree = canvas.tree
+        for dx, dy, fragment, block in self.placed:
+            if tree is not None:
+                tree.enter(block)
+            fragment.draw(canvas, x + dx, y + dy)
+            if tree is not None:
+                tree.leave()
 
 
 def lay_out_stack(

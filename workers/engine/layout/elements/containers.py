@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
 from workers.engine.layout.blocks.columns import lay_out_columns
-from workers.engine.layout.blocks.floating import is_out_of_flow
+from workers.engine.layout.blocks.positioning import is_out_of_flow
 from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.context import Fragment, LayoutContext, Region, Resume
 from workers.engine.tree.nodes import Break, Container

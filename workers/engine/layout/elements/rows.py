@@ -23,8 +23,8 @@ from workers.engine.layout.blocks.boxes import (
     resolve_box,
 )
 from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
-from workers.engine.layout.blocks.row_fragment import RowFragment
 from workers.engine.layout.blocks.stacks import (
+    RowFragment,
     bottom_margin_after,
     collapses_child_margins,
     in_flow_children,

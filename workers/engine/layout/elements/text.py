@@ -101,23 +101,12 @@ class LinesFragment:
         """Draw the lines."""
         if self.problem is not None:
             canvas.report(self.problem)
-        if canvas.is_dry_run and not self.lines.has_boxes:
-            self._add_anchors(canvas, x, y + self.shift)
-            return
         lines = self.lines.lines[self.first : self.last]
         y += self.shift
         if self.label_layout is None:
             draw_lines(canvas, lines, x, y, self.node)
         else:
             self._draw_with_labels(canvas, self.label_layout, lines, x, y)
-
-    def _add_anchors(self, canvas: PageCanvas, x: float, y: float) -> None:
-        if self.label_layout is not None:
-            x += self.label_layout.shift
-        lines = self.lines.lines
-        for line in lines[self.first : self.last]:
-            for name in line.anchors:
-                canvas.add_anchor(name, x + line.x, y + line.y - lines[self.first].y)
 
     def _draw_with_labels(
         self,

@@ -278,16 +278,7 @@ class Lines:
     texts: tuple[str, ...] = ()  # texts of the references in it, as resolved
     together: int = 1
     broken: BrokenFigure | None = None  # the first
-    boxed: bool | None = None  # the answer of `has_boxes`, None until it is asked
     is_copied: bool = False  # some of the lines are in other `Lines`, cut
-
-    @property
-    def has_boxes(self) -> bool:
-        """Whether an image or another box is among the text, found once."""
-        found = self.boxed
-        if found is None:
-            found = self.boxed = any(map(has_atomic_inline, self.lines))
-        return found
 
     @property
     def height(self) -> float:
@@ -316,12 +307,7 @@ class Lines:
 
     def replace(self, other: Lines) -> None:
         """Become other lines for all that were laid out with these."""
-        self.lines, self.starts, self.texts, self.boxed = (
-            other.lines,
-            other.starts,
-            other.texts,
-            other.boxed,
-        )
+        self.lines, self.starts, self.texts = other.lines, other.starts, other.texts
 
     def count_fitting(self, first: int, room: float) -> int:
         """Return the number of lines from `first` on that fit into a height of `room` points."""

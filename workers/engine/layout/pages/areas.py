@@ -7,14 +7,14 @@ from dataclasses import replace
 from math import inf
 
 from workers.engine.layout.blocks.boxes import lay_out_box
-from workers.engine.layout.blocks.columns import FillFunction, fill_columns
+from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
 from workers.engine.layout.blocks.stacks import StackResume, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Rectangle, Region, Resume
-from workers.engine.layout.pages.balancing import balance_area
-from workers.engine.layout.pages.floats.filler import FloatFiller
+from workers.engine.layout.pages.balancing import fill_balanced
+from workers.engine.layout.pages.floats.area_fill import FloatFiller
 from workers.engine.layout.pages.footnotes import FootnoteFiller
 from workers.engine.tree.document import Area
-from workers.engine.tree.nodes import Block, ColumnLayout, Container, Role
+from workers.engine.tree.nodes import Block, Container, Role
 from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import Length
 
@@ -75,26 +75,14 @@ def fill_area(
     elif floats is not None:
         fragment = floats.fill_columns(blocks, area.columns, region, resume)
     else:
-        fragment = _fill_columns(context, blocks, area.columns, region, resume, notes)
+        columns = area.columns
+
+        def fill_all(fill: FillFunction, inner: Region) -> ColumnsFragment | None:
+            return fill_columns(context, blocks, columns, inner, resume, fill=fill)
+
+        fragment = fill_balanced(fill_all, fill, region, notes)
     assert fragment is not None
     return fragment
-
-
-def _fill_columns(
-    context: LayoutContext,
-    blocks: Sequence[Block],
-    columns: ColumnLayout,
-    region: Region,
-    resume: Resume,
-    notes: FootnoteFiller | None,
-) -> Fragment | None:
-    """Fill the columns of an area; those before the end of the flow or a page break may be balanced."""
-    fill: FillFunction = lay_out_stack if notes is None else notes.fill
-    before = None if notes is None else (notes, notes.pending)
-    filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
-    if filled is None or not columns.is_balanced:
-        return filled
-    return balance_area(context, blocks, region, resume, filled, before)
 
 
 def has_room(

@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 
-from workers.engine.layout.blocks.columns import ColumnsFragment, balance_columns, fill_columns
+from workers.engine.layout.blocks.columns import (
+    ColumnsFragment,
+    FillFunction,
+    balance_columns,
+)
 from workers.engine.layout.blocks.stacks import lay_out_stack
-from workers.engine.layout.context import AnyBlock, Fragment, LayoutContext, Region, Resume
-from workers.engine.layout.pages.footnotes import FootnoteFiller, FootnoteFragment, PendingNote
+from workers.engine.layout.context import Fragment, Region
+from workers.engine.layout.pages.footnotes import FootnoteFiller, FootnoteFragment
 
 _PAGE_BREAKS = frozenset(("page", "left", "right"))
 
 
-def balance_area(
-    context: LayoutContext,
-    blocks: Sequence[AnyBlock],
+def fill_balanced(
+    fill_all: Callable[[FillFunction, Region], ColumnsFragment | None],
+    fill: FillFunction,
     region: Region,
-    resume: Resume,
-    filled: ColumnsFragment,
-    notes: tuple[FootnoteFiller, tuple[PendingNote, ...]] | None,
-) -> ColumnsFragment:
-    """Return the filled columns balanced, if the flow ends in them or a page break follows.
+    notes: FootnoteFiller | None,
+    *,
+    may_balance: Callable[[ColumnsFragment], bool] = lambda _: True,
+) -> ColumnsFragment | None:
+    """Fill the columns of an area; those before the end of the flow or a page break may be balanced.
 
-    `notes` fills columns with footnotes, and has those that were pending before. Columns whose notes
-    continue in the next area stay as they are.
+    `fill_all` fills them one by one by `fill`, which adds notes by `notes`. Columns whose notes continue
+    in the next area stay as they are.
     """
-    columns = filled.layout
+    before = () if notes is None else notes.pending
+    filled = fill_all(fill, region)
+    if filled is None or not filled.layout.is_balanced or not may_balance(filled):
+        return filled
     if filled.resume is not None and filled.forced not in _PAGE_BREAKS:
         return filled
     if notes is None:
 
         def try_without_notes(height: float) -> ColumnsFragment | None:
             room = Region(region.width, height, is_top=False, top=region.top)
-            return fill_columns(context, blocks, columns, room, resume, fill=lay_out_stack)
+            return fill_all(lay_out_stack, room)
 
         return balance_columns(filled, try_without_notes)
-    filler, before = notes
-    if filler.pending:
+    if notes.pending:
         return filled
 
     def try_height(height: float) -> ColumnsFragment | None:
-        filler.pending = before
-        room = region._replace(is_top=False)
-        fill = partial(filler.fill, most=height)
-        trial = fill_columns(context, blocks, columns, room, resume, fill=fill)
-        return None if filler.pending else trial
+        notes.pending = before
+        trial = fill_all(partial(notes.fill, most=height), region._replace(is_top=False))
+        return None if notes.pending else trial
 
     best = balance_columns(filled, try_height, _text_height)
-    filler.pending = ()
+    notes.pending = ()
     return best
 
 

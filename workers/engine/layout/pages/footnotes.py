@@ -34,7 +34,6 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
-from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Note
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes
@@ -128,10 +127,6 @@ class _Trial(NamedTuple):
     rest: tuple[PendingNote, ...]
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(call for call, _ in self.calls)
-
-    @property
     def is_whole(self) -> bool:
         return not self.rest
 
@@ -139,10 +134,6 @@ class _Trial(NamedTuple):
     def has_begun(self) -> bool:
         """Whether every note is in this area, the last at least in part."""
         return len(self.rest) < 2 and all(note.resume is not None for note in self.rest)
-
-
-# The height of the content of an area in an earlier pass, and the notes called in it.
-_HEIGHTS: Final[Kind[tuple[object, ...], tuple[float, tuple[str, ...]]]] = Kind()
 
 
 class FootnoteFiller:
@@ -186,7 +177,7 @@ class FootnoteFiller:
             return lay_out_stack(context, blocks, given, resume, collapses_top=collapses_top)
 
         area = _HeightSearch(self, region, lay_out, is_over=_is_over(blocks, resume))
-        trial = self._fill_again(context, blocks, area, (resume, self.pending, region, most))
+        trial = area.search()
         if trial is None:
             return self._notes_only(region, resume)
         if self._has_added and trial.note_stack is not None and not trial.rest:
@@ -206,24 +197,6 @@ class FootnoteFiller:
             resume_position,
             forced,
         )
-
-    def _fill_again(
-        self,
-        context: LayoutContext,
-        blocks: Sequence[AnyBlock],
-        area: _HeightSearch,
-        key: tuple[Resume, tuple[PendingNote, ...], Region, float],
-    ) -> _Trial | None:
-        """Return the content of an area, at the height found in an earlier pass if that still fits."""
-        if context.references is None:
-            return area.search()
-        known = context.memo.find(_HEIGHTS, (id(blocks), *key))
-        trial = None if known is None else area.search_again(*known)
-        if trial is None:
-            trial = area.search()
-            if trial is not None:
-                context.memo.store(_HEIGHTS, (id(blocks), *key), (area.height, trial.names))
-        return trial
 
     def fill_clipped(
         self, fill_to: Callable[[float], Fragment | None], width: float, height: float
@@ -277,7 +250,7 @@ class FootnoteFiller:
 
     def _sort_notes(self, trial: _Trial, width: float) -> _Trial:
         """Return a trial with all of its notes in the order of the document."""
-        notes = (*self.pending, *(PendingNote(call, None) for call in trial.names))
+        notes = (*self.pending, *(PendingNote(call, None) for call, _ in trial.calls))
         order = {call: number for number, call in enumerate(self._footnotes.by_call)}
         ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
         note_stack, _ = self.lay_out_notes(ordered, width, inf, is_top=True)
@@ -338,7 +311,6 @@ class _HeightSearch:
         self._seen: Sequence[tuple[str, float]] = ()  # calls at the greatest height tried
         # Their notes as if there were room for all, below the pending ones.
         self._notes: StackFragment | None = None
-        self.height = self._height - self._reserved  # of the content found
 
     def search(self) -> _Trial | None:
         """Return the content and notes of the area, None where it can hold notes only."""
@@ -347,13 +319,6 @@ class _HeightSearch:
             return whole
         broken = self._find_broken(whole)
         return broken or whole
-
-    def search_again(self, height: float, names: tuple[str, ...]) -> _Trial | None:
-        """Return the result of an earlier pass at a height, None where it no longer applies."""
-        trial = self._try(height)
-        if trial is None or trial.names != names or not trial.has_begun:
-            return None
-        return trial if trial.body.height <= height + EPSILON else None
 
     def _reserve(self, *, is_over: bool) -> float:
         """Return the height reserved for pending notes."""
@@ -367,7 +332,7 @@ class _HeightSearch:
 
     def _find_whole(self) -> _Trial | None:
         """Return the most content whose notes all fit below it, or the nearest result."""
-        height = self.height
+        height = self._height - self._reserved
         highest = trial = self._find_end(height)
         for _ in range(MAX_TRIALS):
             if trial is None or trial.is_whole or not trial.calls:
@@ -378,7 +343,6 @@ class _HeightSearch:
                 trial = None  # it was forced and would be too tall for its area
         if trial is None:
             return self._complete(highest)
-        self.height = height
         return self._complete(trial)
 
     def _try(self, height: float) -> _Trial | None:
@@ -477,7 +441,6 @@ class _HeightSearch:
             if trial is None or trial.body.height > height + EPSILON:
                 continue
             if len(trial.calls) > count and trial.has_begun:
-                self.height = height
                 return trial
             if height >= highest or len(trial.calls) > count + 1:
                 break

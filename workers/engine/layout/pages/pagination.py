@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout.blocks.breaks import forced_break_before
-from workers.engine.layout.blocks.floating import is_out_of_flow
+from workers.engine.layout.blocks.positioning import is_out_of_flow
 from workers.engine.layout.blocks.stacks import StackResume
 from workers.engine.layout.context import (
     EPSILON,
@@ -32,16 +32,16 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
-from workers.engine.layout.pages.floats.filler import FloatFiller
-from workers.engine.layout.pages.floats.placed import FloatingFragment
-from workers.engine.layout.pages.floats.sections import (
+from workers.engine.layout.pages.floats.area_fill import FloatFiller
+from workers.engine.layout.pages.floats.state import (
     EMPTY_QUEUE,
     NO_FLOATS,
+    FloatingFragment,
     FloatQueue,
+    FloatState,
     FlowFloats,
     find_floats,
 )
-from workers.engine.layout.pages.floats.state import FloatState
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote, used_height
 from workers.engine.layout.pages.plans import (
     FilledArea,

@@ -8,8 +8,11 @@ Ordinary renders use a canvas that does not record it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import cos, inf, radians, sin
+from math import inf, radians
 from typing import Any, ClassVar, Final, NamedTuple
+
+from fontTools.misc.arrayTools import unionRect
+from fontTools.misc.transform import Identity, Transform
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
@@ -40,10 +43,7 @@ from workers.engine.tree.nodes import (
 
 # The edges of a rectangle: left, top, right, bottom.
 _Edges = tuple[float, float, float, float]
-# The matrix of an affine transformation: x' = a x + c y + e, y' = b x + d y + f.
-_Matrix = tuple[float, float, float, float, float, float]
 _EVERYWHERE: Final[_Edges] = (-inf, -inf, inf, inf)
-_IDENTITY: Final[_Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 class ElementBox(NamedTuple):
@@ -123,7 +123,7 @@ class MappingCanvas(PageCanvas):
 class _GroupState(NamedTuple):
     """The transformation matrix and the clip of a group of items."""
 
-    matrix: _Matrix
+    matrix: Transform
     clip: _Edges
 
 
@@ -139,7 +139,7 @@ class _BoxFinder:
         self._recorded: set[SourceNode] = set()
         self._open: dict[SourceNode, int] = {}
         self._found: list[tuple[_Edges, Source]] = []
-        self._states = [_GroupState(_IDENTITY, _EVERYWHERE)]
+        self._states = [_GroupState(Identity, _EVERYWHERE)]
 
     def find(self, items: Iterable[Item]) -> list[ElementBox]:
         """Return the boxes that are not clipped away."""
@@ -187,7 +187,7 @@ class _BoxFinder:
         if at == len(self._found):
             self._found.append((seen, node.source))
         else:
-            self._found[at] = (_unite(self._found[at][0], seen), node.source)
+            self._found[at] = (unionRect(self._found[at][0], seen), node.source)
 
     def _clip(self, edges: _Edges) -> _Edges | None:
         """Return the visible part of a rectangle on the page, None where it is clipped away."""
@@ -210,7 +210,8 @@ def _box_of(edges: _Edges, source: Source) -> ElementBox:
 def _enter(state: _GroupState, group: Save) -> _GroupState:
     matrix, clip = state
     if group.rotate is not None:  # first, as in painting: the clip is rotated with its content
-        matrix = _multiply(matrix, _rotation(*group.rotate))
+        degrees, x, y = group.rotate  # clockwise about a point, with y pointing down
+        matrix = matrix.translate(x, y).rotate(radians(degrees)).translate(-x, -y)
     if group.clip is not None:
         x, y, width, height = group.clip
         left, top, right, bottom = _transform(matrix, (x, y, x + width, y + height))
@@ -218,52 +219,18 @@ def _enter(state: _GroupState, group: Save) -> _GroupState:
     return _GroupState(matrix, clip)
 
 
-def _rotation(degrees: float, x: float, y: float) -> _Matrix:
-    """Return the matrix of a clockwise rotation about a point, with y pointing down."""
-    across, along = cos(radians(degrees)), sin(radians(degrees))
-    return (
-        across,
-        along,
-        -along,
-        across,
-        x - across * x + along * y,
-        y - along * x - across * y,
-    )
-
-
-def _multiply(outer: _Matrix, inner: _Matrix) -> _Matrix:
-    """Return the matrix that applies `inner` first."""
-    a, b, c, d, e, f = outer
-    g, h, i, j, k, m = inner
-    return (
-        a * g + c * h,
-        b * g + d * h,
-        a * i + c * j,
-        b * i + d * j,
-        a * k + c * m + e,
-        b * k + d * m + f,
-    )
-
-
-def _transform(matrix: _Matrix, edges: _Edges) -> _Edges:
+def _transform(matrix: Transform, edges: _Edges) -> _Edges:
     """Return the bounding rectangle of a transformed rectangle."""
-    if matrix is _IDENTITY:
+    if matrix is Identity:
         return edges
-    a, b, c, d, e, f = matrix
     left, top, right, bottom = edges
     corners = [(x, y) for x in (left, right) for y in (top, bottom)]
-    across = [a * x + c * y + e for x, y in corners]
-    down = [b * x + d * y + f for x, y in corners]
-    return min(across), min(down), max(across), max(down)
+    return _bound(matrix.transformPoints(corners))
 
 
-def _unite(one: _Edges, other: _Edges) -> _Edges:
-    return (
-        min(one[0], other[0]),
-        min(one[1], other[1]),
-        max(one[2], other[2]),
-        max(one[3], other[3]),
-    )
+def _bound(points: Sequence[tuple[float, float]]) -> _Edges:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 # --- the ink of items ---------------------------------------------------------------------------
@@ -283,12 +250,7 @@ def _of_rectangle(item: Fill | StrokedRectangle | Picture | Widget) -> _Edges:
 
 
 def _of_stroke(item: Stroke) -> _Edges:
-    return (
-        min(item.x1, item.x2),
-        min(item.y1, item.y2),
-        max(item.x1, item.x2),
-        max(item.y1, item.y2),
-    )
+    return _bound([(item.x1, item.y1), (item.x2, item.y2)])
 
 
 def _of_cells(item: RectangleSet) -> _Edges:
@@ -313,9 +275,7 @@ def _of_polygons(item: PolygonSet) -> _Edges:
 
 def _of_path(item: Path) -> _Edges:
     numbers = [point for subpath in item.subpaths for point in subpath]
-    across = [value for point in numbers for value in point[::2]]
-    down = [value for point in numbers for value in point[1::2]]
-    return min(across), min(down), max(across), max(down)
+    return _bound([pair for point in numbers for pair in zip(point[::2], point[1::2], strict=True)])
 
 
 _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {

@@ -13,26 +13,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
 from workers.engine.layout.blocks.stacks import (
     FLOAT_BREAK,
     StackResume,
     collapse_margins,
     foot_height_of,
+    lay_out_stack,
     margins_of,
 )
-from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, Region, Resume
-from workers.engine.layout.pages.floats.placed import (
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    Region,
+    Resume,
+)
+from workers.engine.layout.pages.balancing import fill_balanced
+from workers.engine.layout.pages.floats.state import (
+    EMPTY_QUEUE,
+    FillText,
     FloatingFragment,
+    FloatQueue,
+    FloatState,
     PlacedFloat,
     PlacedFloats,
     edge_of,
 )
-from workers.engine.layout.pages.floats.sections import EMPTY_QUEUE
-from workers.engine.layout.pages.floats.state import FillText, FloatState
 from workers.engine.layout.pages.footnotes import FootnoteFragment, used_height
-from workers.engine.tree.nodes import Container, FloatTo
+from workers.engine.tree.nodes import ColumnLayout, Container, FloatTo
 from workers.engine.units import mm
 
 MAX_NEW: Final = 8  # figures of the text of an area that are tried to stand in it
@@ -317,3 +330,79 @@ class AreaFill:
             y += 0.0 if margin is None else collapse_margins(margin, top)
             yield PlacedFloat(node, fragment, y)
             y, margin = y + fragment.height, bottom
+
+
+class FloatFiller:
+    """Fills the areas of one flow on one page."""
+
+    def __init__(self, state: FloatState) -> None:
+        self._state = state
+
+    @property
+    def queue(self) -> FloatQueue:
+        """Figures and a page break that the next area starts with."""
+        return self._state.queue
+
+    def fill(
+        self, _context: LayoutContext, blocks: Sequence[AnyBlock], region: Region, resume: Resume
+    ) -> Fragment | None:
+        """Fill an area of one column."""
+        self._state.begin()
+        return self._fill_column(_context, blocks, region, resume, accepts=_accept_all)
+
+    def fill_columns(
+        self,
+        blocks: Sequence[AnyBlock],
+        columns: ColumnLayout,
+        region: Region,
+        resume: Resume,
+    ) -> Fragment | None:
+        """Fill an area of several columns, which figures may span."""
+        self._state.begin()
+
+        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
+            def fill_all(fill: FillFunction, room: Region) -> ColumnsFragment | None:
+                return fill_columns(context, blocks, columns, room, resume, fill=fill)
+
+            column = partial(self._fill_column, accepts=_accept_in_column)
+            return fill_balanced(
+                fill_all, column, inner, self._state.notes, may_balance=self._is_text
+            )
+
+        area = AreaFill(
+            self._state, blocks, region, resume, fill, _accept_spanning, spans_columns=True
+        )
+        return area.fill()
+
+    def _is_text(self, filled: ColumnsFragment) -> bool:
+        """Return whether no figure is in the columns or waits, though some may around them."""
+        parts = (fragment for _, fragment in filled.columns)
+        return not self.queue.waiting and not any(isinstance(p, FloatingFragment) for p in parts)
+
+    def _fill_column(
+        self,
+        _context: LayoutContext,
+        blocks: Sequence[AnyBlock],
+        region: Region,
+        resume: Resume,
+        *,
+        accepts: Callable[[Container], bool],
+    ) -> Fragment | None:
+        fill_text = lay_out_stack if self._state.notes is None else self._state.notes.fill
+
+        def fill(context: LayoutContext, inner: Region) -> Fragment | None:
+            return fill_text(context, blocks, inner, resume)
+
+        return AreaFill(self._state, blocks, region, resume, fill, accepts).fill()
+
+
+def _accept_all(_node: Container) -> bool:
+    return True
+
+
+def _accept_spanning(node: Container) -> bool:
+    return node.floating is not None and node.floating.spans_columns
+
+
+def _accept_in_column(node: Container) -> bool:
+    return not _accept_spanning(node)

@@ -1,22 +1,173 @@
-"""The state of areas with figures that float: which wait, which are placed, and dry runs for their anchors."""
+"""Figures that float: which wait, which are placed, the area around them, and the ends of sections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, NamedTuple
 
-from workers.engine.layout.context import Fragment, LayoutContext, LayoutProblem, Region
+from workers.engine.layout.context import (
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Region,
+    Resume,
+)
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
-from workers.engine.layout.pages.floats.placed import PlacedFloats
-from workers.engine.layout.pages.floats.sections import FloatQueue, FlowFloats
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote
-from workers.engine.tree.nodes import Container
+from workers.engine.tree.nodes import Container, FloatTo, ListBlock, ListItem, Paragraph
 from workers.engine.tree.page_values import PageValues
 from workers.engine.units import mm
 
 _AT_TOP: Final = mm(7)  # a heading above this starts the area, with its own margin
+
+_LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
+_NO_LEVEL: Final = 7  # of a figure before the first heading
+
+
+class FlowFloats(NamedTuple):
+    """The figures of a flow that float: their order, and the heading that ends each one's section."""
+
+    order: Mapping[Container, int]
+    ends: Mapping[Container, AnyBlock]
+
+
+NO_FLOATS: Final = FlowFloats({}, {})
+
+
+class FloatQueue(NamedTuple):
+    """The figures that wait for the next area, and the page break that waits for them."""
+
+    waiting: tuple[Container, ...] = ()
+    held_break: str = ""
+
+
+EMPTY_QUEUE: Final = FloatQueue()
+
+
+def find_floats(blocks: Sequence[AnyBlock]) -> FlowFloats:
+    """Return the figures of a flow that float."""
+    order: dict[Container, int] = {}
+    ends: dict[Container, AnyBlock] = {}
+    open_: list[tuple[Container, int]] = []
+    level = _NO_LEVEL
+    for block in _walk(blocks):
+        if isinstance(block, Container):
+            order[block] = len(order)
+            if block.floating is not None and block.floating.stays_in_section:
+                open_.append((block, level))
+            continue
+        level = _LEVELS[block.role.value]
+        ends.update((figure, block) for figure, own in open_ if own >= level)
+        open_ = [(figure, own) for figure, own in open_ if own < level]
+    return FlowFloats(order, ends)
+
+
+def _walk(blocks: Sequence[AnyBlock]) -> Iterator[Container | Paragraph]:
+    """Yield the headings and the figures that float, in document order."""
+    for block in blocks:
+        match block:
+            case Container(floating=floating) if floating is not None:
+                yield block
+            case Container() | ListItem():
+                yield from _walk(block.children)
+            case ListBlock():
+                yield from _walk(block.items)
+            case Paragraph() if block.role.value in _LEVELS:
+                yield block
+            case _:
+                pass
+
+
+# --- placed figures ----------------------------------------------------------------------
+
+
+class PlacedFloat(NamedTuple):
+    """A figure at `y` points from the upper or lower edge of its area."""
+
+    node: Container
+    fragment: Fragment
+    y: float
+
+
+@dataclass(slots=True)
+class FloatingFragment:
+    """The content of an area with figures above and below it; `used_height` is theirs together."""
+
+    floats: Sequence[PlacedFloat]
+    body: Fragment | None
+    body_top: float
+    height: float
+    used_height: float
+    resume: Resume
+    forced: str
+    problems: tuple[LayoutProblem, ...] = ()
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline of the content, in points."""
+        baseline = None if self.body is None else self.body.first_baseline
+        return None if baseline is None else self.body_top + baseline
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the content, then the figures, whose anchors have been drawn by then."""
+        for problem in self.problems:
+            canvas.report(problem)
+        if self.body is not None:
+            self.body.draw(canvas, x, y + self.body_top)
+        tree = canvas.tree
+        for node, fragment, offset in self.floats:
+            if tree is not None:
+                tree.enter_part(node, "Div")
+            fragment.draw(canvas, x, y + offset)
+            if tree is not None:
+                tree.leave()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFloats:
+    """The figures placed in one area so far."""
+
+    tops: tuple[tuple[Container, Fragment], ...] = ()
+    bottoms: tuple[tuple[Container, Fragment], ...] = ()
+    problems: tuple[LayoutProblem, ...] = ()
+    is_alone: bool = False  # figures of `page`, which stand without text
+
+    def __bool__(self) -> bool:
+        return bool(self.tops or self.bottoms)
+
+    def add(self, node: Container, fragment: Fragment, to: FloatTo) -> PlacedFloats:
+        """Return the figures with one more."""
+        if to is FloatTo.BOTTOM:
+            return replace(self, bottoms=(*self.bottoms, (node, fragment)))
+        is_alone = to is FloatTo.PAGE
+        return replace(self, tops=(*self.tops, (node, fragment)), is_alone=is_alone)
+
+    def takes(self, to: FloatTo) -> bool:
+        """Return whether a figure may follow the others without being seen before one of them."""
+        if not self:
+            return True
+        if self.is_alone or to is FloatTo.PAGE:
+            return self.is_alone and to is FloatTo.PAGE
+        return to is FloatTo.BOTTOM or not self.bottoms
+
+    @property
+    def nodes(self) -> tuple[Container, ...]:
+        """The figures, those at the top first."""
+        return tuple(node for node, _ in (*self.tops, *self.bottoms))
+
+
+def edge_of(node: Container) -> FloatTo:
+    """Return where a figure floats to."""
+    assert node.floating is not None
+    return node.floating.to
+
+
+# --- the state of areas ------------------------------------------------------------------
 
 FillText = Callable[[LayoutContext, Region], "Fragment | None"]
 
