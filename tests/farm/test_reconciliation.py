@@ -55,7 +55,7 @@ def add_jobs(database, front):
 def task(database, front):
     since = ENDED_AT - timedelta(days=1)
     admissions = AdmissionCache(front.redis)
-    return ReconcileUsage("jobs", list_unmetered_jobs, database, admissions, _looked_until=since)
+    return ReconcileUsage(list_unmetered_jobs, database, admissions, _looked_until=since)
 
 
 def count_rows(database):
@@ -136,7 +136,7 @@ def test_a_farm_aged_by_seventy_days_counts_each_page_once(
     prune = PruneLedger(database, 1)
     others = [
         *(
-            ReconcileUsage("", find, database, AdmissionCache(front.redis), _looked_until=ENDED_AT)
+            ReconcileUsage(find, database, AdmissionCache(front.redis), _looked_until=ENDED_AT)
             for find in (list_unmetered_jobs, list_unmetered_items)
         ),
         ExpireBatches(slices.batch_context.flow),

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ from shared.usage.repository import find_totals
 from shared.usage.unmetered import list_unmetered_jobs
 from tests.waiting import wait_until
 from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs
-from workers.maintenance.reconciliation import ReconcileUsage, RecountUsage
+from workers.maintenance.reconciliation import ReconcileUsage, recount_usage
 
 PERIOD = "2026-11-01"
 
@@ -444,22 +445,22 @@ def test_reconciliation_counts_unmetered_jobs_once(farm, front, start_worker):
 
 
 def test_counters_are_compared_with_the_ledger_for_a_while_after_redis_lost_them(farm, front):
-    task = RecountUsage(farm.states, AdmissionCache(front.redis))
+    recount = partial(recount_usage, farm.states, AdmissionCache(front.redis))
     keys = [usage_key(f"acc_{number}", PERIOD) for number in range(3)]
     front.redis.xadd("usage:dead", {"event": "x"})
     farm.states.begin_epoch()
     for key in keys:
         front.redis.hset(key, mapping={"production:pages": 5, "seeded": 1})
-    assert [task.run_once() for _ in range(2)] == [3, 0]
+    assert [recount() for _ in range(2)] == [3, 0]
     assert front.redis.hgetall(keys[0]) == {b"production:pages": b"5"}
     front.redis.hset(keys[0], "seeded", 1)
     front.redis.set("farm:epoch", time.time() - 3600)
-    assert task.run_once() == 0
+    assert recount() == 0
 
 
 def reconciliation(farm: Farm, **options: timedelta) -> ReconcileUsage:
     admissions = AdmissionCache(farm.front.redis)
-    return ReconcileUsage("jobs", list_unmetered_jobs, farm.database, admissions, **options)
+    return ReconcileUsage(list_unmetered_jobs, farm.database, admissions, **options)
 
 
 @pytest.mark.long

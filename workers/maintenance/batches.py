@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from functools import partial
+from typing import Final
 
 from shared.batches.expiry import (
     delete_batch,
@@ -34,59 +34,27 @@ ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
 log: Final = get_logger(__name__)
 
 
-class ScheduleSlices:
-    """Fills the queue when no worker does: after an outage, or if all were idle."""
-
-    name = "batches_fed"
-    every_seconds = 2.0
-
-    def __init__(self, flow: BatchLifecycle) -> None:
-        self._flow = flow
-
-    def run_once(self) -> int:
-        """Run one round; see `MaintenanceTask.run_once`."""
-        return self._flow.enqueue_slices()
-
-
-@dataclass(frozen=True, slots=True)
-class RepairRotation:
-    """Keeps exactly the accounts with unfinished batches or accepted renders in the rotation.
+def repair_rotation(database: Database) -> int:
+    """Keep exactly the accounts with unfinished batches or accepted renders in the rotation.
 
     During an upgrade, processes of an earlier release accept work without adding the account; and an account
     stays in the rotation after its last work has ended.
     """
-
-    name: ClassVar[str] = "batch_turns_repaired"
-    every_seconds: ClassVar[float] = 5.0
-
-    database: Database
-
-    def run_once(self) -> int:
-        """Run one round; see `MaintenanceTask.run_once`."""
-        with self.database.snapshot() as session:
-            if not needs_rotation_repair(session):
-                return 0
-        with self.database.session() as session:
-            return add_missing_accounts(session) + remove_idle_accounts(
-                session, limit=ROWS_PER_TRANSACTION
-            )
+    with database.snapshot() as session:
+        if not needs_rotation_repair(session):
+            return 0
+    with database.session() as session:
+        return add_missing_accounts(session) + remove_idle_accounts(
+            session, limit=ROWS_PER_TRANSACTION
+        )
 
 
-class FinishBatches:
-    """Finishes batches whose last worker crashed before it could."""
-
-    name = "batches_finished"
-    every_seconds = 2.0
-
-    def __init__(self, flow: BatchLifecycle) -> None:
-        self._flow = flow
-
-    def run_once(self) -> int:
-        """Run one round; see `MaintenanceTask.run_once`."""
-        with self._flow.database.snapshot() as session:
-            complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=self._flow.slots)
-        whole = [batch for batch in complete if batch.output is not BatchOutput.MERGED]
-        return sum(self._flow.finish(batch) for batch in whole)
+def finish_batches(flow: BatchLifecycle) -> int:
+    """Finish batches whose last worker crashed before it could, and return how many."""
+    with flow.database.snapshot() as session:
+        complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=flow.slots)
+    whole = [batch for batch in complete if batch.output is not BatchOutput.MERGED]
+    return sum(flow.finish(batch) for batch in whole)
 
 
 class RequeueLostSlices:
@@ -95,9 +63,6 @@ class RequeueLostSlices:
     A slice must be missing in two rounds, since a worker takes a message and records its claim in two
     steps. So a slice is requeued after 4 s, and within 10 s after Redis was emptied.
     """
-
-    name = "slices_requeued"
-    every_seconds = 2.0
 
     def __init__(self, flow: BatchLifecycle) -> None:
         self._flow = flow
@@ -123,9 +88,6 @@ class RequeueLostSlices:
 
 class ExpireBatches:
     """Deletes the results of expired batches, and days later their records; deleted batches at once."""
-
-    name = "batches_expired"
-    every_seconds = 30.0
 
     def __init__(self, flow: BatchLifecycle) -> None:
         self._flow = flow
@@ -175,8 +137,9 @@ class ExpireBatches:
 def batch_tasks(flow: BatchLifecycle) -> tuple[MaintenanceTask, ...]:
     """Return the maintenance tasks for batches."""
     return (
-        ScheduleSlices(flow),
-        FinishBatches(flow),
-        RequeueLostSlices(flow),
-        ExpireBatches(flow),
+        # Fills the queue when no worker does: after an outage, or if all were idle.
+        MaintenanceTask("batches_fed", 2.0, flow.enqueue_slices),
+        MaintenanceTask("batches_finished", 2.0, partial(finish_batches, flow)),
+        MaintenanceTask("slices_requeued", 2.0, RequeueLostSlices(flow).run_once),
+        MaintenanceTask("batches_expired", 30.0, ExpireBatches(flow).run_once),
     )

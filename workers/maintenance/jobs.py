@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import isinf
-from typing import ClassVar, Final
+from typing import Final
 
 from shared.clock import epoch, now, ticks
 from shared.db.session import Database
@@ -40,9 +40,6 @@ class RequeueLostJobs:
     Once its message has left the queue and no worker holds it, a job is lost. It must be missing in two
     rounds, since a worker takes a message and records its claim in two steps.
     """
-
-    name: ClassVar[str] = "jobs_requeued"
-    every_seconds: ClassVar[float] = 2.0
 
     flow: JobLifecycle
     broker: Broker
@@ -81,9 +78,6 @@ class RequeueLostJobs:
 class ExpireJobs:
     """Ends overdue jobs, and deletes PDFs and, days later, records after their retention."""
 
-    name: ClassVar[str] = "jobs_swept"
-    every_seconds: ClassVar[float] = 15.0
-
     flow: JobLifecycle
 
     def run_once(self) -> int:
@@ -116,16 +110,7 @@ class ExpireJobs:
             mark_result_deleted(session, job, record_expires_at=record_expires_at)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveExpiredKeys:
-    """Deletes idempotency keys a day after their first call."""
-
-    name: ClassVar[str] = "idempotency_keys_removed"
-    every_seconds: ClassVar[float] = 60.0
-
-    database: Database
-
-    def run_once(self) -> int:
-        """Delete expired keys."""
-        with self.database.session() as session:
-            return remove_expired_keys(session, at=now(), limit=ROWS_PER_TRANSACTION)
+def remove_keys(database: Database) -> int:
+    """Delete idempotency keys a day after their first call, and return how many."""
+    with database.session() as session:
+        return remove_expired_keys(session, at=now(), limit=ROWS_PER_TRANSACTION)

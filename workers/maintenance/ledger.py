@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar, Final
+from typing import Final
 
 from shared.clock import now, ticks
 from shared.db.session import Database
@@ -25,9 +25,6 @@ class PruneLedger:
 
     The totals by billing period and by day are kept.
     """
-
-    name: ClassVar[str] = "ledger_rows_pruned"
-    every_seconds: ClassVar[float] = 60.0
 
     database: Database
     months: int

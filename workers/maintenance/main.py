@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from shared.auth.admission import ShardedAdmissionCache
 from shared.blobs.factory import open_store
@@ -18,11 +19,11 @@ from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from workers.maintenance.batches import RepairRotation, batch_tasks
-from workers.maintenance.jobs import ExpireJobs, RemoveExpiredKeys, RequeueLostJobs
+from workers.maintenance.batches import batch_tasks, repair_rotation
+from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs, remove_keys
 from workers.maintenance.ledger import PruneLedger
 from workers.maintenance.orphan_removal import orphan_tasks
-from workers.maintenance.reconciliation import RecountUsage, reconciliation_tasks
+from workers.maintenance.reconciliation import reconciliation_tasks, recount_usage
 from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
 
 
@@ -62,10 +63,16 @@ def make_runners(
 
     def tasks_of(shard: ShardServices) -> list[MaintenanceTask]:
         return [
-            RequeueLostJobs(shard.jobs, shard.broker),
+            MaintenanceTask(
+                "jobs_requeued", 2.0, RequeueLostJobs(shard.jobs, shard.broker).run_once
+            ),
             *batch_tasks(shard.batches),
-            ExpireJobs(shard.jobs),
-            RecountUsage(shard.jobs.states, shard.admissions),
+            MaintenanceTask("jobs_swept", 15.0, ExpireJobs(shard.jobs).run_once),
+            MaintenanceTask(
+                "counters_recounted",
+                15.0,
+                partial(recount_usage, shard.jobs.states, shard.admissions),
+            ),
         ]
 
     of_shards = [tasks_of(shard) for shard in shards.values()]
@@ -73,9 +80,11 @@ def make_runners(
         *reconciliation_tasks(
             database, ShardedAdmissionCache(shards.map(lambda shard: shard.admissions))
         ),
-        RepairRotation(database),
-        RemoveExpiredKeys(database),
-        PruneLedger(database, settings.ledger_months),
+        MaintenanceTask("batch_turns_repaired", 5.0, partial(repair_rotation, database)),
+        MaintenanceTask("idempotency_keys_removed", 60.0, partial(remove_keys, database)),
+        MaintenanceTask(
+            "ledger_rows_pruned", 60.0, PruneLedger(database, settings.ledger_months).run_once
+        ),
         *orphan_tasks(database, blobs, [shard.claims for shard in shards.values()]),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import islice
-from typing import ClassVar, Final
+from typing import Final
 
 from shared.blobs.store import BlobStore
 from shared.clock import now, ticks
@@ -43,9 +43,6 @@ class _OrphanAges:
 class RemoveOrphanedContents:
     """Deletes content that no template, version or accepted work refers to."""
 
-    name = "contents_swept"
-    every_seconds = 600.0
-
     def __init__(self, database: Database, *, wait_seconds: float = ORPHAN_AGE_SECONDS) -> None:
         self._database = database
         self._wait_seconds = wait_seconds
@@ -71,12 +68,9 @@ class RemoveOrphanedBlobs:
     It lists their keys once an hour, some thousand in each round, since a store may have millions.
     """
 
-    every_seconds = 15.0
-
     def __init__(
         self, orphans: OrphanKind, blobs: BlobStore, *, wait_seconds: float = ORPHAN_AGE_SECONDS
     ) -> None:
-        self.name = orphans.name
         self._orphans = orphans
         self._blobs = blobs
         self._ages = _OrphanAges(wait_seconds)
@@ -112,27 +106,16 @@ class RemoveOrphanedBlobs:
         return self._blobs.list_keys(self._orphans.folder)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveTemporaryFiles:
-    """Deletes temporary files of interrupted writers."""
-
-    name: ClassVar[str] = "drafts_swept"
-    every_seconds: ClassVar[float] = 600.0
-
-    blobs: BlobStore
-
-    def run_once(self) -> int:
-        """Run one round; see `MaintenanceTask.run_once`."""
-        return self.blobs.remove_temporary_files(older_than_seconds=ORPHAN_AGE_SECONDS)
-
-
 def orphan_tasks(
     database: Database, blobs: BlobStore, claims: Sequence[Claims]
 ) -> tuple[MaintenanceTask, ...]:
     """Return the tasks that delete orphans; `claims` are those of every Redis server of the farm."""
-    kinds = list_orphan_kinds(database, blobs, claims)
+    remove_files = partial(blobs.remove_temporary_files, older_than_seconds=ORPHAN_AGE_SECONDS)
     return (
-        RemoveOrphanedContents(database),
-        *(RemoveOrphanedBlobs(orphans, blobs) for orphans in kinds),
-        RemoveTemporaryFiles(blobs),
+        MaintenanceTask("contents_swept", 600.0, RemoveOrphanedContents(database).run_once),
+        *(
+            MaintenanceTask(kind.name, 15.0, RemoveOrphanedBlobs(kind, blobs).run_once)
+            for kind in list_orphan_kinds(database, blobs, claims)
+        ),
+        MaintenanceTask("drafts_swept", 600.0, remove_files),  # of interrupted writers
     )

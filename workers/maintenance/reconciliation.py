@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import ClassVar, Final, Protocol
+from typing import Final, Protocol
 
 from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.clock import now, ticks
@@ -14,6 +14,7 @@ from shared.telemetry.log import get_logger
 from shared.usage.metering import UsageEvent
 from shared.usage.repository import record_events
 from shared.usage.unmetered import list_unmetered_items, list_unmetered_jobs
+from workers.maintenance.runner import MaintenanceTask
 
 # The counter has normally recorded an event before this age.
 RECONCILE_AFTER: Final = timedelta(seconds=60)
@@ -45,12 +46,10 @@ class FindUnmetered(Protocol):
 class ReconcileUsage:
     """Records missing events in the ledger, each job once."""
 
-    name: str
     find: FindUnmetered
     database: Database
     admissions: AdmissionCache | ShardedAdmissionCache
     reconcile_after: timedelta = RECONCILE_AFTER
-    every_seconds: ClassVar[float] = 15.0
     _looked_until: datetime = field(default_factory=_lookback_start)
 
     def run_once(self) -> int:
@@ -84,32 +83,23 @@ class ReconcileUsage:
         return count
 
 
-@dataclass(frozen=True, slots=True)
-class RecountUsage:
-    """Invalidates the usage counters repeatedly for a while after Redis has lost its data.
+def recount_usage(states: JobStates, admissions: AdmissionCache) -> int:
+    """Invalidate the usage counters for a while after Redis has lost its data, and return how many.
 
     Counters rebuilt immediately lack events that the usage counter has read but not recorded yet. Neither
     counters nor ledger ever exceed the true usage, and the larger of the two is used each time.
     """
-
-    name: ClassVar[str] = "counters_recounted"
-    every_seconds: ClassVar[float] = 15.0
-
-    states: JobStates
-    admissions: AdmissionCache
-
-    def run_once(self) -> int:
-        """Invalidate all counters if Redis has recently lost its data."""
-        if self.states.read_epoch_age() > RECOUNT_SECONDS:
-            return 0
-        return self.admissions.invalidate_all_usage()
+    if states.read_epoch_age() > RECOUNT_SECONDS:
+        return 0
+    return admissions.invalidate_all_usage()
 
 
 def reconciliation_tasks(
     database: Database, admissions: ShardedAdmissionCache
-) -> tuple[ReconcileUsage, ReconcileUsage]:
+) -> tuple[MaintenanceTask, ...]:
     """Return the tasks for jobs and for batch documents."""
-    return (
-        ReconcileUsage("jobs_reconciled", list_unmetered_jobs, database, admissions),
-        ReconcileUsage("items_reconciled", list_unmetered_items, database, admissions),
+    finders = {"jobs_reconciled": list_unmetered_jobs, "items_reconciled": list_unmetered_items}
+    return tuple(
+        MaintenanceTask(name, 15.0, ReconcileUsage(find, database, admissions).run_once)
+        for name, find in finders.items()
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from threading import Event
-from typing import Final, Protocol
+from typing import Final
 
 from shared.clock import ticks
 from shared.errors import Unavailable
@@ -12,29 +13,23 @@ from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
 
-
-class MaintenanceTask(Protocol):
-    """A periodic repair or cleanup. It is idempotent: several processes may run it concurrently."""
-
-    @property
-    def name(self) -> str:
-        """The name in metrics and logs, such as `jobs_requeued`."""
-
-    @property
-    def every_seconds(self) -> float:
-        """The pause between two rounds in seconds."""
-
-    def run_once(self) -> int:
-        """Run one round, limited in time and size, and return the number of repairs.
-
-        Raises:
-            Unavailable: an outage of a store; the next round finds the same work.
-        """
-
-
 _LONGEST_PAUSE_SECONDS: Final = 1.0
 
 log: Final = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceTask:
+    """A periodic repair or cleanup. It is idempotent: several processes may run it concurrently.
+
+    `name` is shown in metrics and logs, and `every_seconds` is the pause between two rounds. `run_once` runs
+    one round, limited in time and size, and returns the number of repairs; it raises `Unavailable` during an
+    outage of a store, after which the next round finds the same work.
+    """
+
+    name: str
+    every_seconds: float
+    run_once: Callable[[], int]
 
 
 class MaintenanceRunner:

@@ -20,7 +20,7 @@ from shared.batches.rotation import add_to_rotation, remove_idle_accounts
 from shared.batches.slice_scheduling import claim_slices, list_in_flight, needs_slices
 from shared.db.tables import batch_turns
 from tests.bench.feeding import make_batch
-from workers.maintenance.batches import RepairRotation
+from workers.maintenance.batches import repair_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -197,9 +197,8 @@ def test_maintenance_puts_accounts_in_line_that_an_earlier_release_did_not(accep
         session.execute(delete(batch_turns))
     with database.snapshot() as session:
         assert not needs_slices(session, window=4, at=NOON)
-    task = RepairRotation(database)
-    assert task.run_once() == 1
-    assert task.run_once() == 0
+    assert repair_rotation(database) == 1
+    assert repair_rotation(database) == 0
     with database.session() as session:
         assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [batch]
 
@@ -209,8 +208,7 @@ def test_maintenance_takes_accounts_out_of_line_whose_batches_have_ended(accept,
     accept("b")
     with database.session() as session:
         cancel_batch(session, batch, at=NOON)
-    task = RepairRotation(database)
-    assert (task.run_once(), task.run_once()) == (1, 0)
+    assert (repair_rotation(database), repair_rotation(database)) == (1, 0)
     assert accounts_in_line(database) == ["acc_b"]
 
 

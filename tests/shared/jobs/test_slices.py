@@ -26,7 +26,7 @@ from shared.jobs.slices import (
 )
 from tests.bench.feeding import make_batch
 from tests.shared.batches.test_rotation import count_steps
-from workers.maintenance.batches import RepairRotation
+from workers.maintenance.batches import repair_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)
@@ -256,11 +256,10 @@ def test_maintenance_puts_accounts_in_line_whose_renders_an_earlier_release_acce
         accept(account, 3)
     with database.session() as session:
         session.execute(batch_turns.delete().where(batch_turns.c.account_id != "acc_b"))
-    task = RepairRotation(database)
-    assert (task.run_once(), task.run_once()) == (2, 0)
+    assert (repair_rotation(database), repair_rotation(database)) == (2, 0)
     with database.session() as session:
         session.execute(update(jobs).values(status=JobStatus.CANCELLED))
-    assert (task.run_once(), task.run_once()) == (3, 0)
+    assert (repair_rotation(database), repair_rotation(database)) == (3, 0)
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batch_turns)) == 0
 
@@ -268,4 +267,4 @@ def test_maintenance_puts_accounts_in_line_whose_renders_an_earlier_release_acce
 def test_an_account_with_a_claimed_render_stays_in_line(accept, feed, claim, database):
     accept("a")
     claim(*feed(1), 1)
-    assert RepairRotation(database).run_once() == 0
+    assert repair_rotation(database) == 0
