@@ -85,9 +85,7 @@ class PdfResources:
     ) -> None:
         self._file = file
         self._widen = widen
-        self._texts: dict[Face, list[str]] = {}
-        self._characters: dict[Face, set[str]] = {}
-        self._fonts: dict[Face, str] = {}
+        self._fonts: dict[Face, tuple[str, set[str]]] = {}  # names, and the characters used
         self._shaped: dict[Face, ShapedFont] = {}
         self._shaped_count = 0
         self._shared: dict[tuple[bytes, bytes], WrittenObject] = {}
@@ -102,18 +100,16 @@ class PdfResources:
             use_shaped_font=self.use_shaped_font,
         )
 
-    def use_font(self, face: Face) -> tuple[str, list[str]]:
-        """Return the name of a face's font, and the list that collects the texts set in it."""
-        name = self._fonts.get(face)
-        if name is None:
-            name = self._fonts[face] = f"F{len(self._fonts) + 1}"
-            self._texts[face] = []
-            self._characters[face] = set()
-            self._file.add_font(name, DeferredObject(partial(self._embed, face)))
-        return name, self._texts[face]
+    def use_font(self, face: Face) -> tuple[str, set[str]]:
+        """Return the name of a face's font, and its characters, to which those of each text are added."""
+        font = self._fonts.get(face)
+        if font is None:
+            font = self._fonts[face] = f"F{len(self._fonts) + 1}", set()
+            self._file.add_font(font[0], DeferredObject(partial(self._embed, face)))
+        return font
 
     def _embed(self, face: Face) -> WrittenObject:
-        characters = self._widen(face, self._characters[face])
+        characters = self._widen(face, self._fonts[face][1])
         return write_font(face, make_subset(face, frozenset(characters)), self._write_shared)
 
     def _write_shared(self, entries: bytes, data: bytes) -> WrittenObject:
@@ -122,12 +118,6 @@ class PdfResources:
         if known is None:
             known = self._shared[entries, data] = write_stream([entries], data)
         return known
-
-    def end_page(self) -> None:
-        """Record the characters of the collected texts and clear the texts."""
-        for face, texts in self._texts.items():
-            self._characters[face].update("".join(texts))
-            texts.clear()
 
     def use_shaped_font(self, face: Face) -> ShapedFont:
         """Return the font for shaped text of a face."""
@@ -246,7 +236,7 @@ class GraphicsState:
 
     face: Any = None
     size: float = 0.0
-    texts: list[str] = field(default_factory=list)  # collected texts of this face, for its subset
+    characters: set[str] = field(default_factory=set)  # of the texts in this face
     letter_spacing: float = 0.0
     is_emboldened: bool = False
     fill: Color = BLACK
@@ -277,7 +267,6 @@ class ContentStreamWriter:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
-        self._resources.end_page()
         content: list[bytes | XObjectCall] = []
         start = 0
         for at, name in self._calls:
@@ -303,7 +292,7 @@ class ContentStreamWriter:
         """Write a run of text; consecutive runs share one text object."""
         x, y, face, size, color, codes, text, _, owner, letter_spacing, encoded = item
         self._prepare_text(owner, face, size, color, letter_spacing)
-        self._state.texts.append(encoded or text)
+        self._state.characters.update(encoded or text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out += (
             HUNDREDTHS[at_x - self._text_x],
@@ -337,7 +326,7 @@ class ContentStreamWriter:
             counts = [sum(drawn[start : start + columns]) for start in starts]
             starts = [*compress(accumulate(counts, initial=0), counts)]
             ys = [*compress(ys, counts)]
-        self._state.texts += texts
+        self._state.characters.update("".join(texts))
         steps = [*map(ALONG.__getitem__, map(sub, xs, (self._text_x, *xs)))]
         last_y = self._text_y
         for start, y in zip(starts, ys, strict=True):
@@ -438,7 +427,7 @@ class ContentStreamWriter:
         self._text_x = self._text_y = 0
 
     def _set_font(self, face: Any, size: float) -> None:
-        name, self._state.texts = self._resources.use_font(face)
+        name, self._state.characters = self._resources.use_font(face)
         self._state.face, self._state.size = face, size
         self._out.append(b"/%b %b Tf\n" % (name.encode("ascii"), write_number(size)))
         if face.is_emboldened or self._state.is_emboldened:

@@ -25,7 +25,7 @@ from workers.engine.svg import (
 
 # Resources shared with the document: references to images, and fonts by face.
 FindImage = Callable[[PreparedImage], ObjectPart]
-UseFont = Callable[[Face], tuple[str, list[str]]]
+UseFont = Callable[[Face], tuple[str, set[str]]]
 UseShapedFont = Callable[[Face], ShapedFont]
 
 _RGB, _GRAY = b"/DeviceRGB", b"/DeviceGray"
@@ -120,8 +120,8 @@ class VectorWriter:
 
     def _fonts_of(self, form: FormXObject) -> Iterator[tuple[bytes, list[ObjectPart]]]:
         for name, (face, texts) in form.fonts.items():
-            known, collected_texts = self._use_font(face)
-            collected_texts.extend(texts)
+            known, characters = self._use_font(face)
+            characters.update("".join(texts))
             yield name, [refer_to_font(known)]
 
     def _state(self, state: ExtGState) -> list[ObjectPart]:
