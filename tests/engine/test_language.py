@@ -19,11 +19,11 @@ from deploy.tools.language.mistakes import GENERAL, SPECIAL, find_diagnostic
 from deploy.tools.language.pictures import MAX_BYTES, display_width
 from deploy.tools.language.reference import write_reference
 from deploy.tools.language.schema import write_schema
+from tests.engine.syntax.checked import check_tree
 from tests.golden.case import find_cases
 from workers.engine.diagnostics import Origin
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import PayloadKind
-from workers.engine.syntax.checks import check_tree
 from workers.engine.syntax.examples import read_examples
 from workers.engine.syntax.formatter import format_template
 from workers.engine.syntax.parser import parse_document

@@ -207,6 +207,11 @@ class ArchiveProfile(StrEnum):
         return 2 if self is ArchiveProfile.PDF_A_2B else 3
 
     @property
+    def takes_files(self) -> bool:
+        """Whether a file may have attachments of any type."""
+        return self.part >= 3
+
+    @property
     def level(self) -> str:
         """The conformance level: A is accessible, with a structure tree; B is basic."""
         return "A" if self is ArchiveProfile.PDF_A_3A else "B"

@@ -203,6 +203,13 @@ def test_an_invoice_on_demand_is_none_without_its_data():
         assert "/OutputIntents" not in pdf.Root
 
 
+def test_an_invoice_is_in_an_accessible_archive_file():
+    made = rendered(document().replace("<document", '<document profile="pdf/a-3a"', 1))
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        assert list(pdf.attachments) == ["factur-x.xml"]
+        assert pdf.open_metadata()["pdfaid:conformance"] == "A"
+
+
 @pytest.mark.parametrize(
     ("source", "code", "message"),
     [

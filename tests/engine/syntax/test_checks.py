@@ -6,8 +6,9 @@ import time
 
 import pytest
 
+from tests.engine.syntax.checked import check_tree
 from workers.engine.diagnostics import Diagnostic, Severity
-from workers.engine.syntax.checks import check_document, check_tree
+from workers.engine.syntax.checks import check_document
 from workers.engine.syntax.parser import parse_document
 
 

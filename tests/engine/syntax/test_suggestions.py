@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from workers.engine.syntax.checks import check_tree
+from tests.engine.syntax.checked import check_tree
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.suggestions import find_nearest
 from workers.engine.syntax.vocabulary import ELEMENTS

@@ -15,10 +15,9 @@ from workers.engine.syntax.font_families import (
     OTHER_FAMILIES,
 )
 from workers.engine.syntax.keys import Key, key_of
-from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, SyntaxTree, Text
+from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, Text
 from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
-from workers.engine.syntax.part_expansion import expand_parts
 from workers.engine.syntax.profile_checks import check_profile, is_strict
 from workers.engine.syntax.suggestions import suggest_element, suggest_name
 from workers.engine.syntax.values import BorderValue, ColorName
@@ -36,18 +35,6 @@ _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _WITH_ALT: Final = frozenset({"img", "barcode"})
 _ANYTHING: Final = frozenset({"part", "use"})  # their content depends on where they are used
 _WITH_VALUE: Final = frozenset({"markdown", "attachment"})
-
-
-def check_tree(tree: SyntaxTree) -> Findings:
-    """Return the findings of the parser and of `check_document` for one parsed text."""
-    findings = Findings()
-    findings.extend(tree.findings)
-    if tree.root is not None:
-        expanded = Findings()
-        root = expand_parts(tree.root, expanded)
-        findings.extend(check_document(root))
-        findings.extend(expanded)
-    return findings
 
 
 def check_document(root: Element) -> Findings:

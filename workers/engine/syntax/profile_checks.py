@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workers.engine.diagnostics import Findings
-from workers.engine.ports import ArchiveProfile, ConformanceProfiles
+from workers.engine.ports import ConformanceProfiles
 from workers.engine.syntax.files import PROFILE
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import BorderValue, ColorName
@@ -33,7 +33,7 @@ def check_profile(root: Element, findings: Findings) -> None:
             f'`security` encrypts the file, which profile="{profile}" forbids; leave one of them out',
             security.location,
         )
-    if profile == ArchiveProfile.PDF_A_2B:
+    if not profile.takes_files:
         for attachment in root.elements("attachment"):
             findings.error(
                 "profile-attachment",

@@ -359,7 +359,7 @@ def _compile_paginated_flow(
 
     def build(scope: Scope, root: ComputedStyle) -> Flow:
         blocks: Nodes = []
-        state: BuildState = scope.state
+        state = scope.state
         state.footnotes.begin_flow()
         content.build(scope, root, blocks)
         return Flow(source, name, page.read(scope), tuple(blocks), most.read(scope))

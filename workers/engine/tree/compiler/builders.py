@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.nodes import LoopStep, Source
+from workers.engine.tree.nodes import Source
 from workers.engine.tree.styles.cascade import (
     MAX_CACHED,
     ComputedStyle,
@@ -49,7 +49,7 @@ def cached(builder: NodeBuilder) -> NodeBuilder:
     build = builder.build
 
     def build_once(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        steps: tuple[LoopStep, ...] = scope.loop
+        steps = scope.loop
         if steps and steps[-1].is_iteration:  # its nodes hold the iteration
             build(scope, parent, out)
             return
@@ -57,7 +57,7 @@ def cached(builder: NodeBuilder) -> NodeBuilder:
         nodes = made.get(key)
         if nodes is None:
             fresh: Nodes = []
-            findings: Findings = scope.state.findings
+            findings = scope.state.findings
             reports_before = findings.report_count
             build(scope, parent, fresh)
             nodes = tuple(fresh)

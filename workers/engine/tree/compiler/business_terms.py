@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree.build_state import BuildState, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.rendered_terms import RenderedTerm
 from workers.engine.tree.styles.cascade import ComputedStyle
@@ -36,7 +36,7 @@ def compile_business_term(
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         builder.build(scope, parent, out)
-        state: BuildState = scope.state
+        state = scope.state
         if state.rendered_terms.is_paused:
             return
         inner = element_style.enter(scope)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import (
     Element,
     ElseExpansion,
@@ -189,7 +189,7 @@ def _leave_part(scope: Scope, hidden: frozenset[str]) -> Scope:
 @contextmanager
 def _attributing_findings(scope: Scope, use: tuple[SourceLocation, str] | None) -> Iterator[None]:
     """Attribute findings to the use of a part while it is built, to none outside of the part."""
-    findings: Findings = scope.state.findings
+    findings = scope.state.findings
     before = findings.part_context
     findings.part_context = use
     try:

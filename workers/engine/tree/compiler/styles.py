@@ -10,7 +10,6 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import ColorValue
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.styles.cascade import (
     MAX_CACHED,
     ComputedStyle,
@@ -75,7 +74,7 @@ class StyleResolver:
         if found is None:
             if len(self._by_parent) > MAX_CACHED:
                 self._by_parent.clear()
-            findings: Findings = scope.state.findings
+            findings = scope.state.findings
             reports_before = findings.report_count
             found = self._compute(scope, parent)
             if findings.report_count == reports_before:  # else each document reports it
@@ -188,7 +187,7 @@ def enter_language(scope: Scope, lang: str | None, location: SourceLocation) -> 
     """Return a scope with the formats of a language; an unknown language is reported."""
     if lang is None:
         return scope
-    formats: Formats = scope.formats
+    formats = scope.formats
     try:
         entered = formats.enter(lang)
     except ValueError as error:

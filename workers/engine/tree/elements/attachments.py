@@ -17,7 +17,7 @@ from workers.engine.einvoices import INVOICE_NAMES, read_invoice
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
-from workers.engine.tree.build_state import BuildState, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.einvoices import StatedInvoice, report_broken_rules
@@ -160,7 +160,7 @@ def _check_xml(attachment: Attachment, scope: Scope, location: SourceLocation) -
 
 
 def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocation) -> Attachment:
-    state: BuildState = scope.state
+    state = scope.state
     invoice = read_invoice(attachment.content)
     if invoice is None or invoice.profile is None:
         state.findings.warn(

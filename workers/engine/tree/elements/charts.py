@@ -13,7 +13,7 @@ from babel import numbers as babel_numbers
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS
-from workers.engine.tree.build_state import BuildState, Evaluation, Scope
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
@@ -25,7 +25,6 @@ from workers.engine.tree.compiler.control_flow import (
 )
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.elements.block_builder import BlockBuilder
-from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -228,7 +227,7 @@ class _Records:
 
     def _read(self, scope: Scope, y: Evaluation, label: str, color: Any) -> ChartSeries:
         items = scope.items
-        state: BuildState = scope.state
+        state = scope.state
         state.count_iterations(len(items), y.location)
         exact: list[Decimal | None] = []
         is_told = False
@@ -410,7 +409,7 @@ class _AxisFormat:
         self._scope = scope
         self._evaluation = evaluation
         self._bare = bare
-        self._formats: Formats = scope.formats
+        self._formats = scope.formats
         self._is_grouped = is_grouped
 
     def write_number(self, value: Decimal, step: Decimal | None) -> str:

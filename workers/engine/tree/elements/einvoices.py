@@ -92,7 +92,7 @@ class CompiledInvoice:
 
         Return None if its data or syntax are wrong, which is reported.
         """
-        state: BuildState = scope.state
+        state = scope.state
         profile = PROFILES[self._profile.read(scope)]
         syntax = self._syntax.read(scope) or profile.syntaxes[0]
         if syntax not in profile.syntaxes:
@@ -161,7 +161,7 @@ def find_archive_profile(
     is_encrypted: bool,
 ) -> ArchiveProfile | None:
     """Return the archive profile of a document; with an embedded invoice it is PDF/A-3."""
-    if stated is None or profile is ArchiveProfile.PDF_A_3B:
+    if stated is None or (profile is not None and profile.takes_files):
         return profile
     if profile is not None:
         findings.error(

@@ -184,7 +184,7 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         text = value.evaluate(scope)
-        findings: Findings = scope.state.findings
+        findings = scope.state.findings
         if text is None:
             return
         if not isinstance(text, str):

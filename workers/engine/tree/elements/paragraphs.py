@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from workers.engine.syntax.nodes import Element
-from workers.engine.tree.build_state import BuildState, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
@@ -115,7 +115,7 @@ class _ParagraphBuilder(BlockBuilder):
 
     def _number(self, numbering: Numbering, scope: Scope, computed: ComputedStyle) -> Label | None:
         """Advance the counter of the paragraph; return the label before it."""
-        state: BuildState = scope.state
+        state = scope.state
         number = state.count_element(numbering, self.plain.location)
         if number is None:
             return None

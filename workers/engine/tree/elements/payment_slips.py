@@ -17,7 +17,7 @@ from workers.engine.barcodes import (
 )
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import PROPERTIES
-from workers.engine.tree.build_state import BuildState, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
@@ -64,7 +64,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        state: BuildState = scope.state
+        state = scope.state
         errors_before = state.findings.error_count
         value = payment.evaluate(scope)
         if state.findings.error_count > errors_before:

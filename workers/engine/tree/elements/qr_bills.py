@@ -150,7 +150,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     styles: dict[tuple[ComputedStyle, str], _BillStyles] = {}
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        state: BuildState = scope.state
+        state = scope.state
         errors_before = state.findings.error_count
         value = payment.evaluate(scope)
         if state.findings.error_count > errors_before:

@@ -9,7 +9,7 @@ from workers.engine.ports import Security, SignatureRequest
 from workers.engine.syntax.element_checks import SIGNING
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Scope
+from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.context import CompileContext
 
 _MAX_NAMES: Final = 20  # in a message
@@ -49,7 +49,7 @@ def compile_signature(
     read_certificate, read_field = (context.compile_attribute(element, name) for name in SIGNING)
 
     def build(scope: Scope) -> SignatureRequest | None:
-        state: BuildState = scope.state
+        state = scope.state
         certificate, field = read_certificate.read(scope), read_field.read(scope)
         if error := _find_error(field, state.form_fields.signatures):
             state.findings.error("signature", error, element.location)

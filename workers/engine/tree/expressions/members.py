@@ -59,12 +59,12 @@ def find_member_uses(root: Element, declarations: Declarations) -> tuple[MemberU
     """Find the undeclared members that a template reads, once for all its documents."""
     if not (declarations.fields or declarations.datasets):
         return ()
-    top = _Shape()
+    top = _DeclaredShape()
     for declared in declarations.fields:
         _declare(top, declared.path)
     for dataset in declarations.datasets:
         shape = _declare(top, dataset.path)
-        shape.records = _Shape(rows=dataset.path)
+        shape.records = _DeclaredShape(rows=dataset.path)
         shape.is_declared = bool(dataset.fields)
         for declared in dataset.fields:
             _declare(shape.records, declared.path)
@@ -111,22 +111,22 @@ def _names_of(record: Any) -> set[str]:
 
 
 @dataclass(slots=True)
-class _Shape:
+class _DeclaredShape:
     """The declared members of a value, or those of its records if it is a list of them."""
 
     path: DataPath = ()
     rows: DataPath | None = None
-    members: dict[str, _Shape] = field(default_factory=dict)
+    members: dict[str, _DeclaredShape] = field(default_factory=dict)
     is_declared: bool = False
-    records: _Shape | None = None
+    records: _DeclaredShape | None = None
 
 
-def _declare(shape: _Shape, path: DataPath) -> _Shape:
+def _declare(shape: _DeclaredShape, path: DataPath) -> _DeclaredShape:
     for step in path:
         shape.is_declared = True
         inner = shape.members.get(step)
         if inner is None:
-            inner = shape.members[step] = _Shape((*shape.path, step), shape.rows)
+            inner = shape.members[step] = _DeclaredShape((*shape.path, step), shape.rows)
         shape = inner
     return shape
 
@@ -134,12 +134,14 @@ def _declare(shape: _Shape, path: DataPath) -> _Shape:
 class _MemberFinder:
     """One pass over a template; names of loops and `let`s hide those of the data."""
 
-    def __init__(self, top: _Shape) -> None:
+    def __init__(self, top: _DeclaredShape) -> None:
         self._top = top
-        self._callers: list[Mapping[str, _Shape | None]] = []  # names around the parts in use
+        self._callers: list[
+            Mapping[str, _DeclaredShape | None]
+        ] = []  # names around the parts in use
         self.uses: list[MemberUse] = []
 
-    def walk(self, element: Element, names: Mapping[str, _Shape | None]) -> None:
+    def walk(self, element: Element, names: Mapping[str, _DeclaredShape | None]) -> None:
         if element.is_literal or element.tag not in ELEMENTS or element.tag in _SEPARATE:
             return
         inner = dict(names)
@@ -161,7 +163,7 @@ class _MemberFinder:
             case _:
                 self._walk_children(element, inner)
 
-    def _walk_children(self, element: Element, names: dict[str, _Shape | None]) -> None:
+    def _walk_children(self, element: Element, names: dict[str, _DeclaredShape | None]) -> None:
         for child in element.children:
             if isinstance(child, Text):
                 if not child.is_literal and element.tag not in JSON_TAGS:
@@ -172,10 +174,10 @@ class _MemberFinder:
                 names[child.attributes.get("name", "")] = None
 
     def _arguments(
-        self, element: PartExpansion, names: Mapping[str, _Shape | None]
-    ) -> dict[str, _Shape | None]:
+        self, element: PartExpansion, names: Mapping[str, _DeclaredShape | None]
+    ) -> dict[str, _DeclaredShape | None]:
         """Return the names in a part, each with the declared shape of its argument."""
-        made: dict[str, _Shape | None] = {}
+        made: dict[str, _DeclaredShape | None] = {}
         for parameter in element.parameters:
             text = element.arguments.get(parameter.name, "")
             self._check_text(text, names, element.source_location, is_bare=False)
@@ -196,8 +198,8 @@ class _MemberFinder:
         self._callers.append(names)
 
     def _loop(
-        self, element: Element, attribute: str, names: Mapping[str, _Shape | None]
-    ) -> dict[str, _Shape | None]:
+        self, element: Element, attribute: str, names: Mapping[str, _DeclaredShape | None]
+    ) -> dict[str, _DeclaredShape | None]:
         try:
             clause = v.LOOP.parse(element.attributes[attribute])
             parse_expression(clause.expression)
@@ -205,7 +207,7 @@ class _MemberFinder:
             return {}
         self._check_text(clause.expression, names, element.location, is_bare=True)
         items = self._find(_chain_of(parse_expression(clause.expression).node), names)
-        made: dict[str, _Shape | None] = {"loop": None, clause.name: None}
+        made: dict[str, _DeclaredShape | None] = {"loop": None, clause.name: None}
         if clause.key:
             made[clause.key] = None
         elif items is not None and items.records is not None:
@@ -215,7 +217,7 @@ class _MemberFinder:
     def _check_text(
         self,
         text: str,
-        names: Mapping[str, _Shape | None],
+        names: Mapping[str, _DeclaredShape | None],
         location: SourceLocation,
         *,
         is_bare: bool,
@@ -234,8 +236,8 @@ class _MemberFinder:
                     self.uses.append(use)
 
     def _find(
-        self, chain: Sequence[str] | None, names: Mapping[str, _Shape | None]
-    ) -> _Shape | None:
+        self, chain: Sequence[str] | None, names: Mapping[str, _DeclaredShape | None]
+    ) -> _DeclaredShape | None:
         """Return the declared shape of a name, or of a member of one; None for anything else."""
         if not chain:
             return None

@@ -205,7 +205,7 @@ class Translator:
         """
         if key.__class__ is not str:
             raise ExpressionError(f"t needs the key of a message, not {describe_type(key)}")
-        formats: Formats = scope.formats
+        formats = scope.formats
         message, is_own = self._messages.find(key, formats.tag, self._lang)
         if message is None:
             if not self._messages.languages or key in self._messages.used:
