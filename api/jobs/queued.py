@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from select import select
 from typing import Final
 
-from flask import g
+from flask import g, request
 
 from api.admission.gate import Ticket
-from api.jobs.hang_ups import ClientGoneError, check_client
 from api.jobs.remote_images import fetch_images
 from api.long_poll import quitting
 from api.ports import Cell, Ports
@@ -361,3 +362,33 @@ def timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:
         kind=ErrorKind.TIMEOUT,
         code=ErrorCode.RENDER_TIMEOUT,
     )
+
+
+# nginx's status for a closed connection: for metrics and the log, since no client receives it.
+_CLIENT_CLOSED_REQUEST = 499
+
+
+class ClientGoneError(ServiceError):
+    """The client of a request has closed its connection."""
+
+
+def check_client() -> None:
+    """Check that the client of the current request is still connected.
+
+    A client that closes only its sending side counts as gone, as it does for nginx.
+
+    Raises:
+        ClientGoneError: it is not.
+    """
+    connection = request.environ.get("gunicorn.socket")
+    if connection is not None and _has_closed(connection):
+        raise ClientGoneError(_CLIENT_CLOSED_REQUEST, "The client closed its connection.")
+
+
+def _has_closed(connection: socket.socket) -> bool:
+    try:
+        # Readable at the end of the stream, and if the next request was sent early.
+        is_readable, _, _ = select([connection], [], [], 0)
+        return bool(is_readable) and not connection.recv(1, socket.MSG_PEEK)
+    except OSError:
+        return True

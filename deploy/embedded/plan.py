@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from deploy.embedded.child import ChildSpec
 from deploy.embedded.data_folder import DataFolder
@@ -168,58 +168,45 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
     `listener` is the descriptor of the listening socket. The front inherits it, so that connections made
     during its restart wait instead of being refused.
     """
-    budget = plan.settings.render_budget
-    front = [
-        "gunicorn",
-        "-c",
-        "python:api.gunicorn_conf",
-        "--bind",
-        f"fd://{listener}",
-        "api.wsgi:app",
-    ]
-    return [
-        replace(
-            _python(plan, folder, "front", front, stop=budget + MARGIN_SECONDS),
-            descriptors=(listener,),
-            quit_seconds=FRONT_QUIT_SECONDS,
-        ),
-        *_in_stage(1, *_pools(plan, folder)),
-        # Stopped after the workers, which use the fetcher and the signer and write usage events until their end.
-        *_in_stage(
-            2,
-            _python(plan, folder, "maintenance", ["workers.maintenance.main"], stop=15.0),
-            _python(plan, folder, "webhooks", ["workers.webhooks.main"], stop=15.0),
-            _python(plan, folder, "fetcher", ["workers.fetcher.main"], stop=30.0),
-            *_signers(plan, folder),
-        ),
-        *_in_stage(3, _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0)),
-    ]
 
+    def python(
+        stage: int, name: str, *module: str, stop: float, beside: Mapping[str, str], **options: Any
+    ) -> ChildSpec:
+        return ChildSpec(
+            name=name,
+            # -P: files in the current folder must not shadow libraries.
+            command=[sys.executable, "-P", "-m", *module],
+            environment=_read_environment(plan, name) | dict(beside),
+            log=folder.logs / f"{name}.log",
+            stop_seconds=stop,
+            stop_stage=stage,
+            **options,
+        )
 
-def _in_stage(turn: int, *specs: ChildSpec) -> list[ChildSpec]:
-    return [replace(spec, stop_stage=turn) for spec in specs]
+    def process(name: str, *, stage: int = 2, stop: float = 15.0) -> ChildSpec:
+        return python(stage, name, f"workers.{name}.main", stop=stop, beside={})
 
-
-def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
-    stop = plan.settings.render_budget + MARGIN_SECONDS
-    module = ["workers.farm.main"]
-    shards = [shard.name for shard in plan.settings.shards]
-
-    def describe(pool: WorkerPool) -> ChildSpec:
+    def pool(each: WorkerPool) -> ChildSpec:
         own = {
-            f"{PREFIX}REDIS_SHARD": shards[pool.shard],
-            f"{PREFIX}WORKER_METRICS_PORT": str(pool.metrics_port),
+            f"{PREFIX}REDIS_SHARD": plan.settings.shards[each.shard].name,
+            f"{PREFIX}WORKER_METRICS_PORT": str(each.metrics_port),
         }
-        beside = {**pool.environment, **own}
-        return _python(plan, folder, pool.name, module, stop=stop, beside=beside)
+        beside = {**each.environment, **own}
+        return python(1, each.name, "workers.farm.main", stop=longest, beside=beside)
 
-    return [describe(pool) for pool in plan.pools]
-
-
-def _signers(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
-    if not plan.settings.signer_certificates:
-        return []
-    return [_python(plan, folder, "signer", ["workers.signer.main"], stop=30.0)]
+    longest = plan.settings.render_budget + MARGIN_SECONDS
+    gunicorn = ("gunicorn", "-c", "python:api.gunicorn_conf", "--bind", f"fd://{listener}")
+    kept = {"descriptors": (listener,), "quit_seconds": FRONT_QUIT_SECONDS}
+    return [
+        python(0, "front", *gunicorn, "api.wsgi:app", stop=longest, beside={}, **kept),
+        *map(pool, plan.pools),
+        # Stopped after the workers, which use the fetcher and the signer and write usage events until their end.
+        process("maintenance"),
+        process("webhooks"),
+        process("fetcher", stop=30.0),
+        *([process("signer", stop=30.0)] if plan.settings.signer_certificates else []),
+        process("counter", stage=3),
+    ]
 
 
 def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
@@ -230,22 +217,3 @@ def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
         for variable, value in plan.environment.items()
         if name in users.get(variable, (name,))
     }
-
-
-def _python(
-    plan: FarmPlan,
-    folder: DataFolder,
-    name: str,
-    module: list[str],
-    *,
-    stop: float,
-    beside: Mapping[str, str] | None = None,
-) -> ChildSpec:
-    return ChildSpec(
-        name=name,
-        # -P: files in the current folder must not shadow libraries.
-        command=[sys.executable, "-P", "-m", *module],
-        environment=_read_environment(plan, name) | dict(beside or {}),
-        log=folder.logs / f"{name}.log",
-        stop_seconds=stop,
-    )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from deploy.cli.main import main
-from deploy.tools.lsp.fixes import find_correction
+from deploy.tools.lsp.server import find_correction
 
 URI = "file:///t.xml"
 TEXT = '<document>\n<flow>\n<p colour="red">ä😀{{ absent }}</p>\n</flow>\n</document>\n'
