@@ -104,14 +104,14 @@ class RowCompiler:
 
         def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
             own, inner = element_style.compute(scope, parent), element_style.enter(scope)
+            running: RunningTotals | None = scope.running_totals
             counted: TotalValues = ()
-            running: RunningTotals | None = None
-            if counts is not None or uses_totals:
-                inner, running = inner.fork(), scope.running_totals
-            if counts is not None and running is not None:
-                counted = running.count(counts, inner)
-            if uses_totals and running is not None:
-                inner.names[TOTALS] = running.record()
+            if running is not None:
+                if counts is not None:
+                    counted = running.count(counts, inner)
+                if uses_totals:
+                    inner = inner.fork()
+                    inner.names[TOTALS] = running.record()
             template, contents = make_cells(inner, own)
             out.append(TableRow(template, contents, scope.loop, counted))
 
