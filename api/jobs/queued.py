@@ -308,7 +308,7 @@ def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
     # Without Redis nothing can be done here: the wait itself fails.
     with suppress(Unavailable):
         cell.places.renew(job_id)
-        if cell.drains.is_drained(published.queue) and cell.broker.withdraw(published):
+        if cell.drains.is_drained(published.queue) and cell.jobs.states.withdraw(job_id):
             raise drained(purpose)
     cell.broker.requeue_lost(published)
 

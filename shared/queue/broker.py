@@ -99,7 +99,7 @@ class Broker:
         """
         while ticks() - published.checked_at < PUBLISHED_SECONDS:
             try:
-                return self.withdraw(published)
+                return self._states.withdraw(published.job_id)
             except Unavailable:
                 time.sleep(_RECONNECT_SECONDS)
         log.warning("job not withdrawn", job=published.job_id)
@@ -141,16 +141,6 @@ class Broker:
             return False
         head = self._publisher.queues.read([published.queue])[published.queue]
         return head.has_passed(published.published_at)
-
-    def withdraw(self, published: PublishedJob) -> bool:
-        """Withdraw a job that no worker has started; return whether it was withdrawn. It never runs then.
-
-        Its message stays in the queue; the worker that receives it drops it.
-
-        Raises:
-            Unavailable: Redis is unreachable.
-        """
-        return self._states.withdraw(published.job_id)
 
     def read_queue(self, queue: str) -> QueueSnapshot:
         """Return a snapshot of a queue.

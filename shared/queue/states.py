@@ -41,9 +41,7 @@ class JobStates:
 
     def find_started(self, job_id: str) -> datetime | None:
         """Return when a worker first began the job, None if none did."""
-        with reachable():
-            started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
-        return None if started is None else datetime.fromtimestamp(float(started), UTC)
+        return self.list_started([job_id]).get(job_id)
 
     def list_started(self, job_ids: Sequence[str]) -> Mapping[str, datetime]:
         """Return the times at which workers first started jobs; jobs that were not started are left out."""

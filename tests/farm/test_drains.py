@@ -10,6 +10,7 @@ from shared.jobs.records import OutcomeStatus, Purpose
 from shared.queue.depth import QueueReader
 from shared.queue.drains import PROPAGATION_SECONDS, Drains, UnknownQueueError
 from shared.queue.names import HELD_TASKS, WORKERS, WORKERS_SEEN, reply_key
+from shared.queue.states import JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, find_workers, report_worker
 from tests.waiting import wait_until
 
@@ -69,8 +70,8 @@ def test_a_job_not_started_is_withdrawn_and_never_runs(front, drains, start_work
     started = tmp_path / "started"
     drains.drain("interactive")
     published = front.broker.publish(front.job(f"sleep 0 {started}"))
-    assert front.broker.withdraw(published)
-    assert not front.broker.withdraw(published)
+    assert JobStates(front.redis).withdraw(published.job_id)
+    assert not JobStates(front.redis).withdraw(published.job_id)
     start_worker()
     drains.resume("interactive")
     assert front.render("pages 2").pages == 2
@@ -87,9 +88,9 @@ def test_a_started_job_is_not_withdrawn(front, start_worker, tmp_path):
     job = front.job(f"sleep 1 {started}")
     published = front.broker.publish(job)
     wait_until(lambda: lines(started) == 1)
-    assert not front.broker.withdraw(published)
+    assert not JobStates(front.redis).withdraw(published.job_id)
     assert front.wait(job).pages == 1
-    assert not front.broker.withdraw(published)
+    assert not JobStates(front.redis).withdraw(published.job_id)
 
 
 def test_an_unknown_queue_is_reported(drains):
