@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Final
 
@@ -138,17 +137,10 @@ def _read_ended(
 
 
 def _read_item(row: RowMapping) -> BatchItem:
-    ended_at: datetime | None = row["ended_at"]
-    return BatchItem(
-        index=row["index"],
-        status=ItemStatus(row["status"]),
-        pages=row["pages"],
-        error=row["error"],
-        filename=row["filename"],
-        finished_at=ended_at,
+    has_pdf = row["offset"] is not None
+    return BatchItem.of_row(
+        row,
+        finished_at=row["ended_at"],
         part_key=row["blob_key"],
-        warnings=row["warnings"],
-        place=None
-        if row["offset"] is None
-        else PdfLocation(row["offset"], row["length"], row["crc32"]),
+        place=PdfLocation(row["offset"], row["length"], row["crc32"]) if has_pdf else None,
     )

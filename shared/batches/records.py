@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -190,8 +189,7 @@ class DocumentResult(Record, frozen=True):
     warnings: Sequence[Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BatchItem:
+class BatchItem(Record, frozen=True):
     """One document of a batch as clients see it, ended or not. `error` is the error body."""
 
     index: int
