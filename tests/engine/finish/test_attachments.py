@@ -340,8 +340,9 @@ def test_an_invoice_outside_of_a_pdf_a_3_is_warned_of_at_its_attachment():
     assert place.tag_name == "attachment"
 
 
-def test_validate_reports_errors_of_attached_files():
-    document = '<document><flow/><attachment name="a.xml" value="\'&lt;a>\'"/></document>'
+@pytest.mark.parametrize("text", ["&lt;a>", "&lt;?xml version='1.0' encoding='none-such'?>&lt;a/>"])
+def test_validate_reports_errors_of_attached_files(text):
+    document = f'<document><flow/><attachment name="a.xml" value="&quot;{text}&quot;"/></document>'
     found = validate(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
     assert [one.code for one in found.errors] == ["attachment-xml"]
 
