@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -128,7 +129,7 @@ def test_every_aligned_object_is_found_again(columns, rows, repeats, filling):
     ]
     firsts: list[int] = []
 
-    def append(first: int) -> AppendedObjects:
+    def append(first: int, _: Sequence[int]) -> AppendedObjects:
         firsts.append(first + 1)
         rows = b"\0" + predict_rows(lined(bodies, columns), columns)[1:]
         offsets = (0, *accumulate(lengths[:-1]))
@@ -152,7 +153,7 @@ def test_entries_are_added_to_dictionaries():
     additions = {3: b"/StructParents 7 /Tabs /S"}
     firsts: list[int] = []
 
-    def append(first: int) -> AppendedObjects:
+    def append(first: int, _: Sequence[int]) -> AppendedObjects:
         firsts.append(first)
         return AppendedObjects([b"<< /Kind /More >>"], additions)
 

@@ -39,7 +39,7 @@ class AppendedObjects(NamedTuple):
     aligned: Iterable[AlignedObjects] = ()
 
 
-def _append_nothing(_: int) -> AppendedObjects:
+def _append_nothing(_first: int, _pages: Sequence[int]) -> AppendedObjects:
     return AppendedObjects((), {})
 
 
@@ -48,12 +48,13 @@ def repack(
     *,
     information: bytes,
     contents: Sequence[bytes] = (),
-    append: Callable[[int], AppendedObjects] = _append_nothing,
+    append: Callable[[int, Sequence[int]], AppendedObjects] = _append_nothing,
 ) -> bytes:
     """Rewrite a PDF without free objects, its non-stream objects in object streams. Deterministic.
 
     `information` replaces its document information dictionary, `contents` those of its first pages;
-    they are compressed. `append` is called with the number of the first object that it returns.
+    they are compressed. `append` is called with the number of the first object that it returns, and
+    those of the pages.
     """
     out = BytesIO()
     writer = ObjectWriter(out)
@@ -62,7 +63,8 @@ def repack(
         root, objects = pdf.Root.objgen[0], pdf.objects
         pages = zip(pdf.pages, contents, strict=False)
         filled = {page.Contents.objgen[0]: content for page, content in pages}
-        appended = append(len(objects) + 2)  # the information dictionary comes first
+        numbers = [page.obj.objgen[0] for page in pdf.pages]
+        appended = append(len(objects) + 2, numbers)  # the information dictionary comes first
         for number, each in enumerate(objects, writer.reserve(len(objects))):
             if number in filled:
                 writer.write_stream(number, b"/Filter /FlateDecode", filled[number])

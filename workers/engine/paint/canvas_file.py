@@ -15,7 +15,6 @@ from workers.engine.compression import compress
 from workers.engine.paint.objects import (
     ObjectPart,
     WrittenObject,
-    refer_to_page,
     write_number,
     write_stream,
     write_text,
@@ -113,6 +112,7 @@ class CanvasFile:
         self._links: list[_Link] = []
         self._targets: dict[str, tuple[int, bytes]] = {}  # of links: page, and place on it
         self._form: NumberingObject | None = None
+        self._widget_pages: list[int] = []
         self._contents: list[bytes] = []  # of the pages, compressed
         if description is not None:
             self._describe(description)
@@ -221,19 +221,13 @@ class CanvasFile:
         self, entries: Sequence[ObjectPart], widgets: Sequence[tuple[int, WrittenObject]]
     ) -> None:
         """Set the interactive form; `widgets` are annotations with their pages, from 1."""
-        pages = [refer_to_page(page) for page, _ in widgets]
-        numbered = [*(widget for _, widget in widgets), *pages]
-        self._form = NumberingObject(numbered, *entries)
+        self._widget_pages = [page for page, _ in widgets]
+        self._form = NumberingObject([widget for _, widget in widgets], *entries)
         self.set_catalog("AcroForm", self._form)
 
     def write(self, tree: StructureTree | None = None) -> bytes:
         """Return the finished file with its structure tree; nothing can be added afterwards."""
-        root = pages = None
-        if self._links:
-            found = [refer_to_page(number) for number in range(1, self.page_number)]
-            # It is an object of any file, and reveals the numbers of the pages.
-            pages = NumberingObject(found, b"/UseNone")
-            self.set_catalog("PageMode", pages)
+        root = None
         if tree is not None:
             root = NumberingObject(tree.find_objects(), b"<< /Type /StructTreeRoot >>")
             self.set_catalog("StructTreeRoot", root)
@@ -241,16 +235,17 @@ class CanvasFile:
         written: bytes = self._canvas.getpdfdata()
         del self._canvas  # it holds the content of all pages
 
-        def append(first: int) -> AppendedObjects:
+        def append(first: int, pages: Sequence[int]) -> AppendedObjects:
             appended = AppendedObjects((), {})
             after = first + len(self._links)
             if tree is not None and root is not None:
-                appended = tree.write(after, root.number, root.numbers, first_link=first)
+                numbers = [*pages, *root.numbers]
+                appended = tree.write(after, root.number, numbers, first_link=first)
             additions = {**appended.additions}
             for page, numbers in self._find_annotations(pages, first).items():
                 references = b" ".join([b"%d 0 R" % number for number in numbers])
                 additions[page] = additions.get(page, b"") + b"/Annots[%b]" % references
-            links = self._write_links((0, *pages.numbers), first, additions) if pages else []
+            links = self._write_links(pages, first, additions)
             return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
 
         return repack(
@@ -266,22 +261,19 @@ class CanvasFile:
             place = b""
             if destination is not None:
                 page, at = self._targets[destination]
-                place = b"[%d 0 R%b]" % (pages[page], at)
+                place = b"[%d 0 R%b]" % (pages[page - 1], at)
             key = additions.get(number, b"")
             written.append(b"%b%b%b>>" % (entries, place, key))
         return written
 
-    def _find_annotations(self, pages: NumberingObject | None, first: int) -> dict[int, list[int]]:
+    def _find_annotations(self, pages: Sequence[int], first: int) -> dict[int, list[int]]:
         """Return the numbers of the links and widgets of each page, by the number of the page."""
         found: dict[int, list[int]] = {}
-        if pages is not None:
-            for number, link in enumerate(self._links, first):
-                found.setdefault(pages.numbers[link.page - 1], []).append(number)
+        for number, link in enumerate(self._links, first):
+            found.setdefault(pages[link.page - 1], []).append(number)
         if self._form is not None:
-            numbers = self._form.numbers
-            half = len(numbers) // 2
-            for widget, page in zip(numbers[:half], numbers[half:], strict=True):
-                found.setdefault(page, []).append(widget)
+            for widget, page in zip(self._form.numbers, self._widget_pages, strict=True):
+                found.setdefault(pages[page - 1], []).append(widget)
         return found
 
     def _describe(self, description: PdfMetadata) -> None:
@@ -305,24 +297,21 @@ class CanvasFile:
         It is compressed at once, so that a file under construction is not larger than a finished one.
         The canvas is given the calls only, for the resources of the page.
         """
-        written = []
+        marks = join_content(content)
         if self._outside:
             edge = write_number(self._outside)
-            written.append(b"1 0 0 1 %b %b cm\n" % (edge, edge))
+            marks = b"1 0 0 1 %b %b cm\n%b" % (edge, edge, marks)
         for part in content:
             if isinstance(part, XObjectCall):
                 self._canvas.doForm(part.name)
-                written.append(b"%b Do\n" % resource_name(part.name))
-            else:
-                written.append(part)
-        self._contents.append(compress(b"".join(written)))
+        self._contents.append(compress(marks))
 
 
 class NumberingObject(WrittenObject):
     """An object that reveals the numbers of other objects when it is written.
 
-    What is appended after ReportLab's objects refers to them: the elements of a structure tree, of
-    which a table has tens of thousands, and the lists of widgets of pages.
+    What is appended after ReportLab's objects refers to them: the structure tree to forms and widgets,
+    pages to their widgets.
     """
 
     def __init__(self, objects: Sequence[pdfdoc.PDFObject], *parts: ObjectPart) -> None:
@@ -345,6 +334,18 @@ def _number_of(document: Any, part: pdfdoc.PDFObject) -> int:
 def _clean(text: str) -> str:
     """Replace lone surrogates, which no text string can represent."""
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def join_content(content: PageContent) -> bytes:
+    """Return the operators of content, its calls among them."""
+    return b"".join(
+        [part if isinstance(part, bytes) else write_call(part.name) for part in content]
+    )
+
+
+def write_call(name: str) -> bytes:
+    """Return the operator that paints an external object."""
+    return b"%b Do\n" % resource_name(name)
 
 
 def refer_to_xobject(name: str) -> pdfdoc.PDFObject:

@@ -36,8 +36,10 @@ from workers.engine.paint.canvas_file import (
     CanvasFile,
     PageContent,
     XObjectCall,
+    join_content,
     refer_to_xobject,
     resource_name,
+    write_call,
 )
 from workers.engine.paint.embedding import make_subset, write_font, write_image
 from workers.engine.paint.imported_pages import write_page
@@ -187,8 +189,8 @@ class PdfResources:
             ending += b" /StructParents %d" % structure_key
         corners = (0.0, 0.0, width, height)
         group = _write_form(corners, calls, marks, ending)
-        seen = write_number(opacity)
-        state = b" << /ExtGState << /S << /ca %b /CA %b >> >> /XObject << /G " % (seen, seen)
+        state = b" << /ExtGState << /S << /ca %b /CA %b >> >> /XObject << /G "
+        state %= (write_number(opacity),) * 2
         entries = [_begin_form(corners), state, group, b" >> >>"]
         self._file.add_xobject(name, write_stream(entries, b"/S gs /G Do"))
         return name, group
@@ -198,11 +200,7 @@ class PdfResources:
         self._form_count += 1
         name = f"R{self._form_count}"
         calls = [part.name for part in content if isinstance(part, XObjectCall)]
-        marks = [
-            b"%b Do\n" % resource_name(part.name) if isinstance(part, XObjectCall) else part
-            for part in content
-        ]
-        form = _write_form(corners, calls, b"".join([_INITIAL_STATE, *marks]))
+        form = _write_form(corners, calls, _INITIAL_STATE + join_content(content))
         self._file.add_xobject(name, form)
         return name
 
@@ -280,7 +278,7 @@ class ContentStreamWriter:
 
     def _call(self, name: str) -> None:
         self._calls.append((len(self._out), name))
-        self._out.append(b"%b Do\n" % resource_name(name))
+        self._out.append(write_call(name))
 
     def add_widget(self, item: Widget) -> None:
         """Record the area of a form field, which is not content of the page."""
@@ -668,10 +666,8 @@ class ContentStreamWriter:
 
     def _add_group(self, called: Iterable[str], opacity: float) -> str:
         """Add the current content as a transparency group and return its name."""
-        marks = b"".join(self._out)
-        return self._resources.add_group(self._width, self._height, marks, called, opacity=opacity)[
-            0
-        ]
+        content = self._width, self._height, b"".join(self._out), called
+        return self._resources.add_group(*content, opacity=opacity)[0]
 
     def _rotate(self, degrees: float, center_x: float, center_y: float) -> bytes:
         """Return the operator that rotates clockwise about a point."""

@@ -8,7 +8,6 @@ from typing import Any
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.layout.table_headers import add_headers
-from workers.engine.paint.objects import refer_to_page
 from workers.engine.paint.structure_objects import (
     ElementAnnotation,
     MarkedContent,
@@ -48,19 +47,18 @@ class StructureTree:
         self._annotations.append(ElementAnnotation(element, page, annotation))
 
     def find_objects(self) -> list[Any]:
-        """Return the objects whose numbers `write` needs."""
-        pages = [refer_to_page(number) for number in range(1, self._page_count + 1)]
+        """Return the objects whose numbers `write` needs beside those of the pages."""
         streams = [content.stream for content in self._contents if content.stream is not None]
         widgets = [each.annotation for each in self._annotations if not each.is_link]
-        return [*pages, *streams, *widgets]
+        return [*streams, *widgets]
 
     def write(
         self, first: int, root: int, numbers: Sequence[int], *, first_link: int
     ) -> AppendedObjects:
         """Write the tree as objects whose numbers start at `first`.
 
-        `root` is the number of the tree's root, `numbers` are those of `find_objects`, and links are
-        numbered from `first_link`. Their keys in the parent tree are among the additions.
+        `root` is the number of the tree's root, `numbers` are those of the pages and of `find_objects`,
+        and links are numbered from `first_link`. Their keys in the parent tree are among the additions.
         """
         add_headers(self.structure)
         self.structure.complete_tables()
@@ -74,7 +72,3 @@ class StructureTree:
             self.structure, self._contents, self._annotations, [*known, *annotations]
         )
         return writer.write(first, root)
-
-    @property
-    def _page_count(self) -> int:
-        return max((content.page for content in self._contents), default=0)
