@@ -13,7 +13,7 @@ from workers.engine.syntax.names import BUSINESS_TERM
 from workers.engine.syntax.nodes import Element, Expansion
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import BuildState, Evaluation, Scope
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
 from workers.engine.tree.compiler.business_terms import compile_business_term
 from workers.engine.tree.compiler.context import CompileContext
@@ -81,7 +81,7 @@ class CompiledLoop:
 
     def evaluate_items(self, scope: Scope) -> list[Any]:
         """Return the items, and count them as iterations; a record has pairs of key and value."""
-        state: BuildState = scope.state
+        state = scope.state
         items = self._items.evaluate(scope)
         if items is None:
             return []

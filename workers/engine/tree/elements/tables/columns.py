@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
-from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.nodes import Column
@@ -56,7 +55,7 @@ def compile_columns(
         columns = known.get((computed, padding))
         if columns is None:
             made: list[tuple[Column, Properties]] = []
-            findings: Findings = scope.state.findings
+            findings = scope.state.findings
             reports_before = findings.report_count
             builder.build(scope, computed, made)
             is_sound = findings.report_count == reports_before
@@ -142,7 +141,7 @@ def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:
     span = context.compile_attribute(element, "span")
     sheet = context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own, properties = element_style.resolve(scope, parent)
         most = properties.get("max-width")
         column = Column(

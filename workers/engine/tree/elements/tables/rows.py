@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from workers.engine.diagnostics import format_count
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import ElementStyle
@@ -102,7 +102,7 @@ class RowCompiler:
         uses_totals = self.is_body and bool(self.totals.elements) and TOTALS in context.used
         outer.used.update(context.used)
 
-        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own, inner = element_style.compute(scope, parent), element_style.enter(scope)
             running: RunningTotals | None = scope.running_totals
             counted: TotalValues = ()
@@ -167,7 +167,7 @@ class RowCompiler:
         )
         rich = context.compile_blocks(element.children, owner=element)
 
-        def build(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
             row: RowBuilder = scope.row
             own = cell_styles.at(scope.columns, row.next_column()).compute(scope, parent)
             inner = cell_styles.enter(scope)
@@ -177,7 +177,7 @@ class RowCompiler:
                     collapse_and_trim(evaluation.evaluate(inner)), own.transform
                 )
             else:
-                blocks: list[Any] = []
+                blocks: Nodes = []
                 rich.build(inner, own, blocks)
                 content = tuple(blocks)
             colspan, rowspan = (span.read(scope) for span in spans)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import find_color
@@ -63,7 +63,7 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
     compiler.totals.finish(context)
     sheet = context.sheet
 
-    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         own, properties = element_style.resolve(scope, parent)
         inner = element_style.enter(scope).fork()
         around = padding.read(scope)
@@ -122,8 +122,8 @@ class _TableCompiler:
         on = Occurrence(context.read_constant(element, "on"))
         inner = context.compile_blocks((element,), owner=self.element)
 
-        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
-            blocks: list[Any] = []
+        def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+            blocks: Nodes = []
             inner.build(scope, parent, blocks)
             out += [Caption(block, on) for block in blocks]
 
@@ -163,7 +163,7 @@ class _TableCompiler:
         check_notes_in_section(element, context, is_printed_once=takes_notes)
         makes_notes = takes_notes and has_notes(element)
 
-        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own, properties = element_style.resolve(scope, parent)
             inner = keep_used(element_style.enter(scope), used)
             running: RunningTotals | None = scope.running_totals
@@ -211,7 +211,7 @@ class _TableCompiler:
         builder = sequence([self.body_rows.row_or_group(row, context) for row in rows])
         source, sheet = source_maker(self.element.location), self.context.sheet
 
-        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             computed = sheet.compute(parent, NO_PROPERTIES, in_table=True)
             rows = build_section(builder, scope, computed)
             out.append(TableBody(source(scope), computed.style, rows))
@@ -223,7 +223,7 @@ class _TableCompiler:
         source = source_maker(element.location)
         builder = self.body_rows.rows(element, context)
 
-        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
             own = element_style.compute(scope, parent)
             rows = build_section(builder, element_style.enter(scope), own)
             out.append(TableBody(source(scope), own.style, rows))
