@@ -159,7 +159,7 @@ class BatchRoutes(Routes):
     def read_batch(self, batch_id: str) -> Response:
         """Read a batch.
 
-        The record is kept for 7 days after the batch has ended, its PDFs for 24 hours. A merged batch with
+        By default the record is kept for 7 days after the batch has ended, its PDFs for 24 hours. A merged batch with
         an error has ended without a PDF; its documents can still be listed.
         """
         seconds = read_wait(current_query())
@@ -265,7 +265,7 @@ class BatchRoutes(Routes):
         """Download the result.
 
         The zip with each PDF as <index>-<file name> and the records of all documents in manifest.ndjson; or
-        the merged PDF. Streamed; kept for 24 hours. 409 if the batch has not ended, has output=files, or
+        the merged PDF. Streamed; kept for 24 hours by default. 409 if the batch has not ended, has output=files, or
         has no PDF: it was cancelled before it was merged, no document succeeded, or merging failed.
         """
         filename = read_filename(current_query())

@@ -90,7 +90,7 @@ class JobRoutes(Routes):
     def read_job(self, job_id: str) -> Response:
         """Read a job.
 
-        The record is kept for 7 days after the job has ended.
+        The record is kept for 7 days after the job has ended, unless the operator sets another time.
         """
         seconds = read_wait(current_query())
         record = self._get(job_id)
@@ -108,7 +108,7 @@ class JobRoutes(Routes):
     def read_job_pdf(self, job_id: str) -> Response:
         """Read a job's PDF.
 
-        The same response as that of a synchronous render; available for 24 hours. 409 when the job has not
+        The same response as that of a synchronous render; available for 24 hours by default. 409 when the job has not
         succeeded, 410 once the PDF has expired.
         """
         filename = read_filename(current_query())

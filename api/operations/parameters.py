@@ -245,7 +245,7 @@ def text_content(types: tuple[str, ...]) -> Mapping[str, Schema]:
 
 TEMPLATE_TEXT: Final = RequestBody(
     text_content(XML_TYPES),
-    "Well-formed XML, up to 32 MB; it is stored even with findings.",
+    "Well-formed XML, up to 32 MB by default; it is stored even with findings.",
     is_required=False,
 )
 NOT_FOUND: Final[ErrorStatuses] = {404: (ErrorCode.TEMPLATE_NOT_FOUND,)}

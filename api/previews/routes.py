@@ -57,7 +57,7 @@ class PreviewRoutes(Routes):
                 {"Server-Timing": "Milliseconds of queue, merge, layout and finish."},
             )
         },
-        body=RequestBody(json_content("PreviewRequest"), "Up to 32 MB."),
+        body=RequestBody(json_content("PreviewRequest"), "Up to 32 MB by default."),
         errors={**RENDER_ERRORS, 409: (ErrorCode.PREVIEW_SUPERSEDED,)},
     )
     def preview(self) -> Response:

@@ -66,7 +66,7 @@ RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdow
 _DOCUMENT: Final = RequestBody(
     text_content(RENDER_TYPES),
     "XML: a complete document. JSON, CSV: data for the template. Markdown: content for one of its flows. "
-    "Up to 32 MB.",
+    "Up to 32 MB by default.",
 )
 _PREFER: Final = Parameter(
     "Prefer",
