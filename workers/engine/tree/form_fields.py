@@ -16,7 +16,7 @@ MAX_FIELDS: Final = 10_000  # of one document; a field takes some 600 bytes of t
 
 
 @dataclass(slots=True)
-class _RadioGroup:
+class _NamedButtons:
     """The radio buttons of one name: their values, and whether one of them is checked."""
 
     is_interactive: bool
@@ -31,7 +31,7 @@ class FormFieldRegistry:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
-        self._groups: dict[str, _RadioGroup] = {}
+        self._groups: dict[str, _NamedButtons] = {}
         self.count = 0
         self.has_interactive = False
         self.signatures: list[str] = []  # the names of fields that can be signed
@@ -62,7 +62,7 @@ class FormFieldRegistry:
                 f'The field name "{node.name}" belongs to a field that is not a radio button',
             )
             return
-        group = self._groups.setdefault(node.name, _RadioGroup(node.is_interactive))
+        group = self._groups.setdefault(node.name, _NamedButtons(node.is_interactive))
         if node.is_interactive is not group.is_interactive:
             message = f'The radio buttons "{node.name}" are interactive only in part; give all of them the same `interactive`'
         elif node.value in group.values:

@@ -53,7 +53,7 @@ class GridResume(NamedTuple):
 _BEGINNING: Final = StackResume(0, None, False)
 
 
-class _Cell(NamedTuple):
+class _GridCell(NamedTuple):
     """A filled cell, in the coordinates of its grid."""
 
     place: Rectangle
@@ -68,7 +68,7 @@ _STRETCHED: Final[Kind[tuple[Block, float, float], Block]] = Kind()
 class GridFragment:
     """Rows of a grid."""
 
-    cells: list[_Cell]
+    cells: list[_GridCell]
     height: float
     resume: GridResume | None
     problem: LayoutProblem | None = None
@@ -133,7 +133,7 @@ class _GridFiller:
         gaps = node.column_gap * (len(node.columns) - 1)
         tracks = [Track(width) for width in node.columns]
         self.widths = distribute_width(tracks, region.width - gaps, base=region.width)
-        self.cells: list[_Cell] = []
+        self.cells: list[_GridCell] = []
         self.too_tall: LayoutProblem | None = None
 
     def fill(self) -> GridFragment | None:
@@ -204,7 +204,7 @@ class _GridFiller:
             for column, fragment in enumerate(fragments):
                 if fragment is not None:
                     place = Rectangle(self._left(column), y, self.widths[column], height)
-                    self.cells.append(_Cell(place, fragment, None))
+                    self.cells.append(_GridCell(place, fragment, None))
             y += height + self.node.row_gap
             if self.rest:
                 return row, y - self.node.row_gap
@@ -254,7 +254,7 @@ class _GridFiller:
         if fragment.height > height + EPSILON:
             problem = self._describe_too_tall(child, fragment.height, height)
         place = Rectangle(self._left(column), y, width, height)
-        self.cells.append(_Cell(place, fragment, problem))
+        self.cells.append(_GridCell(place, fragment, problem))
 
     def _lay_out(self, child: Block, width: float, bottom: float | None = None) -> Fragment:
         fragment = lay_out_stack(self.context, (child,), Region(width, inf, True, bottom))
