@@ -198,6 +198,7 @@ PAGES = {
     *("describeSignIn", "beginSignIn", "finishSignIn"),
 }
 PAGES |= {"openSession", "readSession", "endSession"}
+PAGES |= {"openLanguage", "readLanguage", "readLanguageFile"}
 # The same in another form: `fonts.store` sends the bytes themselves, which is `putFont`.
 OTHER_FORMS = {"postFont"}
 
