@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from sys import byteorder
-from typing import BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import pikepdf
 
@@ -60,7 +60,8 @@ def repack(
     writer = ObjectWriter(out)
     small: list[tuple[int, bytes]] = []
     with pikepdf.open(BytesIO(file), attempt_recovery=False) as pdf:
-        root, objects = pdf.Root.objgen[0], pdf.objects
+        root = pdf.Root.objgen[0]
+        objects: Any = pdf.objects  # among them values of Python
         pages = zip(pdf.pages, contents, strict=False)
         filled = {page.Contents.objgen[0]: content for page, content in pages}
         numbers = [page.obj.objgen[0] for page in pdf.pages]
@@ -72,9 +73,11 @@ def repack(
                 data, described = each.read_raw_bytes(), each.stream_dict
                 del described.Length
                 writer.write_stream(number, described.unparse()[2:-2], data)
-            else:
+            elif isinstance(each, pikepdf.Object):
                 body, entries = each.unparse(resolved=True), appended.additions.get(number)
                 small.append((number, b"%b%b>>" % (body[:-2], entries) if entries else body))
+            else:  # null, a boolean or a number, which pikepdf has as a value of Python
+                small.append((number, pikepdf.Array([each]).unparse()[2:-2]))
     small.append((writer.reserve(), information))
     information_number = small[-1][0]
     small += enumerate(appended.bodies, writer.reserve(len(appended.bodies)))
