@@ -121,5 +121,5 @@ $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
 $(DEV_READY): requirements-dev.lock deploy/tools/fonts/pyproject.toml $(READY)
 	@echo "installing the development tools into $(VENV)"
 	@$(PIP) install --require-hashes -r requirements-dev.lock
-	@$(PIP) install --no-deps --no-build-isolation ./deploy/fonts
+	@$(PIP) install --no-deps --no-build-isolation ./deploy/tools/fonts
 	@touch $@
