@@ -88,11 +88,11 @@ def test_uncount_delivery_takes_a_delivery_back_unless_the_job_has_ended(redis, 
 
 # --- commit, abandon, await --------------------------------------------------------------------------
 
-COMMIT_KEYS = ["job", "reply", "usage:a", "usage", "totals", "fresh"]
+COMMIT_KEYS = ["job", "reply", "usage:a", "usage"]
 
 
 def commit(run, token="t", *, deadline=NEVER, reader="front", cap="", event=(3, "event")):
-    args = (token, b"outcome", 60, 600, deadline, reader, b'{"renders":1}', *METERING, cap, *event)
+    args = (token, b"outcome", 60, 600, deadline, reader, *METERING, cap, *event)
     return run("commit", COMMIT_KEYS, *args)
 
 
@@ -102,7 +102,6 @@ def test_commit_ends_meters_and_answers_in_one_step(redis, run):
     assert redis.lrange("reply", 0, -1) == [b"outcome"]
     assert redis.hgetall("usage:a") == {b"production:pages": b"3", b"production:calls": b"1"}
     assert [fields for _, fields in redis.xrange("usage")] == [{b"event": b"event"}]
-    assert redis.lrange("fresh", 0, -1) == [b'{"renders":1}']
     assert has_ttl(redis, "job", "reply", "usage:a")
 
 
@@ -110,7 +109,7 @@ def test_commit_knows_its_own_attempt_and_refuses_another(redis, run):
     assert commit(run) == [b"committed"]
     assert commit(run) == [b"committed"]
     assert commit(run, "other") == [b"ended"]
-    assert redis.xlen("usage") == redis.llen("reply") == redis.llen("fresh") == 1
+    assert redis.xlen("usage") == redis.llen("reply") == 1
 
 
 @pytest.mark.parametrize(
@@ -153,24 +152,11 @@ def test_commit_stores_the_outcome_for_its_reader(redis, run, reader, has_reply,
     assert redis.hexists("job", "outcome") == has_outcome
 
 
-def test_commit_adds_the_lines_of_totals_up(redis, run):
-    for number in range(64):
-        redis.delete("job")
-        commit(run, str(number), event=())
-    assert not redis.exists("fresh")
-    assert redis.hgetall("totals") == {b"renders": b"64"}
-
-
 def test_abandon_closes_an_open_job_or_returns_its_existing_outcome(redis, run):
-    keys = ["job", "reply", "totals"]
-    assert run("abandon", keys, 600, "abandoned") is None
-    assert (redis.hgetall("job"), redis.hgetall("totals")) == (
-        {b"done": b"abandoned"},
-        {b"abandoned": b"1"},
-    )
+    assert run("abandon", ["job", "reply"], 600) is None
+    assert redis.hgetall("job") == {b"done": b"abandoned"}
     redis.rpush("reply", b"outcome")
-    assert run("abandon", keys, 600, "abandoned") == b"outcome"
-    assert redis.hget("totals", "abandoned") == b"1"
+    assert run("abandon", ["job", "reply"], 600) == b"outcome"
     assert has_ttl(redis, "job")
 
 
@@ -624,13 +610,13 @@ def test_release_place_is_not_needed_where_a_job_ends(redis, run, line, ending):
     line.take("a1", "a2", "a3")
     state, reply = "job:a1", "job:a1:reply"
     args = {
-        "abandon": ([state, reply, "totals"], 600, "abandoned"),
+        "abandon": ([state, reply], 600),
         "withdraw": ([state], "withdrawn", 600),
         "close": ([state], "cancelled", 600),
         "supersede": ([state, reply], "cancelled", 600, "{}", 600),
         "commit": (
-            [state, reply, "usage:a", "usage", "totals", "fresh"],
-            *("token", "{}", 120, 600, NEVER, "front", "{}", *METERING, ""),
+            [state, reply, "usage:a", "usage"],
+            *("token", "{}", 120, 600, NEVER, "front", *METERING, ""),
         ),
     }
     run(ending, *args[ending])
