@@ -162,6 +162,9 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     run("revokeKey", key_id=key["id"])
     page = run("openStudio").decode()
     run("readStudioFile", file=re.search(r'src="/studio/([^"]+)"', page)[1])
+    assert b"The document language" in run("openLanguage")
+    assert b"rowspan" in run("readLanguage", name="td")
+    assert run("readLanguageFile", name="td.png")
     assert run("tellAlive")["status"] == "alive"
     assert run("tellReady")["status"] == "ready"
     assert b"pressroom_http_requests_total" in run("writeMetrics")
