@@ -12,11 +12,14 @@ from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
 from workers.engine.layout.lines import (
+    InlineFragment,
     Line,
     break_lines,
     draw_lines,
     line_metrics,
+    make_glyph_style,
 )
+from workers.engine.layout.lines.heights import Strut
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Note, NoteCall
 from workers.engine.tree.styles.computed import Align, WhiteSpace
@@ -116,11 +119,16 @@ def _number_line(context: LayoutContext, node: Note) -> Line | None:
 
 
 def _set_number(context: LayoutContext, node: Note, run: NoteCall) -> Line:
-    own = node.style.text
-    context.report_missing_glyphs(run.text, node.source)
-    style = replace(
-        node.style.paragraph, align=Align.LEFT, indent=0.0, white_space=WhiteSpace.NOWRAP
-    )
+    own, paragraph, text = node.style.text, node.style.paragraph, run.text
+    faces = context.fonts.split(run.style, text)
+    # Without it 10,000 notes of a word take an eighth longer.
+    if len(faces) == 1 and text.isascii() and not paragraph.is_rtl:
+        glyph_style = make_glyph_style(run.style, faces[0][0], run.link, text=text)
+        parts = (InlineFragment(0.0, glyph_style.measure(text), text, glyph_style),)
+        height, baseline = Strut.of(own, paragraph, context.fonts.find(own)).of_line(parts)
+        return Line(0.0, 0.0, height, baseline, parts[0].width, parts)
+    context.report_missing_glyphs(text, node.source)
+    style = replace(paragraph, align=Align.LEFT, indent=0.0, white_space=WhiteSpace.NOWRAP)
     line = break_lines(context, (run,), base=own, style=style, width=inf).lines[0]
     return line._replace(x=0.0)
 
