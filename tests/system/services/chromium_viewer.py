@@ -49,12 +49,10 @@ class Viewer:
                 if export == values[name]:
                     self._click(at)
                 continue
-            self._click(at)
             if kind == "/Ch":
-                self._page.keyboard.press("ArrowDown")
-                self._page.keyboard.press("Enter")
-                continue
-            self._type(name, at, values[name])
+                self._choose(name, at)
+            else:
+                self._type(name, at, values[name])
 
     def save(self) -> bytes:
         """Return the file as the viewer saves it."""
@@ -90,6 +88,18 @@ class Viewer:
             return read_by_pdfium(self.save())[name].replace("\r\n", "\n") == text
 
         wait_until(is_typed)
+
+    def _choose(self, name: str, at: tuple[float, float]) -> None:
+        """Choose the option below the empty one until it is taken, for the same reason."""
+
+        def is_chosen() -> bool:
+            self._click(at)
+            self._page.keyboard.press("ArrowDown")
+            self._page.keyboard.press("Enter")
+            self._click(BESIDE)
+            return bool(read_by_pdfium(self.save())[name])
+
+        wait_until(is_chosen)
 
     def _click(self, at: tuple[float, float]) -> None:
         left, top, _ = self._frame.evaluate(PLACE)
