@@ -114,9 +114,10 @@ def test_a_stopped_server_is_unavailable_within_five_seconds(postgresql_url, is_
     database = open_database(postgresql_url, statement_seconds=4)
     with database.snapshot() as session:
         backend = session.scalar(text("SELECT pg_backend_pid()"))
+        server = parent_of(backend)
     if not is_pooled:
         database.close()
-    stopped = [parent_of(backend), *([backend] if is_pooled else [])]
+    stopped = [server, backend] if is_pooled else [server]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
