@@ -19,6 +19,7 @@ _ROW: Final = re.compile(r'^\| <a id="([^"]+)"></a>`([^`]+)`[^|]*\|(.*)\|$', re.
 _ERROR: Final = re.compile(r"^- (error|warning) `([a-z0-9-]+)`: (.+)$", re.MULTILINE)
 _MARKUP: Final = re.compile(r"<[^>]+>|[`*|]|\]\([^)]*\)|\[|^-+$|\\", re.MULTILINE)
 _ELEMENTS: Final = "elements"
+_ELEMENT_LEVEL: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,24 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter or element: its name in the address, and its sections."""
+    """A page of the reference: a chapter with its sections, or an element."""
 
-    name: str
-    title: str
     sections: tuple[Section, ...]
-    is_element: bool
+
+    @property
+    def name(self) -> str:
+        """Its name in the address."""
+        return self.sections[0].anchor
+
+    @property
+    def title(self) -> str:
+        """Its title, in Markdown."""
+        return self.sections[0].title
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it describes an element."""
+        return self.sections[0].level == _ELEMENT_LEVEL
 
 
 class Reference:
@@ -106,15 +119,11 @@ class Reference:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """HTML with anchors at headings, and links that lead to the page of their anchor."""
+    """HTML whose links lead to the page of their anchor."""
 
     def __init__(self, reference: Reference, *, escape: bool) -> None:
         super().__init__(escape=escape)
         self._reference = reference
-
-    def heading(self, text: str, level: int, **attrs: object) -> str:
-        anchor = re.sub(r"[^\w -]", "", _plain(text).lower()).replace(" ", "-")
-        return f'<h{level} id="{anchor}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         if url.startswith("#"):
@@ -139,31 +148,25 @@ def _split_sections(markdown: str) -> Iterator[Section]:
 
 def _split_pages(sections: Iterator[Section]) -> Iterator[Chapter]:
     chapter: list[Section] = []
-    in_elements = False
     for section in sections:
-        if section.level < 3:
+        in_elements = bool(chapter) and chapter[0].anchor == _ELEMENTS
+        if section.level < _ELEMENT_LEVEL:
             if chapter:
-                yield _make_page(chapter)
+                yield Chapter(tuple(chapter))
             chapter = [section]
-            in_elements = section.anchor == _ELEMENTS
         elif in_elements:
-            if chapter:
-                yield _make_page(chapter)
-            chapter = []
-            yield Chapter(section.anchor, section.title, (section,), is_element=True)
+            yield Chapter((section,))
         else:
             chapter.append(section)
     if chapter:
-        yield _make_page(chapter)
-
-
-def _make_page(sections: list[Section]) -> Chapter:
-    return Chapter(sections[0].anchor, sections[0].title, tuple(sections), is_element=False)
+        yield Chapter(tuple(chapter))
 
 
 def _write_section(page: Chapter, section: Section) -> str:
     level = 1 if section is page.sections[0] else 2
-    return f"{'#' * level} {section.title}\n{section.text}"
+    title = re.sub("`([^`]+)`", r"<code>\1</code>", escape(section.title))
+    text = section.text.replace(f'<a id="{section.anchor}"></a>', "", 1)
+    return f'<h{level} id="{section.anchor}">{title}</h{level}>\n\n{text}'
 
 
 def _write_entry(page: Chapter, current: str) -> str:

@@ -39,8 +39,9 @@ def test_each_page_is_written_with_its_anchors(stranger: FlaskClient) -> None:
     for name, page in REFERENCE.pages.items():
         response = stranger.get(f"/docs/language/{name}")
         assert response.status_code == 200
-        anchors = set(re.findall(r'id="([^"]+)"', response.text))
-        assert {part.anchor for part in page.sections} <= anchors
+        anchors = re.findall(r'id="([^"]+)"', response.text)
+        assert {part.anchor for part in page.sections} <= set(anchors)
+        assert len(anchors) == len(set(anchors)), name
         assert not re.search(r"(?m)^(#{1,3} |```|\| )", response.text), name
 
 
