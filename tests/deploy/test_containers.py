@@ -60,6 +60,22 @@ def test_the_compose_file_is_of_its_schema():
     assert ended.returncode == 0, ended.stdout
 
 
+def test_images_of_others_are_named_by_version_and_digest():
+    """A tag can be moved by whoever publishes it; the digest is what was read and tried."""
+    files = [yaml.safe_load(path.read_text()) for path in DOCKER.glob("compose*.yaml")]
+    images = {
+        service["image"]
+        for file in files
+        for service in file["services"].values()
+        if "image" in service and not service["image"].startswith("pressroom:")
+    }
+    [base] = re.findall(r"^ARG BASE=(.*)$", dockerfile(), re.MULTILINE)
+    assert len(images) >= 7
+    for image in images | {base}:
+        assert re.fullmatch(r"[a-z/]+:v?\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}", image), image
+    assert re.findall(r"^FROM (\S+)", dockerfile(), re.MULTILINE) == ["${BASE}"] * 2
+
+
 def test_a_second_shard_is_added_by_a_file_of_its_schema():
     ended = check_schema(DOCKER / "compose.shards.yaml")
     assert ended.returncode == 0, ended.stdout
