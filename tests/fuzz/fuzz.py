@@ -1,4 +1,4 @@
-"""Fuzzing: mutated documents and data through the whole engine, in a child of bounded time and memory.
+"""Fuzzing: mutated documents, data and files through the whole engine, in a child of bounded time and memory.
 
 `python tests/fuzz/fuzz.py --seconds 60 --seed 1` mutates the golden cases, `--rounds` bounds their
 number. A find is any exception but an authoring error, a document that validation and rendering
@@ -22,6 +22,13 @@ from types import FrameType
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.fuzz.hostile_files import (  # noqa: E402
+    FONT_DOCUMENT,
+    HostileFont,
+    check,
+    make_font,
+    make_invoice,
+)
 from tests.fuzz.hostile_images import make_document  # noqa: E402
 from tests.fuzz.hostile_markdown import make_markdown  # noqa: E402
 from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts
@@ -29,7 +36,7 @@ from tests.fuzz.verdicts import find_disagreement  # noqa: E402
 from tests.golden.case import OPTIONS, Case, FolderImages, find_cases  # noqa: E402
 from workers.engine.diagnostics import AuthoringError  # noqa: E402
 from workers.engine.pipeline import prepare_template, render, validate  # noqa: E402
-from workers.engine.ports import Payload, PayloadKind  # noqa: E402
+from workers.engine.ports import Payload, PayloadKind, Resources  # noqa: E402
 
 FINDS = ROOT / "build" / "fuzz"
 SECONDS_PER_CASE = 10  # of CPU: a busy machine is not a find
@@ -37,6 +44,7 @@ MEMORY = 1536 * 1024 * 1024
 ROUNDS_PER_CHILD = 400
 DIED = 3
 MARKDOWN = Case("markdown")
+FOLDER_IMAGES = FolderImages()
 
 
 class TooSlowError(BaseException):
@@ -89,16 +97,24 @@ def run_rounds(seed: int, first: int, seconds: float, *, rounds: int) -> int:
         if time.monotonic() > end:
             break
         random = Random(seed * 1_000_003 + number)
-        if number % 5 == 0:
-            text, payload = MARKDOWN.source.decode(), make_markdown_payload(random)
-        elif number % 5 == 1:
-            text, payload = make_document(random), None
-        else:
-            case = random.choice(cases)
-            text = mutate(case.source.decode(), random, texts)
-            payload = mutated_payload(case, random)
+        resources = FOLDER_IMAGES
+        match number % 10:
+            case 0 | 5:
+                text, payload = MARKDOWN.source.decode(), make_markdown_payload(random)
+            case 1 | 6:
+                text, payload = make_document(random), None
+            case 2:
+                resources = HostileFont(make_font(random))
+                (FINDS / "running.font").write_bytes(resources.data)
+                text, payload = FONT_DOCUMENT, None
+            case 3:
+                text, payload = make_invoice(random).decode(errors="replace"), None
+            case _:
+                case = random.choice(cases)
+                text = mutate(case.source.decode(), random, texts)
+                payload = mutated_payload(case, random)
         (FINDS / "running.xml").write_text(text, errors="surrogatepass")
-        finds += try_case(number, text, payload)
+        finds += try_case(number, text, payload, resources)
         done += 1
     print(f"rounds {first} to {first + done}: {finds} finds")
     return 1 if finds else 0
@@ -120,11 +136,16 @@ def mutated_payload(case: Case, random: Random) -> Payload | None:
     return Payload(payload.kind, body.encode(errors="replace"), flow=payload.flow)
 
 
-def try_case(number: int, text: str, payload: Payload | None) -> int:
-    """Render and validate one document and return the number of finds, 0 or 1."""
+def try_case(
+    number: int, text: str, payload: Payload | None, resources: Resources = FOLDER_IMAGES
+) -> int:
+    """Render and validate one document, or check an invoice; return the number of finds, 0 or 1."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_CASE)
     try:
-        disagreement = judge(text.encode(errors="replace"), payload)
+        source = text.encode(errors="replace")
+        if number % 10 == 3:
+            check(source)
+        disagreement = judge(source, payload, resources)
     except BaseException as error:  # noqa: BLE001 - any is what is looked for
         signal.setitimer(signal.ITIMER_PROF, 0)
         what = f"{type(error).__name__}: {str(error)[:200]}"
@@ -136,7 +157,9 @@ def try_case(number: int, text: str, payload: Payload | None) -> int:
     return keep(number, text, payload, what=disagreement, why=disagreement)
 
 
-def judge(source: bytes, payload: Payload | None) -> str | None:
+def judge(
+    source: bytes, payload: Payload | None, resources: Resources = FOLDER_IMAGES
+) -> str | None:
     """Validate and render a document as a worker does; return how the two disagree, if they do.
 
     A document without a payload is a template or, for half of them, a payload of its own.
@@ -144,9 +167,9 @@ def judge(source: bytes, payload: Payload | None) -> str | None:
     template = None if payload is None and len(source) % 2 else prepare_template(source)
     if template is None:
         payload = Payload(PayloadKind.XML, source)
-    found = validate(template, payload, options=OPTIONS, resources=FolderImages())
+    found = validate(template, payload, options=OPTIONS, resources=resources)
     try:
-        render(template, payload, options=OPTIONS, resources=FolderImages())
+        render(template, payload, options=OPTIONS, resources=resources)
     except AuthoringError as error:
         return find_disagreement(found, error.diagnostics)
     return find_disagreement(found, ())

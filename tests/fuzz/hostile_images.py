@@ -7,6 +7,7 @@ import re
 from functools import cache
 from random import Random
 
+from tests.fuzz.hostile_files import damage
 from tests.golden.case import FOLDER
 from tests.images import encode, plain
 
@@ -63,15 +64,7 @@ def make_image(random: Random) -> bytes:
     sample = random.choice(_samples())
     if b"<svg" in sample:
         return _mutate_drawing(sample.decode(), random).encode(errors="replace")
-    data = bytearray(sample)
-    for _ in range(random.randint(1, 8)):
-        data[random.randrange(len(data))] = random.choice((0, 1, 255, random.randrange(256)))
-    if random.random() < 0.3:
-        del data[random.randrange(len(data)) :]
-    if random.random() < 0.2:
-        start = random.randrange(len(data) or 1)
-        data[start:start] = data[start : start + random.randint(1, 200)]
-    return bytes(data)
+    return damage(sample, random)
 
 
 @cache
