@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
-from workers.engine.aligned_rows import AlignedObjects, predict_rows
 from workers.engine.compression import compress
 from workers.engine.paint.objects import write_text
-from workers.engine.pdf_writer import AppendedObjects, repack
+from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, repack
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
@@ -131,9 +130,8 @@ def test_every_aligned_object_is_found_again(columns, rows, repeats, filling):
 
     def append(first: int, _: Sequence[int]) -> AppendedObjects:
         firsts.append(first + 1)
-        rows = b"\0" + predict_rows(lined(bodies, columns), columns)[1:]
         offsets = (0, *accumulate(lengths[:-1]))
-        block = AlignedObjects(columns, offsets, rows)
+        block = AlignedObjects(columns, offsets, lined(bodies, columns))
         return AppendedObjects([b"(small)"], {}, 2 * len(bodies), [block, block])
 
     # Readers refuse files with less than 3 bytes an object.

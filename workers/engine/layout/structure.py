@@ -40,7 +40,6 @@ _ELEMENTS: Final[dict[Role, tuple[str, ...]]] = {
 }
 # The children of a table, in the order of its structure.
 TABLE_ORDER: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
-_DATA: Final = "data"  # the table of a figure
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
 
@@ -63,7 +62,6 @@ class PrintField(NamedTuple):
 class _RowKind(NamedTuple):
     """The common properties of all rows of one template."""
 
-    template: RowTemplate
     roles: list[str]
     shapes: list[tuple[int, CellAttributes]]  # by the index of the cell
     langs: list[tuple[int, str]]
@@ -115,47 +113,40 @@ class LogicalStructure:
 
     def enter_flow(self, name: str) -> None:
         """Enter the Part of a flow, the parent of elements created until `leave`."""
-        self._go_into(self._parts.get(name, DOCUMENT))
+        self.go_into(self._parts.get(name, DOCUMENT))
 
     def enter(self, node: Block | ListItem) -> None:
         """Enter the element of a block, or stay where the block has none."""
-        known = self._known.get((node, ""))
-        if known is None:
-            known = self._known[node, ""] = self._make(node)
-        self._go_into(known)
+        elements, element = _ELEMENTS[node.role], self.current
+        if isinstance(node, Paragraph) and _is_index_entry(node):
+            elements = ("P",)  # TOCI is for contents only
+        for role in elements:
+            element = self._find(node, role, element)
+        if isinstance(node, Paragraph):
+            self._set_lang(element, node.style.text.lang)
+        elif isinstance(node, ListBlock) and node.items:
+            self.markers[element] = node.items[0].marker
+        self.go_into(element)
 
     def enter_part(self, node: SourceNode, role: str) -> None:
         """Enter an additional element of a node, such as the label of a list item."""
-        known = self._known.get((node, role))
-        if known is None:
-            known = self._known[node, role] = self.add(role, self.current, node)
-        self._go_into(known)
+        self.go_into(self._find(node, role, self.current))
 
-    def enter_cell(self, cell: int) -> None:
-        """Enter a cell of a row."""
-        self._go_into(cell)
+    def go_into(self, element: int) -> None:
+        """Enter an element by its number, such as a cell of a row."""
+        self._open.append(self.current)
+        self.current = element
 
     def leave(self) -> None:
         """Return to the element that was current before the last `enter`."""
         self.current = self._open.pop()
 
-    def _go_into(self, element: int) -> None:
-        self._open.append(self.current)
-        self.current = element
-
-    def _make(self, node: Block | ListItem) -> int:
-        elements, element = _ELEMENTS[node.role], self.current
-        if not elements:
-            return element
-        if isinstance(node, Paragraph) and _is_index_entry(node):
-            elements = ("P",)  # TOCI is for contents only
-        for each in elements:
-            element = self.add(each, element, node)
-        if isinstance(node, Paragraph):
-            self._set_lang(element, node.style.text.lang)
-        elif isinstance(node, ListBlock) and node.items:
-            self.markers[element] = node.items[0].marker
-        return element
+    def _find(self, node: SourceNode, role: str, parent: int) -> int:
+        """Return the element of a node with a role; it is added to `parent` if it is new."""
+        known = self._known.get((node, role))
+        if known is None:
+            known = self._known[node, role] = self.add(role, parent, node)
+        return known
 
     def _set_lang(self, element: int, lang: str) -> None:
         if lang and lang != self.lang_of(element):
@@ -221,27 +212,21 @@ class LogicalStructure:
 
     def add_figure(self, node: SourceNode, alt: str, box: tuple[float, float, float, float]) -> int:
         """Return the Figure of a node with the bounding box left, bottom, right, top on the sheet."""
-        key = (node, Role.FIGURE.value)
-        known = self._known.get(key)
-        if known is None:
-            figure = self.add(Role.FIGURE.value, self.current, node)
-            self.alts[figure], self.boxes[figure] = alt, box
-            known = self._known[key] = figure
-        return known
+        figure = self._find(node, "Figure", self.current)
+        self.alts.setdefault(figure, alt)
+        self.boxes.setdefault(figure, box)
+        return figure
 
     def add_data_table(self, node: SourceNode, rows: Sequence[Sequence[str]]) -> list[int]:
         """Add the data of a figure as a table after it, and return its cells with text.
 
         The first row and the first column are heads. The text is not drawn.
         """
-        key = (node, _DATA)
         filled: list[int] = []
-        if key in self._known or not rows:
+        if (node, "Table") in self._known or not rows:
             return filled
-        table = self._known[key] = self.add("Table", self.current, node)
-        sections = [self.add(role, table, node) for role in ("THead", "TBody")]
-        self.sections[table] = sections
-        self.rows.update({section: [] for section in sections})
+        table = self._find(node, "Table", self.current)
+        sections = [self._find_section(node, role, table) for role in ("THead", "TBody")]
         for number, texts in enumerate(rows):
             section = sections[min(number, 1)]
             row = self.add("TR", section, node)
@@ -267,18 +252,14 @@ class LogicalStructure:
 
         The other contains its widget only (ISO 32000-1, 14.8.4.5).
         """
-        key = (node, Role.FORM.value)
-        known = self._known.get(key)
-        if known is None:
-            form = self._known[key] = self.add(Role.FORM.value, self.current, node)
-            self._set_lang(form, node.style.text.lang)
-            if node.label:
-                self.alts[form] = node.label
-            if box is not None:
-                self.boxes[form] = box
-                self.print_fields[form] = _describe_print_field(node)
-            return form
-        return known
+        form = self._find(node, "Form", self.current)
+        self._set_lang(form, node.style.text.lang)
+        if node.label:
+            self.alts[form] = node.label
+        if box is not None:
+            self.boxes.setdefault(form, box)
+            self.print_fields[form] = _describe_print_field(node)
+        return form
 
     # --- tables ----------------------------------------------------------------------------------
 
@@ -302,9 +283,13 @@ class LogicalStructure:
     def _add_rows(
         self, section: SourceNode, role: Role, rows: Sequence[TableRow]
     ) -> Sequence[range]:
-        holder = self._find_section(section, role)
+        if role is not Role.TABLE_BODY:
+            section = self.nodes[self.current] or section
+        holder = self._find_section(section, role, self.current)
         template, first, count = rows[0].template, len(self.roles), len(rows)
-        kind = self._kinds.get((template, role)) or self._make_kind(template, role)
+        kind = self._kinds.get((template, role))
+        if kind is None:
+            kind = self._kinds[template, role] = self._make_kind(template, role)
         if kind.is_doubtful and (not kind.is_head_row or self._is_below_others(holder)):
             self.doubtful_tables.add(self.parents[holder])
         width = len(kind.roles) + 1  # the row and its cells
@@ -338,18 +323,12 @@ class LogicalStructure:
         """Return whether there are rows before the next one of a section."""
         return bool(self.rows[section]) or self.sections[self.parents[section]][0] != section
 
-    def _find_section(self, section: SourceNode, role: Role) -> int:
-        table = self.current
-        node = section if role is Role.TABLE_BODY else self.nodes[table]
-        assert node is not None
-        key = (node, role.value)
-        known = self._known.get(key)
-        if known is None:
-            element = self.add(role.value, table, section)
-            self.sections.setdefault(table, []).append(element)
+    def _find_section(self, section: SourceNode, role: str, table: int) -> int:
+        element = self._find(section, role, table)
+        if element not in self.rows:
             self.rows[element] = []
-            known = self._known[key] = element
-        return known
+            self.sections.setdefault(table, []).append(element)
+        return element
 
     def _make_kind(self, template: RowTemplate, role: Role) -> _RowKind:
         heads_columns = role is Role.TABLE_HEAD or is_head_row(template)
@@ -366,9 +345,7 @@ class LogicalStructure:
                 langs.append((at, lang))
         is_doubtful = role is not Role.TABLE_HEAD and _is_doubtful(template, role)
         is_head = is_head_row(template)
-        kind = _RowKind(template, roles, shapes, langs, is_doubtful, is_head)
-        self._kinds[template, role] = kind
-        return kind
+        return _RowKind(roles, shapes, langs, is_doubtful, is_head)
 
 
 def _is_doubtful(template: RowTemplate, role: Role) -> bool:

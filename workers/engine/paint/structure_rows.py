@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, count
+from itertools import accumulate, chain, count, islice, repeat
 from typing import Final, NamedTuple
 
-from workers.engine.aligned_rows import AlignedObjects, DigitRows, digit_columns, predict_rows
+from workers.engine.pdf_writer import AlignedObjects
 
 LEAST_CELLS: Final = 200  # of a block: below, padding and two more streams save nothing
 _OBJECTS: Final = 2_000  # of a stream: 120 KB decompressed; a fifth larger compressed at 1,000
@@ -29,6 +29,12 @@ class RowRun(NamedTuple):
     rows: range
 
     @property
+    def columns(self) -> list[range]:
+        """The elements of the cells, by column."""
+        rows = self.rows
+        return [range(rows.start + at, rows.stop + at, rows.step) for at in range(1, rows.step)]
+
+    @property
     def end(self) -> int:
         """The MCID after that of the last cell."""
         return self.mcids[-1] + self.rows.step - 1
@@ -37,20 +43,12 @@ class RowRun(NamedTuple):
 class AlignedRows:
     """The runs of one document whose rows have cells of the same structure types, `TD` or `TH`."""
 
-    def __init__(self, roles: Sequence[str]) -> None:
-        self.runs: list[RowRun] = []
+    def __init__(self, roles: Sequence[str], runs: Sequence[RowRun]) -> None:
+        self.runs = runs
         self._roles = roles
+        self.row_count = sum([len(run.rows) for run in runs])
+        self.cell_count = self.row_count * len(roles)
         self._first_row = self._first_cell = 0  # numbers of objects
-
-    @property
-    def row_count(self) -> int:
-        """The number of rows."""
-        return sum([len(run.rows) for run in self.runs])
-
-    @property
-    def cell_count(self) -> int:
-        """The number of cells."""
-        return self.row_count * len(self._roles)
 
     def number(self, numbers: list[int], first: int) -> int:
         """Number the objects of the rows, then of the cells, from `first`; return the next number."""
@@ -60,73 +58,67 @@ class AlignedRows:
         for run in self.runs:
             rows, end = run.rows, cell + len(run.rows) * columns
             numbers[rows.start : rows.stop : rows.step] = range(row, row + len(rows))
-            for at in range(columns):
-                place = slice(rows.start + 1 + at, rows.stop, rows.step)
-                numbers[place] = range(cell + at, end, columns)
+            for at, column in enumerate(run.columns, cell):
+                numbers[column.start : column.stop : column.step] = range(at, end, columns)
             row, cell = row + len(rows), end
         return cell
 
-    def write(self, parents: Sequence[int], pages: Sequence[int]) -> Iterator[AlignedObjects]:
+    def write(
+        self, numbers: Sequence[int], parents: Sequence[int], pages: Sequence[int]
+    ) -> Iterator[AlignedObjects]:
         """Yield the rows, then the cells.
 
-        `parents` are the numbers of the parents of the rows of each run, `pages` those of the pages,
-        from 1.
+        `numbers` are those of elements, `parents` their parents, and `pages` the numbers of the pages.
         """
-        digits = len(str(self._first_cell + self.cell_count))
-        counts = [len(run.rows) for run in self.runs]
-        yield from self._write_rows(_repeat(parents, counts, digits), digits)
-        yield from self._write_cells(
-            _repeat([pages[run.page] for run in self.runs], counts, digits), digits
+        digits, columns = len(str(self._first_cell + self.cell_count)), len(self._roles)
+        number, cells = b"%%%dd 0 R" % digits, count(self._first_cell)
+        holders = chain.from_iterable(
+            [repeat(numbers[parents[run.rows.start]], len(run.rows)) for run in self.runs]
         )
-
-    def _write_rows(self, parents: Sequence[bytes], digits: int) -> Iterator[AlignedObjects]:
-        columns, blank = len(self._roles), b" " * digits
-        start, between = b"<</S/TR/P ", b" 0 R/K["
-        form = start + blank + between + b" 0 R ".join([blank] * columns) + b" 0 R]>>"
-        rows = DigitRows([_pad(form)], self.row_count)
-        rows.set_digits(count(len(start)), parents)
-        place = len(start) + digits + len(between)
-        end = self._first_cell + self.cell_count
-        for cell in range(self._first_cell, self._first_cell + columns):
-            rows.set_digits(count(place), digit_columns(range(cell, end, columns), digits))
-            place += digits + len(b" 0 R ")
-        return rows.split(_OBJECTS)
-
-    def _write_cells(self, pages: Sequence[bytes], digits: int) -> Iterator[AlignedObjects]:
-        first, second, third = b"<</P ", b" 0 R/Pg ", b" 0 R/K "
-        wide, blank = len(str(max(run.end for run in self.runs))), b" " * digits
-        form = first + blank + second + blank + third + b" " * wide + b"/S/%b>>"
-        forms = [_pad(form % role.encode("ascii")) for role in self._roles]
-        cells = DigitRows(forms, self.row_count)
-        place = len(first)
-        cells.set_digits(
-            count(place), digit_columns(range(self._first_row, self._first_cell), digits)
-        )
-        place += digits + len(second)
-        cells.set_digits(count(place), pages)
-        place += digits + len(third)
-        mcids = [_cell_mcids(run.mcids, len(self._roles), wide) for run in self.runs]
-        cells.set_digits(count(place), [b"".join(each) for each in zip(*mcids, strict=True)])
-        return cells.split(_OBJECTS)
+        form = b"<</S/TR/P %b/K[%b]>>" % (number, b" ".join([number] * columns))
+        filled = tuple(chain.from_iterable(zip(holders, *[cells] * columns, strict=False)))
+        yield from _split(_pad(form, 1 + columns) * self.row_count % filled, self.row_count)
+        wide, rows = len(str(max(run.end for run in self.runs))), count(self._first_row)
+        written = [
+            _form_cells(run.mcids, self._roles, digits, wide)
+            % tuple(
+                chain.from_iterable(
+                    [(row, pages[run.page]) * columns for row in islice(rows, len(run.rows))]
+                )
+            )
+            for run in self.runs
+        ]
+        yield from _split(b"".join(written), self.cell_count)
 
 
 @lru_cache(maxsize=4)
-def _cell_mcids(mcids: range, columns: int, digits: int) -> Sequence[bytes]:
-    """Return columns of the digits of the MCIDs of all cells; `mcids` are those of the first ones."""
-    text = b"".join([b"%*d" % (digits, mcid + at) for mcid in mcids for at in range(columns)])
-    return [text[at::digits] for at in range(digits)]
+def _form_cells(mcids: range, roles: Sequence[str], digits: int, wide: int) -> bytes:
+    """Return the cells of rows, in which the numbers of parents and pages are to be set.
 
-
-def _repeat(numbers: Sequence[int], counts: Sequence[int], digits: int) -> list[bytes]:
-    """Return columns of the digits of numbers, each repeated as often as its count says."""
-    text = b"".join(
-        [b"%*d" % (digits, n) * count for n, count in zip(numbers, counts, strict=True)]
+    `mcids` are those of the first cells; numbers have some digits, and MCIDs are `wide`.
+    """
+    form = b"<</P %%%dd 0 R/Pg %%%dd 0 R/K %*d/S/%b>>"
+    names = [role.encode("ascii") for role in roles]
+    return b"".join(
+        [
+            _pad(form % (digits, digits, wide, mcid, name), 2)
+            for first in mcids
+            for mcid, name in enumerate(names, first)
+        ]
     )
-    return [text[at::digits] for at in range(digits)]
 
 
-def _pad(form: bytes) -> bytes:
-    return form + b" " * (-len(form) % _LENGTH_STEP)
+def _pad(form: bytes, numbers: int) -> bytes:
+    """Return a row for a form in which some numbers are to be set."""
+    return b"\0" + form + b" " * (-len(form % ((0,) * numbers)) % _LENGTH_STEP)
+
+
+def _split(rows: bytes, count: int) -> Iterator[AlignedObjects]:
+    """Yield objects of one row each."""
+    width = len(rows) // count
+    for start in range(0, len(rows), width * _OBJECTS):
+        part = rows[start : start + width * _OBJECTS]
+        yield AlignedObjects(width - 1, range(0, len(part) - len(part) // width, width - 1), part)
 
 
 def write_arrays(arrays: Sequence[Sequence[int]], digits: int) -> Iterator[AlignedObjects]:
@@ -143,5 +135,4 @@ def write_arrays(arrays: Sequence[Sequence[int]], digits: int) -> Iterator[Align
             array[1], array[-1] = b"[]"
             written.append(array)
         lengths = [len(array) // (columns + 1) * columns for array in written[:-1]]
-        rows = predict_rows(b"".join(written), columns)
-        yield AlignedObjects(columns, (0, *accumulate(lengths)), b"\0" + rows[1:])
+        yield AlignedObjects(columns, (0, *accumulate(lengths)), b"".join(written))

@@ -1,28 +1,85 @@
-"""The marked content of a tagged document's pages and links (ISO 32000-1, 14.7.4)."""
+"""The structure tree of a tagged document written as PDF objects (ISO 32000-1, 14.7): elements,
+parent tree, shared attributes.
+
+Each element is an object and each marked-content sequence an entry of the parent tree, but for long
+tables: rows of plain cells are written in blocks (`structure_rows`), as one of 5,000 rows has 45,000
+elements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
 
 from workers.engine.layout.display import LinkArea
-from workers.engine.layout.structure import LogicalStructure
-from workers.engine.layout.table_headers import add_headers
-from workers.engine.paint.structure_objects import (
-    ElementAnnotation,
-    MarkedContent,
-    StructureWriter,
+from workers.engine.layout.structure import (
+    DOCUMENT,
+    TABLE_ORDER,
+    CellAttributes,
+    LogicalStructure,
+    PrintField,
 )
+from workers.engine.layout.table_headers import add_headers
+from workers.engine.paint.objects import write_number, write_text
+from workers.engine.paint.structure_rows import LEAST_CELLS, AlignedRows, RowRun, write_arrays
 from workers.engine.pdf_writer import AppendedObjects
+
+# The first cell of a row of `MCID_STEP / 2` cells or more has a multiple as its MCID: that of a cell
+# then ends in one digit in all rows, which compresses to less.
+MCID_STEP: Final = 10
+NOBODY: Final = -1  # the owner of an MCID that no sequence has
+# Table parts, which are in the tree even if they are empty.
+_TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
+_DIGITS: Final = "0123456789"
+_NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
+_ROMAN: Final = frozenset("ivxlcdm")
+
+
+@dataclass(slots=True, eq=False)
+class MarkedContent:
+    """The marked-content sequences of one content stream: the element of each, by MCID.
+
+    `key` is that of the stream in the parent tree; `stream` is a form, None for the page itself.
+    """
+
+    key: int
+    page: int  # from 1
+    owners: list[int] = field(default_factory=list)
+    stream: Any = None
+    fields: dict[int, list[int]] = field(default_factory=dict)  # the Forms before each MCID
+    number: int = 0  # of the stream's object
+
+
+@dataclass(slots=True, eq=False)
+class ElementAnnotation:
+    """The annotation of a link or form field, a child of its element."""
+
+    element: int
+    page: int
+    link: int = 0  # the number of the link in the file, from 0
+    widget: Any = None  # of a form field
+    number: int = 0  # of the annotation's object
+
+
+# A child of an element: another one, a marked-content sequence, or an annotation.
+_Kid = int | tuple[MarkedContent, int] | ElementAnnotation
 
 
 class StructureTree:
-    """The marked content of a document's pages and its structure tree."""
+    """The marked content of a document's pages, and its structure tree."""
 
     def __init__(self, structure: LogicalStructure) -> None:
         self.structure = structure
         self._contents: list[MarkedContent] = []
         self._annotations: list[ElementAnnotation] = []
+        self._kids: dict[int, list[_Kid]] = {DOCUMENT: []}  # of the elements with content
+        self._runs: dict[int, dict[int, RowRun]] = {}  # of blocks, by content and MCID
+        self._entries = defaultdict[int, bytes](bytes)  # beside role, parent and children
+        self._pages: Sequence[int] = ()  # the numbers of the pages, from 1
+        self._numbers: list[int] = []  # of the elements' objects; 0 for those left out
 
     def begin_content(self, page: int) -> MarkedContent:
         """Start a content stream of a page, counted from 1."""
@@ -40,17 +97,16 @@ class StructureTree:
         own.
         """
         element = link.owner if isinstance(link.owner, int) else self.structure.add_lone_link()
-        self._annotations.append(ElementAnnotation(element, page, number))
+        self._annotations.append(ElementAnnotation(element, page, link=number))
 
-    def add_field(self, element: int, page: int, annotation: Any) -> None:
+    def add_field(self, element: int, page: int, widget: Any) -> None:
         """Add the widget annotation of a form field."""
-        self._annotations.append(ElementAnnotation(element, page, annotation))
+        self._annotations.append(ElementAnnotation(element, page, widget=widget))
 
     def find_objects(self) -> list[Any]:
         """Return the objects whose numbers `write` needs beside those of the pages."""
         streams = [content.stream for content in self._contents if content.stream is not None]
-        widgets = [each.annotation for each in self._annotations if not each.is_link]
-        return [*streams, *widgets]
+        return [*streams, *[each.widget for each in self._annotations if each.widget is not None]]
 
     def write(
         self, first: int, root: int, numbers: Sequence[int], *, first_link: int
@@ -62,13 +118,351 @@ class StructureTree:
         """
         add_headers(self.structure)
         self.structure.complete_tables()
-        widgets = sum(not each.is_link for each in self._annotations)
-        known, others = numbers[: len(numbers) - widgets], iter(numbers[len(numbers) - widgets :])
-        annotations = [
-            first_link + each.annotation if each.is_link else next(others)
-            for each in self._annotations
-        ]
-        writer = StructureWriter(
-            self.structure, self._contents, self._annotations, [*known, *annotations]
+        self._take_numbers(numbers, first_link)
+        shapes = self._find_shared()
+        self._describe({shape: number for number, shape in enumerate(shapes, first)})
+        blocks = self._find_blocks()
+        self._collect()
+        in_blocks = {run.rows.start: run.rows.stop for block in blocks for run in block.runs}
+        elements = sorted(self._list_elements(in_blocks), key=self.structure.roles.__getitem__)
+        numbers = self._numbers = [0] * (len(self.structure.roles) + 1)  # the last is for NOBODY
+        for number, element in enumerate(elements, first + len(shapes)):
+            numbers[element] = number
+        ids = self._find_ids(elements)
+        tree = first + len(shapes) + len(elements)
+        arrays = tree + 1 + 2 * bool(ids)
+        end = arrays + len(self._contents)
+        for block in blocks:
+            end = block.number(numbers, end)
+
+        bodies = [*map(_write_shape, shapes)]
+        bodies += [self._write_element(element, root) for element in elements]
+        bodies.append(self._write_parent_tree(arrays))
+        additions = self._find_additions(root, tree)
+        if ids:
+            additions[root] += b" /IDTree %d 0 R" % (tree + 1)
+            bodies += self._write_id_tree(ids, tree + 2)
+        parents = [[*map(numbers.__getitem__, content.owners)] for content in self._contents]
+        if not blocks:
+            bodies += map(_write_array, parents)
+            return AppendedObjects(bodies, additions)
+        aligned = chain(
+            write_arrays(parents, len(str(end))),
+            *[block.write(numbers, self.structure.parents, self._pages) for block in blocks],
         )
-        return writer.write(first, root)
+        return AppendedObjects(bodies, additions, end - arrays, aligned)
+
+    def _take_numbers(self, numbers: Sequence[int], first_link: int) -> None:
+        """Record the numbers of pages, streams and annotations."""
+        page_count = max((content.page for content in self._contents), default=0)
+        self._pages = (0, *numbers[:page_count])
+        others = iter(numbers[page_count:])
+        for content in self._contents:
+            if content.stream is not None:
+                content.number = next(others)
+        for each in self._annotations:
+            each.number = first_link + each.link if each.widget is None else next(others)
+
+    # --- blocks of rows ------------------------------------------------------------------------
+
+    def _find_blocks(self) -> list[AlignedRows]:
+        """Return the blocks of rows with cells of the same types; those of few rows are spelled out.
+
+        A run is in no block if one of its cells has other content, children or entries.
+        """
+        structure, roles = self.structure, self.structure.roles
+        if sum(map(len, structure.cells.values())) < LEAST_CELLS:
+            return []
+        busy = {*self._entries, *structure.parents}
+        candidates: list[tuple[MarkedContent, RowRun]] = []
+        rows: set[int] = set()
+        for content in self._contents:
+            at = 0
+            while at < len(content.owners):
+                run = self._find_run(content, at)
+                if run is None:
+                    busy.add(content.owners[at])
+                    at += 1
+                    continue
+                busy.update([row + 1 for row in rows.intersection(run.rows)])
+                rows.update(run.rows)
+                candidates.append((content, run))
+                at = run.end
+        blocks: dict[tuple[str, ...], list[tuple[MarkedContent, RowRun]]] = {}
+        for content, run in candidates:
+            if all(map(busy.isdisjoint, run.columns)):
+                kinds = tuple([roles[column.start] for column in run.columns])
+                blocks.setdefault(kinds, []).append((content, run))
+        found = []
+        for kinds, members in blocks.items():
+            block = AlignedRows(kinds, [run for _, run in members])
+            if block.cell_count >= LEAST_CELLS:
+                found.append(block)
+                for content, run in members:
+                    self._runs.setdefault(content.key, {})[run.mcids.start] = run
+        return found
+
+    def _find_run(self, content: MarkedContent, mcid: int) -> RowRun | None:
+        """Return the rows whose cells have the sequences from an MCID on, one each in order; they are
+        of one section and have the same roles.
+        """
+        owners, structure, first = content.owners, self.structure, content.owners[mcid]
+        own = structure.cells.get(first - 1)
+        if own is None or content.stream is not None or content.fields:
+            return None
+        step, stride = len(own) + 1, len(own)
+        if mcid + stride < len(owners) and owners[mcid + stride] == NOBODY:
+            stride += -stride % MCID_STEP
+        starts, count = owners[mcid::stride], 1
+        while count < len(starts) and starts[count] == first + count * step:
+            count += 1
+        rows = range(first - 1, first - 1 + count * step, step)
+        run = RowRun(content.page, range(mcid, mcid + count * stride, stride), rows)
+        parents, roles = structure.parents, structure.roles
+        is_plain = (
+            all(
+                owners[mcid + at : run.mcids.stop : stride] == [*column]
+                for at, column in enumerate(run.columns)
+            )
+            and parents[rows.start : rows.stop : step] == [parents[rows.start]] * count
+            and roles[rows.start : rows.stop] == roles[rows.start : rows.start + step] * count
+        )
+        return run if is_plain else None
+
+    # --- elements of the tree, and their order -------------------------------------------------
+
+    def _collect(self) -> None:
+        """Attach marked content and annotations to their elements, and those to their parents."""
+        widgets = {each.element: each for each in self._annotations if each.widget is not None}
+        for content in self._contents:
+            self._collect_content(content, widgets)
+        for annotation in self._annotations:
+            if annotation.widget is None:
+                self._kids_of(annotation.element).append(annotation)
+
+    def _collect_content(
+        self, content: MarkedContent, widgets: Mapping[int, ElementAnnotation]
+    ) -> None:
+        owners, runs, at = [*content.owners, NOBODY], self._runs.get(content.key, {}), 0
+        while at < len(owners):
+            for form in content.fields.get(at, ()):
+                self._kids_of(form).append(widgets[form])
+            run = runs.get(at)
+            if run is not None:
+                self._kids_of(self.structure.parents[run.rows.start])
+                at = run.end
+                continue
+            if owners[at] != NOBODY:
+                self._kids_of(owners[at]).append((content, at))
+            at += 1
+
+    def _kids_of(self, element: int) -> list[_Kid]:
+        """Return the children of an element, and attach it to its parent if it is new."""
+        kids = self._kids.get(element)
+        if kids is None:
+            siblings = self._kids_of(self.structure.parents[element])
+            if self.structure.roles[element] not in _TABLE_PARTS:  # which their table orders
+                siblings.append(element)
+            kids = self._kids[element] = []
+        return kids
+
+    def _list_elements(self, blocks: Mapping[int, int]) -> list[int]:
+        """Return the elements of the tree but those of blocks, in document order.
+
+        Rows and cells of a table are in the tree even if they are empty. `blocks` are the first
+        elements of runs of rows and those after them.
+        """
+        roles, parents = self.structure.roles, self.structure.parents
+        elements: list[int] = []
+        is_present = bytearray(len(roles))
+        element = 0
+        while element < len(roles):
+            if element in blocks:
+                element = blocks[element]
+                continue
+            is_part = roles[element] in _TABLE_PARTS and is_present[parents[element]]
+            if element in self._kids or is_part:
+                is_present[element] = True
+                elements.append(element)
+            element += 1
+        return elements
+
+    def _order_kids(self, element: int) -> Sequence[_Kid]:
+        """Return the children of an element in the order of the tree."""
+        structure = self.structure
+        kids = self._kids.get(element, ())
+        role = structure.roles[element]
+        if role == "TR":
+            return structure.cells[element]
+        if role in TABLE_ORDER and element in structure.rows:
+            return structure.rows[element]
+        if role == "Table":
+            return sorted([*kids, *structure.sections.get(element, ())], key=self._rank)
+        # Transparent groups are written after the rest of their page; elements are numbered in
+        # document order.
+        if len(kids) > 1 and all(type(kid) is int for kid in kids):
+            return sorted(kids)  # type: ignore[type-var]
+        return kids
+
+    def _rank(self, kid: _Kid) -> tuple[int, int]:
+        assert isinstance(kid, int)
+        return TABLE_ORDER.get(self.structure.roles[kid], 0), kid
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _write_element(self, element: int, root: int) -> bytes:
+        structure = self.structure
+        kids, role = self._order_kids(element), structure.roles[element]
+        if role == "Link" and not any(type(kid) is ElementAnnotation for kid in kids):
+            role = "Span"  # its destination is not in the file
+        page = next((kid[0].page for kid in kids if type(kid) is tuple), 0)
+        written = [self._write_kid(kid, page) for kid in kids]
+        if len(written) > 1:
+            written = [b"[", b" ".join(written), b"]"]
+        return b"<</S/%b/P %d 0 R%b%b%b%b>>" % (
+            role.encode("ascii"),
+            self._numbers[structure.parents[element]] if element else root,
+            b"/Pg %d 0 R" % self._pages[page] if page else b"",
+            b"/K " if written else b"",
+            b"".join(written),
+            self._entries.get(element, b""),
+        )
+
+    def _write_kid(self, kid: _Kid, page: int) -> bytes:
+        """Return a child of an element whose own page is `page`."""
+        if isinstance(kid, int):
+            return b"%d 0 R" % self._numbers[kid]
+        if isinstance(kid, ElementAnnotation):
+            parts = kid.number, self._pages[kid.page]
+            return b"<</Type/OBJR/Obj %d 0 R/Pg %d 0 R>>" % parts
+        content, number = kid
+        if content.stream is not None:
+            parts = self._pages[content.page], content.number
+            return b"<</Type/MCR/Pg %d 0 R/Stm %d 0 R/MCID %d>>" % (*parts, number)
+        if content.page != page:
+            return b"<</Type/MCR/Pg %d 0 R/MCID %d>>" % (self._pages[content.page], number)
+        return b"%d" % number
+
+    def _find_shared(self) -> list[CellAttributes]:
+        """Return the attributes of cells that are objects: all but Headers that one cell has."""
+        counts = Counter(self.structure.shapes.values())
+        return sorted([each for each in counts if counts[each] > 1 or not each.headers])
+
+    def _describe(self, shapes: Mapping[CellAttributes, int]) -> None:
+        """Write the entries of elements; `shapes` are the numbers of attributes that are objects."""
+        structure, entries = self.structure, self._entries
+        for element, head_id in structure.head_ids.items():
+            entries[element] += b"/ID" + _write_id(head_id)
+        texts = {
+            b"/Lang": structure.langs,
+            b"/Alt": structure.alts,
+            b"/ActualText": structure.actuals,
+        }
+        for name, described in texts.items():
+            for element, text in described.items():
+                entries[element] += name + write_text(text)
+        for element, shape in structure.shapes.items():
+            number = shapes.get(shape)
+            shared = _write_shape(shape) if number is None else b" %d 0 R" % number
+            entries[element] += b"/A" + shared
+        for element, box in structure.boxes.items():
+            layout = b"<</O/Layout/BBox[%b]>>" % b" ".join(map(write_number, box))
+            printed = structure.print_fields.get(element)
+            entries[element] += b"/A" + (layout if printed is None else _add_print(layout, printed))
+        for element, marker in structure.markers.items():
+            entries[element] += b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
+
+    # --- the parent tree and IDs -----------------------------------------------------------------
+
+    def _write_parent_tree(self, arrays: int) -> bytes:
+        """Return the number tree from content streams, whose arrays start at an object number, and
+        annotations to elements.
+        """
+        entries = [b"%d %d 0 R" % (each.key, arrays + each.key) for each in self._contents]
+        entries += [
+            b"%d %d 0 R" % (key, self._numbers[annotation.element])
+            for key, annotation in enumerate(self._annotations, len(self._contents))
+        ]
+        return b"<</Nums[%b]>>" % b" ".join(entries)
+
+    def _find_ids(self, elements: Sequence[int]) -> list[tuple[bytes, int]]:
+        """Return the IDs among elements, sorted: of notes (ISO 14289-1, 7.9) and of head cells."""
+        structure = self.structure
+        ids = {
+            element: f"note{element:07d}"
+            for element in elements
+            if structure.roles[element] == "Note"
+        }
+        for element, name in ids.items():
+            self._entries[element] = b"/ID" + _write_id(name) + self._entries.get(element, b"")
+        ids.update(structure.head_ids)
+        return sorted(
+            (_write_id(name), element) for element, name in ids.items() if self._numbers[element]
+        )
+
+    def _write_id_tree(self, ids: Sequence[tuple[bytes, int]], leaf: int) -> Iterator[bytes]:
+        """Write the name tree of IDs: its root, then its leaf with the object number `leaf`."""
+        names = [b"%b %d 0 R" % (written, self._numbers[element]) for written, element in ids]
+        ends = b"%b %b" % (ids[0][0], ids[-1][0])
+        yield b"<</Kids[%d 0 R]>>" % leaf
+        yield b"<</Limits[%b]/Names[%b]>>" % (ends, b" ".join(names))
+
+    def _find_additions(self, root: int, tree: int) -> dict[int, bytes]:
+        """Return the entries of the root, of the pages and of annotations (14.7.2, 14.7.4.4)."""
+        count = len(self._contents)
+        additions = {
+            root: b"/K %d 0 R /ParentTree %d 0 R /ParentTreeNextKey %d"
+            % (self._numbers[DOCUMENT], tree, count + len(self._annotations))
+        }
+        for content in self._contents:
+            if content.stream is None:
+                entry = b"/StructParents %d /Tabs /S" % content.key
+                additions[self._pages[content.page]] = entry
+        for key, annotation in enumerate(self._annotations, count):
+            additions[annotation.number] = b"/StructParent %d" % key
+        return additions
+
+
+def _write_array(numbers: Sequence[int]) -> bytes:
+    """Return an array of references to objects, 0 for null."""
+    return b"[%b]" % b" ".join([b"%d 0 R" % number if number else b"null" for number in numbers])
+
+
+def _add_print(layout: bytes, printed: PrintField) -> bytes:
+    """Return a list of attributes with those of a field that is filled by hand."""
+    state = b"/checked/" + printed.state.encode("ascii") if printed.state else b""
+    role = printed.role.encode("ascii")
+    return b"[%b<</O/PrintField/Role/%b%b>>]" % (layout, role, state)
+
+
+def _write_id(name: str) -> bytes:
+    """Return an ID as a string; it has letters and digits only."""
+    return b"(%b)" % name.encode("ascii")
+
+
+def _write_shape(shape: CellAttributes) -> bytes:
+    """Return the attributes of a cell as an object."""
+    written = b"<</O/Table"
+    if shape.scope:
+        written += b"/Scope/" + shape.scope.encode("ascii")
+    if shape.colspan > 1:
+        written += b"/ColSpan %d" % shape.colspan
+    if shape.rowspan > 1:
+        written += b"/RowSpan %d" % shape.rowspan
+    if shape.headers:
+        written += b"/Headers[%b]" % b"".join(map(_write_id, shape.headers))
+    return written + b">>"
+
+
+def _numbering_of(marker: str) -> bytes:
+    """Return the ListNumbering of a list (ISO 32000-1, 14.8.5.5) from its first marker."""
+    known = _NUMBERINGS.get(marker)
+    if known is not None:
+        return known
+    name = marker.rstrip(".")
+    if name[-1:] in _DIGITS:
+        return b"Decimal"
+    if not name.isascii() or not name.isalpha():
+        return b"Disc"
+    kind = b"Roman" if _ROMAN.issuperset(name.lower()) else b"Alpha"
+    return (b"Lower" if name.islower() else b"Upper") + kind

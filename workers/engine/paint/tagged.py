@@ -22,8 +22,7 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_objects import MCID_STEP, MarkedContent
-from workers.engine.paint.structure_tree import StructureTree
+from workers.engine.paint.structure_tree import MCID_STEP, NOBODY, MarkedContent, StructureTree
 
 # Items without an owner, or with several.
 _COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRows})
@@ -103,7 +102,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         columns = stride = len(rows[0])
         if 2 * columns >= MCID_STEP and self._structure.cells.get(rows[0][0] - 1) is rows[0]:
             stride += -columns % MCID_STEP
-            owners += [None] * (-len(owners) % MCID_STEP)
+            owners += [NOBODY] * (-len(owners) % MCID_STEP)
         mcids = range(len(owners), len(owners) + len(rows) * stride, stride)
         kinds = tuple([roles[cell] for cell in rows[0]])
         if self._is_inside:
@@ -111,7 +110,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         else:
             self._switch(rows[0][0], is_text=True)
             del owners[mcids.start :]
-        nothing = (None,) * (stride - columns)
+        nothing = (NOBODY,) * (stride - columns)
         owners += chain.from_iterable(chain.from_iterable((row, nothing) for row in rows))
         self._current = rows[-1][-1]
         return _write_nexts(kinds, mcids)
@@ -156,7 +155,8 @@ class TaggedStreamWriter(ContentStreamWriter):
         super().add_widget(item)
         if isinstance(item.owner, int):
             self._end_open()  # text after it is another sequence
-            self._content.fields.append((len(self._content.owners), item.owner))
+            content = self._content
+            content.fields.setdefault(len(content.owners), []).append(item.owner)
 
     def _add_group(self, called: Iterable[str], opacity: float) -> str:
         content = self._content

@@ -419,7 +419,7 @@ def _draw_in(
         return
     tree = None if element is None else canvas.structure
     if tree is not None and element is not None:
-        tree.enter_cell(element)
+        tree.go_into(element)
     value.draw(canvas, at[0] + cell.left, at[1] + _content_top(cell, value, height, line))
     if tree is not None:
         tree.leave()
