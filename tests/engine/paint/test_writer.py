@@ -75,8 +75,10 @@ def test_neighbouring_runs_share_one_text_object():
 def test_rows_of_texts_are_written_as_their_runs_are(owners):
     places = [(x, y) for y in (30, 45, 60) for x in (5, 35, 70)]
     contents = ["To", "1.5", "Va", "", "(2)", "", "", "", ""]
+    owner = None if owners is None else OWNER
     cells = [
-        text(*place, content, color=RED) for place, content in zip(places, contents, strict=True)
+        text(*place, content, color=RED, owner=owner, letter_spacing=0.5)
+        for place, content in zip(places, contents, strict=True)
     ]
     columns = ([getattr(cell, name) for cell in cells] for name in ("codes", "text", "width"))
     first = cells[0]
@@ -88,7 +90,7 @@ def test_rows_of_texts_are_written_as_their_runs_are(owners):
         ("(2)", 35, 45),
     ]
     before, after = text(5, 20, "before"), text(5, 70, "after")
-    assert printed(page(before, rows, after)) == printed(page(before, *runs, after))
+    assert printed(page(before, rows, after)) == printed(page(before, *cells, after))
 
 
 def test_equal_neighbours_become_one_path():

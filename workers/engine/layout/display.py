@@ -56,7 +56,7 @@ class TextRows(NamedTuple):
     """Rows of texts in one face, size and colour: the cells of rows of a table.
 
     It stands for as many glyph runs, and takes a fraction of their time: a statement has tens of
-    thousands of cells. All rows have as many texts; an empty one is not drawn. What each text has
+    thousands of cells. All rows have as many texts; an empty one draws nothing. What each text has
     (`xs`, `codes`, `texts`, `widths`) is listed row by row. `owners` are those of each row, None for
     artifacts.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, chain, compress, groupby
+from itertools import chain, groupby
 from math import cos, radians, sin
 from operator import sub
 from typing import Any, Final, NamedTuple
@@ -315,15 +315,8 @@ class ContentStreamWriter:
         _, item_ys, _, _, _, codes, texts, *_ = item
         columns, height = len(texts) // len(item_ys), self._height
         xs = [*map(ROUNDED.__getitem__, item.xs)]
-        starts: Sequence[int] = range(0, len(texts), columns)  # of the rows
+        starts = range(0, len(texts), columns)  # of the rows
         ys = [round((height - y) * 100) for y in item_ys]
-        if "" in texts:
-            drawn = [*map(bool, texts)]
-            xs, codes = [*compress(xs, drawn)], [*compress(codes, drawn)]
-            texts, before = [*compress(texts, drawn)], [*compress(before, drawn)]
-            counts = [sum(drawn[start : start + columns]) for start in starts]
-            starts = [*compress(accumulate(counts, initial=0), counts)]
-            ys = [*compress(ys, counts)]
         self._state.characters.update("".join(texts))
         steps = [*map(ALONG.__getitem__, map(sub, xs, (self._text_x, *xs)))]
         last_y = self._text_y

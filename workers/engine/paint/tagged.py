@@ -86,12 +86,9 @@ class TaggedStreamWriter(ContentStreamWriter):
             super().write_rows(item)
             return
         rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
-        before, rest = self._begin_cells(rows), b""
+        before = self._begin_cells(rows)
         self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
-        if "" in item.texts:
-            before, rest = _move_to_texts(before, item.texts)
         self._write_texts(item, before)
-        self._out.append(rest)
 
     def _begin_cells(self, rows: Sequence[Sequence[int]]) -> Sequence[bytes]:
         """Number the cells of rows of one template, and return the operators in front of each.
@@ -178,18 +175,6 @@ _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
     Save: TaggedStreamWriter.begin_group,
     Widget: TaggedStreamWriter.add_widget,
 }
-
-
-def _move_to_texts(before: Sequence[bytes], texts: Sequence[str]) -> tuple[list[bytes], bytes]:
-    """Return the operators before cells with those of empty ones before the next text, and the rest."""
-    moved: list[bytes] = []
-    waiting = b""
-    for operator, text in zip(before, texts, strict=True):
-        waiting += operator
-        moved.append(waiting if text else b"")
-        if text:
-            waiting = b""
-    return moved, waiting
 
 
 def _begin_sequence(role: str) -> bytes:
