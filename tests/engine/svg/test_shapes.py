@@ -66,6 +66,11 @@ def test_flags_of_arcs_need_nothing_between_them():
     assert parse_path("M0 0a5 5 0 01.5.5") == parse_path("M0 0a5 5 0 0 1 .5 .5")
 
 
+def test_an_arc_too_small_for_its_numbers_is_a_line():
+    small = [("M", 0, 0), ("L", 1e-300, 0), ("L", 9, 9)]
+    assert parse_path("M0 0A5 5 0 0 0 1e-300 0L9 9") == small
+
+
 def test_box_is_that_of_the_curve_and_not_of_its_handles():
     assert find_box(parse_path("M0 0C0 40 100 40 100 0")) == pytest.approx((0, 0, 100, 30))
 

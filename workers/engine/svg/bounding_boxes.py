@@ -8,13 +8,14 @@ from workers.engine.prepared_images import Matrix
 from workers.engine.svg.conversion import Conversion, meets_conditions
 from workers.engine.svg.paths import find_box
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.shapes import SHAPES, read_side
+from workers.engine.svg.shapes import RECTANGLE, SHAPES
 from workers.engine.svg.styles import SvgStyle, font_size
 from workers.engine.svg.values import (
     IDENTITY,
     Box,
     Viewport,
     multiply_matrices,
+    read_lengths,
     to_length,
     to_matrix,
     transform_box,
@@ -55,10 +56,7 @@ def _collect_boxes(
         conversion.budget.count_segments(len(segments))
         _add_box(find_box(segments), matrix, boxes)
     elif element.tag == "image":
-        x = read_side(element, "x", viewport.width, viewport)
-        y = read_side(element, "y", viewport.height, viewport)
-        width = read_side(element, "width", viewport.width, viewport)
-        height = read_side(element, "height", viewport.height, viewport)
+        x, y, width, height = read_lengths(element.attributes, RECTANGLE, viewport)
         _add_box((x, y, x + width, y + height), matrix, boxes)
     elif element.tag in _CONTAINERS:
         for child in element.child_elements():
@@ -66,16 +64,9 @@ def _collect_boxes(
     elif element.tag == "use":
         target = conversion.elements_by_id.get(element.href.removeprefix("#"))
         if target is not None:
-            x = read_side(element, "x", viewport.width, viewport)
-            y = read_side(element, "y", viewport.height, viewport)
-            _collect_transformed(
-                target,
-                multiply_matrices(matrix, (1, 0, 0, 1, x, y)),
-                viewport,
-                conversion,
-                boxes,
-                depth,
-            )
+            x, y = read_lengths(element.attributes, "xy", viewport)
+            matrix = multiply_matrices(matrix, (1, 0, 0, 1, x, y))
+            _collect_transformed(target, matrix, viewport, conversion, boxes, depth)
 
 
 def _collect_transformed(

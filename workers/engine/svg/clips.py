@@ -10,9 +10,9 @@ from workers.engine.svg.canvas import Canvas
 from workers.engine.svg.conversion import Conversion, UserSpace, meets_conditions
 from workers.engine.svg.paths import rectangle
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.shapes import SHAPES
+from workers.engine.svg.shapes import SHAPES, read_rectangle
 from workers.engine.svg.styles import SvgStyle
-from workers.engine.svg.values import Box, Viewport, to_length, to_reference
+from workers.engine.svg.values import Viewport, to_reference
 
 DrawChildren = Callable[[SvgElement, SvgStyle, UserSpace], None]
 
@@ -123,9 +123,7 @@ class Clipper:
 
         def draw(canvas: Canvas) -> None:
             if region is not None:
-                left, top, right, bottom = region
-                shape = rectangle(left, top, right - left, bottom - top, 0, 0)
-                canvas.draw_path(shape, space.matrix, b"W n\n")
+                canvas.draw_path(rectangle(*region, 0, 0), space.matrix, b"W n\n")
             was_clipping, conversion.is_clipping = conversion.is_clipping, False
             self._draw_children(mask, style, inner.on_canvas(canvas))
             conversion.is_clipping = was_clipping
@@ -156,28 +154,11 @@ def _find_content_space(
 
 def _region(
     mask: SvgElement, element: SvgElement, space: UserSpace, conversion: Conversion
-) -> Box | None:
-    """Return the rectangle outside which a mask is empty, None where it is unknown."""
-    attributes, viewport = mask.attributes, space.viewport
-    if attributes.get("maskUnits", "objectBoundingBox") == "objectBoundingBox":
-        box = find_bounding_box(element, viewport, conversion)
+) -> tuple[float, float, float, float] | None:
+    """Return the rectangle (x, y, width and height) outside which a mask is empty, None where it is unknown."""
+    box = None
+    if mask.attributes.get("maskUnits", "objectBoundingBox") == "objectBoundingBox":
+        box = find_bounding_box(element, space.viewport, conversion)
         if box is None:
             return None
-        left, top = box[0], box[1]
-        viewport = Viewport(box[2] - box[0], box[3] - box[1])
-        scale_x, scale_y = viewport.width, viewport.height
-    else:
-        left = top = 0.0
-        scale_x = scale_y = 1.0
-
-    def read(name: str, default: str, basis: float, scale: float) -> float:
-        text = attributes.get(name, default)
-        if text.strip().endswith("%"):
-            scale = 1.0
-        return (to_length(text, basis) or 0.0) * scale
-
-    x = left + read("x", "-10%", viewport.width, scale_x)
-    y = top + read("y", "-10%", viewport.height, scale_y)
-    width = read("width", "120%", viewport.width, scale_x)
-    height = read("height", "120%", viewport.height, scale_y)
-    return x, y, x + width, y + height
+    return read_rectangle(mask.attributes, space.viewport, box, (-0.1, 1.2))

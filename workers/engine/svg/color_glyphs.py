@@ -17,9 +17,8 @@ from workers.engine.prepared_images import Matrix, UndrawableError
 from workers.engine.svg.canvas import Canvas, format_numbers
 from workers.engine.svg.drawing import FormXObject, MeshShading, Shading
 from workers.engine.svg.limits import DrawingBudget
-from workers.engine.svg.paths import Segments, find_box, rectangle
+from workers.engine.svg.paths import SegmentPen, Segments, find_box, rectangle
 from workers.engine.svg.shadings import Components, make_shading
-from workers.engine.svg.text import SegmentPen
 from workers.engine.svg.values import (
     IDENTITY,
     RGB,

@@ -19,7 +19,8 @@ from workers.engine.svg.values import (
     Viewport,
     invert,
     multiply_matrices,
-    to_length,
+    read_length,
+    read_lengths,
     to_number,
     transform_box,
 )
@@ -144,23 +145,20 @@ def _read_stops(
 
 
 def _linear(attributes: Mapping[str, str], viewport: Viewport) -> tuple[float, ...] | None:
-    x1, x2 = (
-        _read_length(attributes, name, default, viewport.width)
-        for name, default in (("x1", "0%"), ("x2", "100%"))
-    )
-    y1, y2 = (_read_length(attributes, name, "0%", viewport.height) for name in ("y1", "y2"))
+    x1, y1, y2 = read_lengths(attributes, ("x1", "y1", "y2"), viewport)
+    x2 = read_length(attributes, "x2", viewport, viewport.width)
     return None if (x1, y1) == (x2, y2) else (x1, y1, x2, y2)
 
 
 def _radial(attributes: Mapping[str, str], viewport: Viewport) -> tuple[float, ...] | None:
-    cx, cy = (
-        _read_length(attributes, "cx", "50%", viewport.width),
-        _read_length(attributes, "cy", "50%", viewport.height),
+    cx = read_length(attributes, "cx", viewport, viewport.width / 2)
+    cy = read_length(attributes, "cy", viewport, viewport.height / 2)
+    radius = read_length(attributes, "r", viewport, viewport.diagonal / 2)
+    fx, fy = (
+        read_length(attributes, "fx", viewport, cx),
+        read_length(attributes, "fy", viewport, cy),
     )
-    radius = _read_length(attributes, "r", "50%", viewport.diagonal)
-    fx = _read_length(attributes, "fx", "", viewport.width, cx)
-    fy = _read_length(attributes, "fy", "", viewport.height, cy)
-    inner = max(0.0, _read_length(attributes, "fr", "0%", viewport.diagonal))
+    inner = max(0.0, read_length(attributes, "fr", viewport))
     if radius <= 0:
         return None
     away = hypot(fx - cx, fy - cy)
@@ -169,10 +167,3 @@ def _radial(attributes: Mapping[str, str], viewport: Viewport) -> tuple[float, .
         fx, fy = cx + (fx - cx) * factor, cy + (fy - cy) * factor
         inner = min(inner, radius * 0.999)
     return fx, fy, inner, cx, cy, radius
-
-
-def _read_length(
-    attributes: Mapping[str, str], name: str, default: str, basis: float, fallback: float = 0.0
-) -> float:
-    found = to_length(attributes.get(name, default), basis)
-    return fallback if found is None else found

@@ -10,11 +10,11 @@ from workers.engine.svg.clips import DrawChildren
 from workers.engine.svg.conversion import Conversion, PaintContext, UserSpace
 from workers.engine.svg.paths import Segments, find_box, rectangle
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.shapes import read_side
 from workers.engine.svg.sizes import fit_view_box, read_view_box
 from workers.engine.svg.styles import SvgStyle
 from workers.engine.svg.values import (
     Viewport,
+    read_lengths,
     to_length,
     to_matrix,
     to_number,
@@ -86,8 +86,7 @@ def _draw(  # noqa: PLR0913 - a marker is its place, its direction and the width
     elif not orient.startswith("auto"):
         angle = to_number(orient.removesuffix("deg"))
     scale = width if attributes.get("markerUnits", "strokeWidth") == "strokeWidth" else 1.0
-    across = read_side(marker, "markerWidth", space.viewport.width, space.viewport, 3.0)
-    down = read_side(marker, "markerHeight", space.viewport.height, space.viewport, 3.0)
+    across, down = read_lengths(attributes, ("markerWidth", "markerHeight"), space.viewport, 3.0)
     transform = to_matrix(
         f"translate({point[0]:f},{point[1]:f}) rotate({angle:f}) scale({scale:f})"
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from math import acos, ceil, cos, pi, radians, sin, sqrt, tan
 from typing import Final
 
-from workers.engine.svg.values import MAX_NUMBER, NUMBERS, Box
+from fontTools.misc.arrayTools import calcBounds
+from fontTools.misc.bezierTools import calcCubicBounds
+from fontTools.svgLib.path.arc import EllipticalArc
+
+from workers.engine.prepared_images import Matrix
+from workers.engine.svg.values import IDENTITY, MAX_NUMBER, NUMBERS, Box, transform_point
 
 # ("M", x, y), ("L", x, y), ("C", x1, y1, x2, y2, x, y) and ("Z",).
 Segment = (
@@ -109,13 +113,24 @@ class _PathBuilder:
                 x, y = end_x, end_y
             case _:
                 rx, ry, rotation, is_large, is_clockwise, end_x, end_y = values
-                flags = {"is_large": bool(is_large), "is_clockwise": bool(is_clockwise)}
-                end = (end_x, end_y)
-                self.segments += arc_segments((x, y), (rx, ry), rotation, end, **flags)
-                x, y = end
+                start, end = complex(x, y), complex(end_x, end_y)
+                arc = EllipticalArc(
+                    start, rx, ry, rotation, bool(is_large), bool(is_clockwise), end
+                )
+                self._draw_arc(arc)
+                x, y = end_x, end_y
         self._here = (x, y)
         if kind == "M":
             self._start = self._here
+
+    def _draw_arc(self, arc: EllipticalArc) -> None:
+        is_line = not (arc.rx and arc.ry)  # SVG 2 §9.5.1
+        try:
+            arc.draw(SegmentPen(self.segments))
+        except (ArithmeticError, ValueError):  # too flat for floating point
+            is_line = True
+        if is_line and arc.target_point != arc.current_point:
+            self.segments.append(("L", arc.target_point.real, arc.target_point.imag))
 
     def _reflect(self, kinds: str) -> tuple[float, float]:
         x, y = self._here
@@ -156,65 +171,34 @@ def _clamped(texts: Iterable[str]) -> list[float]:
     return values
 
 
-# --- arcs (SVG 2, appendix B.2) ---------------------------------------------------------------------
+class SegmentPen:
+    """A pen of fontTools that collects segments, mapped by a matrix; method names are those of pens."""
 
+    def __init__(self, segments: Segments, matrix: Matrix = IDENTITY) -> None:
+        self._segments = segments
+        self._matrix = matrix
+        self._here: Point = (0.0, 0.0)
 
-def arc_segments(
-    start: tuple[float, float],
-    radii: tuple[float, float],
-    rotation: float,
-    end: tuple[float, float],
-    *,
-    is_large: bool,
-    is_clockwise: bool,
-) -> Segments:
-    """Return the curves of an elliptical arc between two points (SVG 2 appendix B.2)."""
-    rx, ry = abs(radii[0]), abs(radii[1])
-    if start == end:
-        return []
-    if rx < 1e-9 or ry < 1e-9:
-        return [("L", *end)]
-    cosine, sine = cos(radians(rotation)), sin(radians(rotation))
-    half_x, half_y = (start[0] - end[0]) / 2, (start[1] - end[1]) / 2
-    x = (cosine * half_x + sine * half_y) / rx
-    y = (cosine * half_y - sine * half_x) / ry
-    reach = x * x + y * y
-    if reach > 1:  # radii too small: scaled up (B.2.5)
-        rx, ry, x, y = rx * sqrt(reach), ry * sqrt(reach), x / sqrt(reach), y / sqrt(reach)
-        reach = 1.0
-    away = sqrt(max(0.0, 1 / reach - 1)) * (-1 if is_large == is_clockwise else 1)
-    cx, cy = away * y, -away * x
-    first = _angle(x - cx, y - cy)
-    sweep = _angle(-x - cx, -y - cy) - first
-    if is_clockwise and sweep < 0:
-        sweep += 2 * pi
-    elif not is_clockwise and sweep > 0:
-        sweep -= 2 * pi
-    middle = (
-        (start[0] + end[0]) / 2 + cosine * cx * rx - sine * cy * ry,
-        (start[1] + end[1]) / 2 + sine * cx * rx + cosine * cy * ry,
-    )
+    def moveTo(self, point: Point) -> None:
+        self._here = point
+        self._segments.append(("M", *self._place(point)))
 
-    def place(px: float, py: float) -> tuple[float, float]:
-        px, py = px * rx, py * ry
-        return middle[0] + cosine * px - sine * py, middle[1] + sine * px + cosine * py
+    def lineTo(self, point: Point) -> None:
+        self._here = point
+        self._segments.append(("L", *self._place(point)))
 
-    count = max(1, ceil(abs(sweep) / (pi / 2) - 1e-6))
-    step = sweep / count
-    handle = 4 / 3 * tan(step / 4)
-    found: Segments = []
-    for number in range(count):
-        a, b = first + number * step, first + (number + 1) * step
-        p1 = place(cos(a) - handle * sin(a), sin(a) + handle * cos(a))
-        p2 = place(cos(b) + handle * sin(b), sin(b) - handle * cos(b))
-        found.append(("C", *p1, *p2, *(end if number == count - 1 else place(cos(b), sin(b)))))
-    return found
+    def curveTo(self, first: Point, second: Point, end: Point) -> None:
+        self._here = end
+        self._segments.append(("C", *self._place(first), *self._place(second), *self._place(end)))
 
+    def qCurveTo(self, control: Point, end: Point) -> None:
+        self.curveTo(*raise_quadratic(self._here, control, end), end)
 
-def _angle(x: float, y: float) -> float:
-    length = sqrt(x * x + y * y) or 1.0
-    angle = acos(max(-1.0, min(1.0, x / length)))
-    return -angle if y < 0 else angle
+    def closePath(self) -> None:
+        self._segments.append(CLOSE)
+
+    def _place(self, point: Point) -> Point:
+        return transform_point(self._matrix, *point)
 
 
 # --- shapes (SVG 2, 10) -----------------------------------------------------------------------------
@@ -268,38 +252,15 @@ def polygon(points: list[float], *, is_closed: bool) -> Segments:
 
 def find_box(segments: Segments) -> Box | None:
     """Return left, top, right and bottom of the segments, None for none."""
-    xs: list[float] = []
-    ys: list[float] = []
-    x = y = 0.0
+    points: list[Point] = []
+    here: Point = (0.0, 0.0)
     for segment in segments:
-        if len(segment) == 1:
-            continue
-        if len(segment) == 7:
-            _, x1, y1, x2, y2, end_x, end_y = segment
-            xs += _extremes(x, x1, x2, end_x)
-            ys += _extremes(y, y1, y2, end_y)
-        *_, x, y = segment
-        xs.append(x)
-        ys.append(y)
-    return (min(xs), min(ys), max(xs), max(ys)) if xs else None
-
-
-def _extremes(p0: float, p1: float, p2: float, p3: float) -> list[float]:
-    """Return the extrema of a curve in one direction that lie outside its ends."""
-    low, high = min(p0, p3), max(p0, p3)
-    if low <= p1 <= high and low <= p2 <= high:
-        return []
-    a, b, c = p3 - 3 * p2 + 3 * p1 - p0, 2 * (p2 - 2 * p1 + p0), p1 - p0
-    if abs(a) < 1e-12:
-        roots = [-c / b] if abs(b) > 1e-12 else []
-    else:
-        square = b * b - 4 * a * c
-        if square < 0:
-            return []
-        root = sqrt(square)
-        roots = [(-b + root) / (2 * a), (-b - root) / (2 * a)]
-    return [
-        (1 - t) ** 3 * p0 + 3 * (1 - t) ** 2 * t * p1 + 3 * (1 - t) * t * t * p2 + t**3 * p3
-        for t in roots
-        if 0 < t < 1
-    ]
+        match segment:
+            case (_, x1, y1, x2, y2, x, y):
+                left, top, right, bottom = calcCubicBounds(here, (x1, y1), (x2, y2), (x, y))
+                points += ((left, top), (right, bottom))
+                here = (x, y)
+            case (_, x, y):
+                here = (x, y)
+                points.append(here)
+    return calcBounds(points) if points else None

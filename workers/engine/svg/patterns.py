@@ -9,13 +9,13 @@ from workers.engine.svg.clips import DrawChildren
 from workers.engine.svg.conversion import Conversion, UserSpace
 from workers.engine.svg.drawing import TilingPattern
 from workers.engine.svg.reader import SvgElement
+from workers.engine.svg.shapes import read_rectangle
 from workers.engine.svg.sizes import fit_view_box, read_view_box
 from workers.engine.svg.values import (
     Box,
     Viewport,
     invert,
     multiply_matrices,
-    to_length,
 )
 
 _TILE_UNITS: Final = 100.0  # units on the longer side of a tile
@@ -45,7 +45,8 @@ class TilingPatternBuilder:
         is_relative = attributes.get("patternUnits", "objectBoundingBox") == "objectBoundingBox"
         if is_relative and (box is None or box[2] <= box[0] or box[3] <= box[1]):
             return None
-        x, y, width, height = _rectangle(attributes, box if is_relative else None, space.viewport)
+        unit = box if is_relative else None
+        x, y, width, height = read_rectangle(attributes, space.viewport, unit)
         matrix = multiply_matrices(space.matrix, multiply_matrices(matrix, (1, 0, 0, 1, x, y)))
         if width <= 0 or height <= 0 or self._is_too_fine(matrix, width, height, space):
             return None
@@ -81,16 +82,3 @@ class TilingPatternBuilder:
             return False
         self._conversion.omit("a pattern too fine to be seen")
         return True
-
-
-def _rectangle(
-    attributes: dict[str, str], box: Box | None, viewport: Viewport
-) -> tuple[float, float, float, float]:
-    """Return the first tile: x, y, width and height in user units."""
-    basis = (1.0, 1.0) if box else (viewport.width, viewport.height)
-    scale = (box[2] - box[0], box[3] - box[1]) if box else (1.0, 1.0)
-    x, y, width, height = (
-        (to_length(attributes.get(name, "0"), basis[at % 2]) or 0.0) * scale[at % 2]
-        for at, name in enumerate(("x", "y", "width", "height"))
-    )
-    return (box[0] + x, box[1] + y, width, height) if box else (x, y, width, height)

@@ -39,11 +39,11 @@ from workers.engine.svg.painting import Painter, apply_paint
 from workers.engine.svg.paths import rectangle
 from workers.engine.svg.patterns import TilingPatternBuilder
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.shapes import SHAPES, read_side
+from workers.engine.svg.shapes import SHAPES
 from workers.engine.svg.sizes import ViewBox, fit_view_box, read_view_box
 from workers.engine.svg.styles import SvgStyle, font_size, opacity
 from workers.engine.svg.text import TextLayout, TextSpan, outline_text, space_clusters
-from workers.engine.svg.values import Box, Viewport, multiply_matrices
+from workers.engine.svg.values import Box, Viewport, multiply_matrices, read_length, read_lengths
 
 # Drawn only where they are referred to, or never, without a loss.
 _NOT_RENDERED: Final = frozenset(
@@ -162,10 +162,9 @@ class ElementRenderer:
 
     def _draw_nested(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         viewport = space.viewport_for(style)
-        x = read_side(element, "x", viewport.width, viewport)
-        y = read_side(element, "y", viewport.height, viewport)
-        width = read_side(element, "width", viewport.width, viewport, viewport.width)
-        height = read_side(element, "height", viewport.height, viewport, viewport.height)
+        x, y = read_lengths(element.attributes, "xy", viewport)
+        width = read_length(element.attributes, "width", viewport, viewport.width)
+        height = read_length(element.attributes, "height", viewport, viewport.height)
         self._draw_viewport(element, style, space.transformed((1, 0, 0, 1, x, y)), width, height)
 
     def _draw_viewport(
@@ -198,10 +197,8 @@ class ElementRenderer:
         outer = conversion.context
         bounding_box = cache(lambda: find_bounding_box(element, viewport, conversion))
         conversion.context = PaintContext(style, bounding_box, space, outer)
-        x = read_side(element, "x", viewport.width, viewport)
-        y = read_side(element, "y", viewport.height, viewport)
-        space = space.transformed((1, 0, 0, 1, x, y))
-        space = space.nested()
+        x, y = read_lengths(element.attributes, "xy", viewport)
+        space = space.transformed((1, 0, 0, 1, x, y)).nested()
         conversion.active_elements.add(target)
         if target.tag in ("symbol", "svg"):
             self._draw_symbol(target, element, style, space)
@@ -220,8 +217,8 @@ class ElementRenderer:
             return
         sides = []
         for name, basis in (("width", viewport.width), ("height", viewport.height)):
-            own = read_side(target, name, basis, viewport, basis)
-            sides.append(read_side(use, name, basis, viewport, own))
+            own = read_length(target.attributes, name, viewport, basis)
+            sides.append(read_length(use.attributes, name, viewport, own))
         self._draw_with_effects(
             target,
             style,
@@ -242,10 +239,8 @@ class ElementRenderer:
         if image is None or style["visibility"] != "visible":
             return
         viewport, canvas = space.viewport_for(style), space.canvas
-        x = read_side(element, "x", viewport.width, viewport)
-        y = read_side(element, "y", viewport.height, viewport)
-        width = read_side(element, "width", viewport.width, viewport, -1.0)
-        height = read_side(element, "height", viewport.height, viewport, -1.0)
+        x, y = read_lengths(element.attributes, "xy", viewport)
+        width, height = read_lengths(element.attributes, ("width", "height"), viewport, -1.0)
         if width < 0 or height < 0:
             width, height = _complete_size(image, width, height)
         if width <= 0 or height <= 0:

@@ -19,11 +19,10 @@ from workers.engine.fonts import (
     shape_word,
     split_by_face,
 )
-from workers.engine.prepared_images import Matrix
-from workers.engine.svg.paths import CLOSE, Point, Segments, raise_quadratic
+from workers.engine.svg.paths import SegmentPen, Segments
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.styles import SvgStyle, font_size, is_bold
-from workers.engine.svg.values import to_length, to_lengths, to_number, to_numbers, transform_point
+from workers.engine.svg.values import to_length, to_lengths, to_number, to_numbers
 
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
 _BREAK: Final = re.compile(r"[\t\r\n]")
@@ -363,33 +362,3 @@ def _place_glyphs(run: FaceRun, spacing: float) -> Iterator[tuple[int, float, fl
         for glyph, across, up in cluster.glyphs:
             yield glyph, pen + across / face.units, up / face.units
         pen += cluster.advance / face.units + len(cluster.text) * spacing
-
-
-class SegmentPen:
-    """A pen that collects an outline as segments, by a matrix from font units; method names are HarfBuzz's."""
-
-    def __init__(self, segments: Segments, matrix: Matrix) -> None:
-        self._segments = segments
-        self._matrix = matrix
-        self._here: Point = (0.0, 0.0)
-
-    def moveTo(self, point: Point) -> None:
-        self._here = point
-        self._segments.append(("M", *self._place(point)))
-
-    def lineTo(self, point: Point) -> None:
-        self._here = point
-        self._segments.append(("L", *self._place(point)))
-
-    def curveTo(self, first: Point, second: Point, end: Point) -> None:
-        self._here = end
-        self._segments.append(("C", *self._place(first), *self._place(second), *self._place(end)))
-
-    def qCurveTo(self, control: Point, end: Point) -> None:
-        self.curveTo(*raise_quadratic(self._here, control, end), end)
-
-    def closePath(self) -> None:
-        self._segments.append(CLOSE)
-
-    def _place(self, point: Point) -> Point:
-        return transform_point(self._matrix, *point)

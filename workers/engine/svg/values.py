@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import cos, radians, sin, tan
 from typing import Final, NamedTuple
@@ -47,12 +48,22 @@ _PER_UNIT: Final = {
 }
 
 
+_ACROSS: Final = frozenset({"x", "width", "cx", "rx", "fx", "x1", "x2", "markerWidth"})
+_DOWN: Final = frozenset({"y", "height", "cy", "ry", "fy", "y1", "y2", "markerHeight"})
+
+
 class Viewport(NamedTuple):
     """The size that percentages refer to, and the font size that em refers to, in user units."""
 
     width: float
     height: float
     font_size: float = 16.0
+
+    def basis_of(self, name: str) -> float:
+        """Return the length that percentages of an attribute refer to (SVG 2 §8.9)."""
+        if name in _ACROSS:
+            return self.width
+        return self.height if name in _DOWN else self.diagonal
 
     @property
     def diagonal(self) -> float:
@@ -90,6 +101,22 @@ def to_length(text: str | None, basis: float, font_size: float = 16.0) -> float 
         return value * font_size / 2
     per_unit = _PER_UNIT.get(unit)
     return None if per_unit is None else value * per_unit
+
+
+def read_length(
+    attributes: Mapping[str, str], name: str, viewport: Viewport, default: float = 0.0
+) -> float:
+    """Return a length attribute in user units."""
+    text = attributes.get(name)
+    found = None if text is None else to_length(text, viewport.basis_of(name), viewport.font_size)
+    return default if found is None else found
+
+
+def read_lengths(
+    attributes: Mapping[str, str], names: Iterable[str], viewport: Viewport, default: float = 0.0
+) -> list[float]:
+    """Return length attributes in user units."""
+    return [read_length(attributes, name, viewport, default) for name in names]
 
 
 def to_lengths(text: str, basis: float, font_size: float) -> list[float]:
