@@ -12,7 +12,7 @@ from workers.engine.svg.paths import rectangle
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import SHAPES, read_rectangle
 from workers.engine.svg.styles import SvgStyle
-from workers.engine.svg.values import Viewport, to_reference
+from workers.engine.svg.values import Viewport
 
 DrawChildren = Callable[[SvgElement, SvgStyle, UserSpace], None]
 
@@ -43,9 +43,8 @@ class Clipper:
         value = style[name]
         if value == "none":
             return None
-        reference = to_reference(value)
-        element = self._conversion.elements_by_id.get(reference[0]) if reference else None
-        if element is None or element.tag != tag:
+        element = self._conversion.find_target(value, tag)
+        if element is None:
             self._conversion.omit(f"the {name} {value[:40]}")
             return None
         return element

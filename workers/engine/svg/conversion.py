@@ -14,7 +14,14 @@ from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import find_segments
 from workers.engine.svg.styles import INITIAL, SvgStyle, font_size, resolve_style
 from workers.engine.svg.stylesheets import RuleIndex
-from workers.engine.svg.values import IDENTITY, Box, Viewport, multiply_matrices, to_matrix
+from workers.engine.svg.values import (
+    IDENTITY,
+    Box,
+    Viewport,
+    multiply_matrices,
+    to_matrix,
+    to_reference,
+)
 
 _MAX_CHAIN: Final = 16  # patterns that refer to patterns, or gradients to gradients
 _CACHED_SHAPES: Final = frozenset({"path", "polyline", "polygon"})
@@ -91,6 +98,12 @@ class Conversion:
         """Record a feature that is not drawn."""
         self.omitted[what] = None
 
+    def find_target(self, value: str, tag: str) -> SvgElement | None:
+        """Return the element with a tag that `url(#id)` refers to."""
+        reference = to_reference(value)
+        element = self.elements_by_id.get(reference[0]) if reference else None
+        return element if element is not None and element.tag == tag else None
+
     def follow_references(self, element: SvgElement, tags: Container[str]) -> list[SvgElement]:
         """Return an element and those of some tags to which it and they refer, each once."""
         chain = [element]
@@ -157,6 +170,7 @@ def meets_conditions(element: SvgElement, conversion: Conversion) -> bool:
 def report_other_languages(switch: SvgElement, conversion: Conversion) -> None:
     """Report the children of a `switch` for other languages."""
     for child in switch.child_elements():
+        conversion.budget.count_element(child.attribute_length)
         _matches_language(child, conversion)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from math import floor, log10
 from typing import Final
 
@@ -10,12 +10,12 @@ from workers.engine.prepared_images import PreparedImage, UndrawableError
 from workers.engine.svg.canvas import Canvas
 from workers.engine.svg.conversion import Conversion, UserSpace
 from workers.engine.svg.drawing import FormXObject, TilingPattern, VectorImage
-from workers.engine.svg.limits import MAX_DEPTH, SIMPLER, DrawingBudget
+from workers.engine.svg.limits import SIMPLER, DrawingBudget
 from workers.engine.svg.reader import SvgElement, read_svg
 from workers.engine.svg.rendering import ElementRenderer
-from workers.engine.svg.sizes import find_size, fit_view_box, read_view_box
+from workers.engine.svg.sizes import find_size, fit_content
 from workers.engine.svg.stylesheets import RuleIndex
-from workers.engine.svg.values import Viewport, multiply_matrices
+from workers.engine.svg.values import multiply_matrices
 
 _MAX_OMITTED = 20
 
@@ -36,7 +36,6 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
         if element_id:
             elements_by_id.setdefault(element_id, element)
     budget, omitted = DrawingBudget(len(data)), dict[str, None]()
-    check_element_count(root, elements_by_id, budget)
     sheets = [element.text for element in root.walk() if _is_style_sheet(element)]
     unit = 10.0 ** (2 - floor(log10(max(width, height))))  # the longer side has 100 to 1000 units
     conversion = Conversion(
@@ -66,12 +65,8 @@ def _is_style_sheet(element: SvgElement) -> bool:
 def _draw(root: SvgElement, conversion: Conversion, width: float, height: float) -> FormXObject:
     """Draw the root element; its `x` and `y` have no meaning here (SVG 2 §5.1.4)."""
     unit = conversion.unit
-    box = read_view_box(root)
-    base = multiply_matrices(
-        (unit, 0, 0, -unit, 0, height * unit),
-        fit_view_box(box, root.attributes.get("preserveAspectRatio", ""), width, height),
-    )
-    viewport = Viewport(box.width, box.height) if box else Viewport(width, height)
+    fit, viewport = fit_content(root, width, height)
+    base = multiply_matrices((unit, 0, 0, -unit, 0, height * unit), fit)
     canvas = Canvas((0.0, 0.0, width * unit, height * unit), conversion.budget)
     try:
         ElementRenderer(conversion).draw_root(root, UserSpace(canvas, base, viewport))
@@ -122,40 +117,3 @@ def _estimate_memory(form: FormXObject, images: list[PreparedImage]) -> int:
     for image in images:
         total += len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
     return total
-
-
-# --- the number of elements -------------------------------------------------------------------
-
-_IN_PROGRESS: Final = -1
-
-
-def check_element_count(
-    root: SvgElement, elements_by_id: Mapping[str, SvgElement], budget: DrawingBudget
-) -> None:
-    """Check the number and nesting of elements, with `use` expanded.
-
-    A `use` of its own ancestor counts as nothing, as it is not drawn either.
-
-    Raises:
-        UndrawableError: Too many elements, or nested too deeply.
-    """
-    counts: dict[SvgElement, int] = {}
-
-    def count(element: SvgElement, depth: int) -> int:
-        known = counts.get(element)
-        if known is not None:
-            return 0 if known == _IN_PROGRESS else known
-        if depth > MAX_DEPTH:
-            raise UndrawableError(
-                f"The SVG nests elements and copies of `use` deeper than {MAX_DEPTH}",
-                advice=SIMPLER,
-            )
-        counts[element] = _IN_PROGRESS
-        total = 1 + sum(count(child, depth + 1) for child in element.child_elements())
-        if element.tag == "use":
-            target = elements_by_id.get(element.href.removeprefix("#"))
-            total += count(target, depth + 1) if target is not None else 0
-        counts[element] = total = min(total, budget.max_elements + 1)
-        return total
-
-    budget.check_elements(count(root, 0))

@@ -36,7 +36,7 @@ class DrawingBudget:
     """
 
     def __init__(self, size: int) -> None:
-        self.max_elements = min(_FEW_DRAWN + _DRAWN_PER_BYTE * size, MAX_DRAWN)
+        self._max_elements = min(_FEW_DRAWN + _DRAWN_PER_BYTE * size, MAX_DRAWN)
         self._max_segments = min(_FEW_SEGMENTS + _SEGMENTS_PER_BYTE * size, MAX_SEGMENTS)
         self._elements = 0
         self._segments = 0
@@ -47,13 +47,9 @@ class DrawingBudget:
         self._elements += 1
         if attribute_length >= _LONG_ATTRIBUTES:
             self.count_segments(attribute_length // 100)
-        self.check_elements(self._elements)
-
-    def check_elements(self, number: int) -> None:
-        """Raise UndrawableError for more elements than are drawn."""
-        if number > self.max_elements:
+        if self._elements > self._max_elements:
             what = "elements to draw for its size, each copy of `use` counted"
-            raise make_limit_error(what, self.max_elements)
+            raise make_limit_error(what, self._max_elements)
 
     def count_segments(self, number: int) -> None:
         """Count path segments."""

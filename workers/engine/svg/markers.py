@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import atan2, degrees, hypot
 from typing import Final
 
-from workers.engine.svg.clips import DrawChildren
 from workers.engine.svg.conversion import Conversion, PaintContext, UserSpace
-from workers.engine.svg.paths import Segments, find_box, rectangle
+from workers.engine.svg.paths import Point, Segments, find_box
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.sizes import fit_view_box, read_view_box
+from workers.engine.svg.sizes import fit_content
 from workers.engine.svg.styles import SvgStyle
 from workers.engine.svg.values import (
-    Viewport,
     read_lengths,
     to_length,
     to_matrix,
     to_number,
-    to_reference,
     transform_point,
 )
 
-Point = tuple[float, float]
+DrawViewport = Callable[[SvgElement, SvgStyle, UserSpace, float, float], None]
 _ZERO: Final[Point] = (0.0, 0.0)
 
 
@@ -31,11 +29,12 @@ def draw_markers(
     segments: Segments,
     style: SvgStyle,
     space: UserSpace,
-    draw_children: DrawChildren,
+    draw_viewport: DrawViewport,
 ) -> None:
     """Draw the markers of a shape at its vertices; `marker-mid` at those between the first and the last."""
     found = {
-        where: _find(conversion, style[f"marker-{where}"]) for where in ("start", "mid", "end")
+        where: conversion.find_target(style[f"marker-{where}"], "marker")
+        for where in ("start", "mid", "end")
     }
     if not any(found.values()):
         return
@@ -45,45 +44,35 @@ def draw_markers(
     width = to_length(style["stroke-width"], space.viewport.diagonal) or 0.0
     last = len(vertices) - 1
     for at, (point, angle) in enumerate(vertices):
-        places = [
-            where for where, is_there in (("start", at == 0), ("end", at == last)) if is_there
-        ]
-        places = places or ["mid"]
-        for place in places:
+        ends = [where for where, end in (("start", 0), ("end", last)) if at == end]
+        for place in ends or ["mid"]:
             marker = found[place]
-            if marker is not None and marker not in conversion.active_elements:
-                conversion.active_elements.add(marker)
-                is_start = place == "start"
-                _draw(
-                    conversion, marker, point, angle, width, space, draw_children, is_start=is_start
-                )
-                conversion.active_elements.discard(marker)
+            if marker is None or marker in conversion.active_elements:
+                continue
+            turned = angle + 180 if place == "start" and _is_reversed(marker) else angle
+            conversion.active_elements.add(marker)
+            _draw(conversion, marker, (point, turned, width), space, draw_viewport)
+            conversion.active_elements.discard(marker)
     conversion.context = outer
 
 
-def _find(conversion: Conversion, value: str) -> SvgElement | None:
-    reference = to_reference(value)
-    element = conversion.elements_by_id.get(reference[0]) if reference else None
-    return element if element is not None and element.tag == "marker" else None
+def _is_reversed(marker: SvgElement) -> bool:
+    return marker.attributes.get("orient") == "auto-start-reverse"
 
 
-def _draw(  # noqa: PLR0913 - a marker is its place, its direction and the width of its line
+def _draw(
     conversion: Conversion,
     marker: SvgElement,
-    point: Point,
-    angle: float,
-    width: float,
+    place: tuple[Point, float, float],
     space: UserSpace,
-    draw_children: DrawChildren,
-    *,
-    is_start: bool,
+    draw_viewport: DrawViewport,
 ) -> None:
+    """Draw a marker at a point, in a direction in degrees and for a width of line."""
+    point, angle, width = place
     conversion.budget.count_element()
     attributes, style = marker.attributes, conversion.style_of(marker)
     orient = attributes.get("orient", "0")
-    if orient == "auto-start-reverse" and is_start:
-        angle += 180
-    elif not orient.startswith("auto"):
+    if not orient.startswith("auto"):
         angle = to_number(orient.removesuffix("deg"))
     scale = width if attributes.get("markerUnits", "strokeWidth") == "strokeWidth" else 1.0
     across, down = read_lengths(attributes, ("markerWidth", "markerHeight"), space.viewport, 3.0)
@@ -92,20 +81,12 @@ def _draw(  # noqa: PLR0913 - a marker is its place, its direction and the width
     )
     if transform is None or across <= 0 or down <= 0 or scale <= 0:
         return
-    box = read_view_box(marker)
-    fit = fit_view_box(box, attributes.get("preserveAspectRatio", ""), across, down)
+    fit, _ = fit_content(marker, across, down)
     x, y = transform_point(
         fit, to_number(attributes.get("refX")), to_number(attributes.get("refY"))
     )
-    outer = space.transformed(transform).transformed((1, 0, 0, 1, -x, -y))
-    viewport = Viewport(box.width, box.height) if box else Viewport(across, down)
-    canvas = space.canvas
-    canvas.save()
-    if style["overflow"] not in ("visible", "auto"):
-        canvas.draw_path(rectangle(0, 0, across, down, 0, 0), outer.matrix, b"W n\n")
-    inner = outer.transformed(fit)
-    draw_children(marker, style, UserSpace(canvas, inner.matrix, viewport, space.depth + 1))
-    canvas.restore()
+    outer = space.nested().transformed(transform).transformed((1, 0, 0, 1, -x, -y))
+    draw_viewport(marker, style, outer, across, down)
 
 
 def _find_vertices(segments: Segments) -> list[tuple[Point, float]]:

@@ -40,10 +40,10 @@ from workers.engine.svg.paths import rectangle
 from workers.engine.svg.patterns import TilingPatternBuilder
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shapes import SHAPES
-from workers.engine.svg.sizes import ViewBox, fit_view_box, read_view_box
+from workers.engine.svg.sizes import ViewBox, fit_content, fit_view_box
 from workers.engine.svg.styles import SvgStyle, font_size, opacity
 from workers.engine.svg.text import TextLayout, TextSpan, outline_text, space_clusters
-from workers.engine.svg.values import Box, Viewport, multiply_matrices, read_length, read_lengths
+from workers.engine.svg.values import Box, multiply_matrices, read_length, read_lengths
 
 # Drawn only where they are referred to, or never, without a loss.
 _NOT_RENDERED: Final = frozenset(
@@ -89,13 +89,13 @@ class ElementRenderer:
     def draw(self, element: SvgElement, parent: SvgStyle, space: UserSpace) -> None:
         """Draw an element inside a parent style."""
         conversion = self._conversion
+        conversion.budget.count_element(element.attribute_length)
         if element.tag in _NOT_RENDERED:
             return
         draw = self._handlers.get(element.tag)
         if draw is None:
             conversion.omit(f"the element `{element.tag[:40]}`")
             return
-        conversion.budget.count_element(element.attribute_length)
         if space.depth > MAX_DEPTH:
             raise UndrawableError(
                 f"The SVG nests rendered elements deeper than {MAX_DEPTH}", advice=SIMPLER
@@ -173,10 +173,8 @@ class ElementRenderer:
         """Draw a nested drawing or a symbol, fitted into a rectangle and clipped to it."""
         if width <= 0 or height <= 0:
             return
-        box = read_view_box(element)
-        matrix = fit_view_box(box, element.attributes.get("preserveAspectRatio", ""), width, height)
+        matrix, viewport = fit_content(element, width, height)
         canvas, inner = space.canvas, space.transformed(matrix)
-        viewport = Viewport(box.width, box.height) if box else Viewport(width, height)
         canvas.save()
         if style["overflow"] not in ("visible", "auto"):
             canvas.draw_path(rectangle(0, 0, width, height, 0, 0), space.matrix, b"W n\n")
@@ -232,7 +230,7 @@ class ElementRenderer:
         segments = self._conversion.segments_of(element, space.viewport_for(style))
         self._painter.paint(segments, style, space)
         if element.tag in _WITH_MARKERS and segments and style["visibility"] == "visible":
-            draw_markers(self._conversion, segments, style, space, self.draw_children)
+            draw_markers(self._conversion, segments, style, space, self._draw_viewport)
 
     def _draw_image(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         image = self._find_image(element.href)
@@ -285,6 +283,7 @@ class ElementRenderer:
 
     def _draw_text(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         conversion, viewport = self._conversion, space.viewport
+        conversion.budget.count_segments(len(element.children))
         # The opacity of the element itself is applied outside.
         text_layout = TextLayout(
             element,
@@ -309,6 +308,8 @@ class ElementRenderer:
 
     def _resolve_span_style(self, element: SvgElement, parent: SvgStyle) -> SvgStyle | None:
         """Return the style of a part of a text, None for one that is not drawn."""
+        self._conversion.budget.count_element(element.attribute_length)
+        self._conversion.budget.count_segments(len(element.children))
         style = self._conversion.style_within(element, parent)
         is_drawn = style["display"] != "none" and meets_conditions(element, self._conversion)
         return style if is_drawn else None

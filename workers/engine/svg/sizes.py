@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from workers.engine.prepared_images import Matrix, UndrawableError
 from workers.engine.svg.limits import MAX_SIDE
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.values import IDENTITY, to_length, to_numbers
+from workers.engine.svg.values import IDENTITY, Viewport, to_length, to_numbers
 
 DEFAULT_WIDTH, DEFAULT_HEIGHT = 300.0, 150.0  # of replaced elements (CSS 2 §10.3.2)
 _ALIGNMENTS: Final = {"Min": 0.0, "Mid": 0.5, "Max": 1.0}
@@ -60,6 +60,13 @@ def read_view_box(element: SvgElement) -> ViewBox | None:
     if len(numbers) != 4 or not (numbers[2] > 0 and numbers[3] > 0):
         return None
     return ViewBox(*numbers)
+
+
+def fit_content(element: SvgElement, width: float, height: float) -> tuple[Matrix, Viewport]:
+    """Return the matrix that fits the content of an element into a size, and its viewport."""
+    box = read_view_box(element)
+    matrix = fit_view_box(box, element.attributes.get("preserveAspectRatio", ""), width, height)
+    return matrix, Viewport(box.width, box.height) if box else Viewport(width, height)
 
 
 def fit_view_box(box: ViewBox | None, aspect: str, width: float, height: float) -> Matrix:
