@@ -49,6 +49,7 @@ EMPTY = {
     },
     "service-qr-bill": {"due": None, "intro": None, "bill": {"debtor": None}},
     "service-report": {"chapters": [], "figures": [], "summary": ""},
+    "service-simple-invoice": {"due": None, "iban": None},
     "service-statement": {"transactions": []},
 }
 FULL = {
@@ -132,6 +133,11 @@ FULL = {
             {"title": LONG, "text": LONG, "columns": [LONG, "2025"], "rows": [[LONG, n] for n in range(MUCH)]},
             {"title": LONG, "chart": {"title": LONG, "names": ["North"] * 12, "series": [{"label": LONG, "values": [*range(12)]}] * 4}},
         ],
+    },
+    "service-simple-invoice": {
+        "seller": {"name": LONG, "lines": [LONG] * 3},
+        "buyer": {"name": LONG, "lines": [LONG] * 3},
+        "lines": [{"text": LONG, "qty": n - 3, "price": 98765.43} for n in range(MUCH)],
     },
     "service-statement": {
         "opening": -1234567.89,
@@ -247,6 +253,61 @@ def test_two_hundred_records_with_long_names_fit(template):
     assert rendered.pages > 1
     with pikepdf.open(io.BytesIO(rendered.pdf)) as opened:
         assert len(opened.pages) == rendered.pages
+
+
+WIDE = 123_456_789_012_345.67
+COMPOUND = "Grundstücksverkehrsgenehmigungszuständigkeitsübertragungsverordnung"
+AMOUNTS = {
+    "service-invoice": {"lines": [{"text": COMPOUND, "price": WIDE, "rate": 0.19}] * 3},
+    "service-credit-note": {"lines": [{"text": COMPOUND, "price": WIDE, "rate": 0.19}] * 3},
+    "service-simple-invoice": {"lines": [{"text": COMPOUND, "qty": 1, "price": WIDE}] * 3},
+    "service-statement": {
+        "opening": WIDE,
+        "transactions": [
+            {"date": "2026-01-31", "reference": "R-1", "details": COMPOUND, "debit": WIDE}
+        ],
+    },
+    "service-payslip": {"earnings": [{"text": COMPOUND, "amount": 123_456_789_012.34}]},
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "de", "fr", "ar", "ja", "th"])
+@pytest.mark.parametrize("template", AMOUNTS)
+def test_amounts_of_fifteen_digits_stand_whole(template, lang):
+    shown = text_of(send(template, {"lang": lang, **AMOUNTS[template]}))
+    digits = re.sub(r"[^\d\n]", "", shown.replace("\r", ""))
+    wanted = "12345678901234" if template == "service-payslip" else "12345678901234567"
+    assert wanted in digits
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "service-invoice",
+        "service-credit-note",
+        "service-letter",
+        "service-statement",
+        "service-payslip",
+    ],
+)
+@pytest.mark.parametrize("lines", [["a"], [LONG] * 3])
+def test_only_sender_and_address_stand_in_the_window_of_din_5008_b(template, lines):
+    """Its field is 45 to 90 mm from the top and 20 to 105 mm from the left; text begins at 98.46 mm."""
+    names = {"service-letter": "to", "service-statement": "holder", "service-payslip": "employee"}
+    address = {"name": LONG if len(lines) > 1 else "A", "lines": lines}
+    if template == "service-payslip":
+        address["number"] = "1"
+    data = {names.get(template, "buyer"): address}
+    picture = page_of(send(template, data)).convert("L")
+    dot = picture.width / 210
+
+    def has_ink(left, top, right, bottom):
+        part = picture.crop([round(edge * dot) for edge in (left, top, right, bottom)])
+        return part.getextrema()[0] < 200
+
+    assert has_ink(20, 62.7, 105, 90)
+    assert not has_ink(0, 90.2, 105, 98.4)
+    assert not has_ink(0, 42.5, 105, 50)
 
 
 def accessible(template: str) -> bytes:

@@ -106,7 +106,18 @@ def _bill(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return {"lines": TAXED, "rate": "0.081"}, [*lines, sum(lines), tax, sum(lines) + tax]
 
 
+def _simple(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    lines = [_round(_price_of(line), digits) for line in TAXED]
+    tax = _round(sum(lines) * Decimal("0.19"), digits)
+    return {"lines": [{**line, "rate": None} for line in TAXED], "tax_rate": "0.19"}, [
+        *lines,
+        tax,
+        sum(lines) + tax,
+    ]
+
+
 CASES = {
+    "service-simple-invoice": _simple,
     "service-invoice": _invoice,
     "service-credit-note": _invoice,
     "service-statement": _statement,

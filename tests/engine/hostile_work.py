@@ -281,8 +281,8 @@ WORKS: Final[dict[str, tuple[Input, Work]]] = {
         document('<div columns="2"><p for="n in range(2000)">a<footnote>b</footnote></p></div>'),
         render_document,
     ),
-    "10,000 footnotes": (
-        document('<p for="n in range(10000)">a<footnote>b</footnote></p>'),
+    "5,000 footnotes": (
+        document('<p for="n in range(5000)">a<footnote>b</footnote></p>'),
         render_document,
     ),
     "10,000 columns": (document(_LOOP.format('<div columns="2"><p>a</p></div>')), render_document),

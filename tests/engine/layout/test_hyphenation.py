@@ -123,8 +123,12 @@ def test_a_language_that_had_hyphens_has_them(lang: str):
     assert can_hyphenate(lang)
 
 
+@pytest.mark.parametrize("lang", ["th-TH", "ar", "fa-IR", "he", "ja", "zh-Hant", "ko", "km"])
+def test_a_script_without_hyphens_is_no_missing_language(lang: str):
+    assert can_hyphenate(lang)
+
+
 def test_thai_is_broken_without_hyphens():
-    assert can_hyphenate("th-TH")
     assert hyphenate("กรุงเทพมหานคร", "th") == "กรุงเทพมหานคร"
 
 

@@ -1,4 +1,4 @@
-"""The direction of a language: by the script its tag states, or by its likely script (CLDR)."""
+"""The script of a language, as its tag states it or its likely one (CLDR), and the direction of that."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ _RTL_SCRIPTS: Final = frozenset(
 @lru_cache(maxsize=512)
 def is_right_to_left(lang: str) -> bool:
     """Return whether a language is written from right to left."""
-    return _script_of(lang).lower() in _RTL_SCRIPTS
+    return find_script(lang) in _RTL_SCRIPTS
 
 
 @lru_cache(maxsize=512)
 def is_in_arabic_script(lang: str) -> bool:
     """Return whether a language is written in the Arabic script, as Persian and Urdu are."""
-    return _script_of(lang).lower() in ("arab", "aran")
+    return find_script(lang) in ("arab", "aran")
 
 
-def _script_of(lang: str) -> str:
+def find_script(lang: str) -> str:
+    """Return the script of a language tag in small letters (ISO 15924), empty if it is not known."""
     primary, *rest = lang.lower().split("-")
     for part in rest:
         if len(part) == 1:
@@ -43,5 +44,5 @@ def _script_of(lang: str) -> str:
     for key in (*keys, *extended, primary):
         parts = str(likely.get(key, "")).split("_")
         if len(parts) > 1:
-            return parts[1]
+            return parts[1].lower()
     return ""

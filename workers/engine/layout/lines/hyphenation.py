@@ -15,6 +15,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
+from workers.engine.syntax.direction import find_script
+
 _SOFT_HYPHEN: Final = "\u00ad"
 _MIN_WORD: Final = 5  # letters, as in CSS Text 4 §6.3.3
 _MAX_WORD: Final = 200  # characters; matching takes time per character
@@ -49,8 +51,13 @@ BY_TAG: Final = {
         "kmr kn la lt lv ml mr nb nl oc or pa pi pl pms pt rm ro ru sa sk sl sq sv ta te tk tr uk"
     ).split()},
 }  # fmt: skip
-# Thai breaks between its words, by a dictionary and without hyphens (lines/dictionaries.py).
-_WITHOUT_HYPHENS: Final = frozenset({"th"})
+# Scripts in which no language divides words with a hyphen (Unicode Standard Annex 14, 5.3 to 5.5; CSS Text 3, 6.1).
+_WITHOUT_HYPHENS: Final = frozenset(
+    {
+        *("arab", "aran", "hebr", "hang", "hani", "hans", "hant", "jpan", "kore"),
+        *("khmr", "laoo", "mymr", "thai"),
+    }
+)
 
 
 def hyphenate(text: str, lang: str) -> str:
@@ -74,8 +81,8 @@ def hyphenate(text: str, lang: str) -> str:
 
 
 def can_hyphenate(lang: str) -> bool:
-    """Return whether a language has patterns, or is written without hyphens."""
-    return _find_patterns(lang) is not None or lang.lower().split("-")[0] in _WITHOUT_HYPHENS
+    """Return whether a language has patterns, or a script without hyphens."""
+    return _find_patterns(lang) is not None or find_script(lang) in _WITHOUT_HYPHENS
 
 
 @lru_cache(maxsize=256)
