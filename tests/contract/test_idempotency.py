@@ -280,7 +280,7 @@ def test_maintenance_keeps_the_504_of_a_started_render_only(caller, worker, port
     lifecycle = ports.cells.only.jobs
     job_id = send(caller, Prefer="respond-async", key="other").json["id"]
     assert caller.get(f"/v2/jobs/{job_id}?wait=5").json["status"] == "succeeded"
-    worker.queues = [BATCH] if is_started else ["nothing"]
+    worker.consume(BATCH if is_started else "nothing")
     worker.answer = lambda job: None
     waiting = send(caller, Prefer="respond-async", key="k2").json["id"]
     if is_started:
