@@ -160,31 +160,22 @@ class CanvasFile:
         self._draw(content)
         self._canvas.showPage()
 
-    def add_uri_link(
-        self, address: str, corners: tuple[float, float, float, float], *, contents: str = ""
-    ) -> int:
-        """Link a rectangle of this page to a URI, and return the number of the link.
-
-        `contents` is its alternate description.
-        """
-        action = b"/A <</S/URI/URI" + write_text(address) + b">>"
-        return self._add_link(action, None, corners, contents)
-
-    def add_internal_link(
-        self, destination: str, corners: tuple[float, float, float, float], *, contents: str = ""
-    ) -> int:
-        """Link a rectangle of this page to a destination, which some page must have; return the
-        number of the link.
-        """
-        return self._add_link(b"/Dest", destination, corners, contents)
-
-    def _add_link(
+    def add_link(
         self,
-        action: bytes,
-        destination: str | None,
         corners: tuple[float, float, float, float],
-        contents: str,
+        *,
+        destination: str | None = None,
+        address: str = "",
+        contents: str = "",
     ) -> int:
+        """Link a rectangle of this page and return the number of the link.
+
+        It leads to a destination, which some page must have, or else to a URI; `contents` is its
+        alternate description.
+        """
+        action = b"/Dest"
+        if destination is None:
+            action = b"/A <</S/URI/URI" + write_text(address) + b">>"
         edges = b" ".join([write_number(edge + self._outside) for edge in corners])
         described = b"/Contents" + write_text(_clean(contents)) if contents else b""
         # Flag 3 is Print, which PDF/A requires (ISO 19005-2, 6.3.2).

@@ -41,8 +41,7 @@ from workers.engine.paint.canvas_file import (
     resource_name,
     write_call,
 )
-from workers.engine.paint.embedding import make_subset, write_font, write_image
-from workers.engine.paint.imported_pages import write_page
+from workers.engine.paint.embedding import make_subset, write_font, write_image, write_page
 from workers.engine.paint.objects import (
     HUNDREDTHS,
     DeferredObject,
@@ -353,27 +352,11 @@ class ContentStreamWriter:
 
     def write_shaped(self, item: ShapedRun) -> None:
         """Write a run of shaped text."""
-        state, size, color = self._state, item.size, item.color
         font = self._resources.use_shaped_font(item.face)
-        if (item.owner is None) is not self._is_artifact:
-            self._switch_artifact()
-        if not self._in_text:
-            self._begin_text()
-        if font is not state.face or size != state.size:
-            state.face, state.size = font, size
-            self._out.append(b"/%b %b Tf\n" % (font.name.encode("ascii"), write_number(size)))
-            self._set_boldness(font, size)
-        if color != state.fill:
-            self._set_fill(color)
-        if state.is_emboldened and color != state.stroke:
-            self._set_stroke(color)
-        if state.letter_spacing:
-            state.letter_spacing = 0.0
-            self._out.append(b"0 Tc\n")
+        self._prepare_text(item.owner, font, item.size, item.color, 0.0)
         at_x, at_y = round(item.x * 100), round((self._height - item.y) * 100)
-        self._out.append(
-            b"%.10g %.10g Td " % ((at_x - self._text_x) / 100, (at_y - self._text_y) / 100)
-        )
+        moved = HUNDREDTHS[at_x - self._text_x], HUNDREDTHS[at_y - self._text_y]
+        self._out.append(b"%b %b Td " % moved)
         self._text_x, self._text_y = at_x, at_y
         if item.face.is_colored:
             self._write_colored(item, item.face, font)
@@ -418,7 +401,10 @@ class ContentStreamWriter:
         self._text_x = self._text_y = 0
 
     def _set_font(self, face: Any, size: float) -> None:
-        name, self._state.characters = self._resources.use_font(face)
+        if isinstance(face, ShapedFont):
+            name = face.name
+        else:
+            name, self._state.characters = self._resources.use_font(face)
         self._state.face, self._state.size = face, size
         self._out.append(b"/%b %b Tf\n" % (name.encode("ascii"), write_number(size)))
         if face.is_emboldened or self._state.is_emboldened:
@@ -440,10 +426,7 @@ class ContentStreamWriter:
         """Fill a rectangle; consecutive ones of one colour share a path."""
         x, y, width, height, color, owner, radius = item
         self._begin_path(owner, b"f\n", color)
-        if radius:
-            self._out.append(self._round_rectangle(x, y, width, height, radius))
-        else:
-            self._out.append(self._rectangle(x, y, width, height))
+        self._out.append(self._rectangle(x, y, width, height, radius))
 
     def write_bands(self, item: Bands) -> None:
         """Fill rectangles below one another as if they were rectangles of their own."""
@@ -536,9 +519,7 @@ class ContentStreamWriter:
         """Stroke a rectangle."""
         self._begin_path(item.owner, b"S\n", item.color, (item.line_width, item.dash))
         box = item.x, item.y, item.width, item.height
-        self._out.append(
-            self._round_rectangle(*box, item.radius) if item.radius else self._rectangle(*box)
-        )
+        self._out.append(self._rectangle(*box, item.radius))
 
     def _begin_path(
         self,
@@ -578,7 +559,11 @@ class ContentStreamWriter:
             self._out.append(b"[%b] 0 d\n" % b" ".join(map(write_number, dash)))
         self._state.line = line
 
-    def _rectangle(self, x: float, y: float, width: float, height: float) -> bytes:
+    def _rectangle(
+        self, x: float, y: float, width: float, height: float, radius: float = 0.0
+    ) -> bytes:
+        if radius:
+            return self._round_rectangle(x, y, width, height, radius)
         left, right = round(x * 100), round((x + width) * 100)
         bottom, top = round((self._height - y - height) * 100), round((self._height - y) * 100)
         sides = HUNDREDTHS[right - left], HUNDREDTHS[top - bottom], b"re\n"

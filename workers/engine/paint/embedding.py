@@ -1,4 +1,4 @@
-"""Fonts and images as PDF objects; subsets and streams are prepared once and reused."""
+"""Fonts, images and pages of other files as PDF objects; subsets and streams are prepared once and reused."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import uharfbuzz as hb
 from workers.engine.compression import compress
 from workers.engine.fonts import Face, code_of, encodable_text
 from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
+from workers.engine.pdf_pages import ImportedPage
 from workers.engine.prepared_images import PixelStream, PreparedImage
 
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).
@@ -21,17 +22,12 @@ _DROPPED: Final = frozenset(
     int.from_bytes(tag, "big")
     for tag in b"COLR CPAL DSIG GDEF GPOS GSUB OS/2 STAT cmap gasp name post".split()
 )
-_FLAGS: Final = (
+FLAGS: Final = (
     hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
 )
 _MAX_SUBSETS: Final = 64  # cached for each face
-_FIXED_PITCH, _SERIF, _SYMBOLIC, _NONSYMBOLIC, _ITALIC = (
-    1,
-    2,
-    4,
-    32,
-    64,
-)  # font flags (PDF 1.7, table 123)
+# Font flags (PDF 1.7, table 123).
+_FIXED_PITCH, _SERIF, _SYMBOLIC, _NONSYMBOLIC, _ITALIC = 1, 2, 4, 32, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +49,7 @@ def write_font(
 
     `write_shared` returns a stream with entries and data, which is in the file once.
     """
-    program = write_stream(
-        [b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length], subset.font_file
-    )
-    descriptor = WrittenObject(
-        write_descriptor(face, subset.name), b" /FontFile2 ", program, b" >>"
-    )
+    descriptor = write_descriptor(face, subset.name, subset.font_file, subset.font_file_length)
     descendant = WrittenObject(
         b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%b"
         b" %b /FontDescriptor " % (subset.name, _SYSTEM_INFO),
@@ -110,11 +101,20 @@ def write_image(image: PreparedImage) -> WrittenObject:
     return write_stream(entries, image.pixels.data)
 
 
+def write_page(page: ImportedPage) -> WrittenObject:
+    """Return an imported page as a form in a unit square, like a raster image."""
+    objects = [WrittenObject() for _ in page.objects]
+    for written, parts in zip(objects, page.objects, strict=True):
+        # Objects may refer to each other before they are defined.
+        written.define(*(objects[part] if isinstance(part, int) else part for part in parts))
+    return objects[0]
+
+
 def subset_glyphs(face: Face, glyphs: set[int]) -> bytes:
     """Reduce a font to some glyphs, which keep their glyph IDs."""
     wanted = hb.SubsetInput()
     wanted.glyph_set.update(glyphs)
-    program, _ = _subset(face, wanted, _FLAGS | hb.SubsetFlags.RETAIN_GIDS)
+    program, _ = _subset(face, wanted, FLAGS | hb.SubsetFlags.RETAIN_GIDS)
     return program
 
 
@@ -134,7 +134,7 @@ def _subset_characters(face: Face, chars: Iterable[str]) -> tuple[bytes, dict[in
     if face.ligatures is not None:
         found = face.ligatures.glyphs
         wanted.glyph_set.update(found[char] for char in chars if char in found)
-    program, plan = _subset(face, wanted, _FLAGS)
+    program, plan = _subset(face, wanted, FLAGS)
     return program, dict(plan.old_to_new_glyph_mapping)
 
 
@@ -220,15 +220,17 @@ def _consecutive(numbers: Iterable[int]) -> Iterator[list[int]]:
         yield [number for _, number in run]
 
 
-def write_descriptor(face: Face, name: bytes, *, is_symbolic: bool = True) -> bytes:
-    """Return a font descriptor (ISO 32000-1, 9.8) without its font program and end."""
+def write_descriptor(
+    face: Face, name: bytes, program: bytes, length: int, *, is_symbolic: bool = True
+) -> WrittenObject:
+    """Return a font descriptor (ISO 32000-1, 9.8); `program` is compressed, from some length."""
     flags = _SYMBOLIC if is_symbolic else _NONSYMBOLIC
     flags |= _ITALIC if face.is_italic else 0
     flags |= _SERIF if "Serif" in face.family else 0
     flags |= _FIXED_PITCH if "Mono" in face.family else 0
-    return (
+    entries = (
         b"<< /Type /FontDescriptor /FontName /%b /Flags %d /FontBBox [%d %d %d %d] /ItalicAngle %d"
-        b" /Ascent %d /Descent %d /CapHeight %d /StemV %d"
+        b" /Ascent %d /Descent %d /CapHeight %d /StemV %d /FontFile2 "
         % (
             name,
             flags,
@@ -240,6 +242,8 @@ def write_descriptor(face: Face, name: bytes, *, is_symbolic: bool = True) -> by
             140 if face.is_bold else 80,
         )
     )
+    stream = write_stream([b"%b /Length1 %d" % (_DEFLATED, length)], program)
+    return WrittenObject(entries, stream, b" >>")
 
 
 def _image_entries(pixels: PixelStream) -> bytes:
@@ -255,14 +259,9 @@ def _image_entries(pixels: PixelStream) -> bytes:
         )
     )
     if pixels.predictor_colors:
-        entries += (
-            b" /DecodeParms << /Predictor 15 /Colors %d /BitsPerComponent %d /Columns %d >>"
-            % (
-                pixels.predictor_colors,
-                pixels.bits,
-                pixels.width,
-            )
-        )
+        parts = pixels.predictor_colors, pixels.bits, pixels.width
+        form = b" /DecodeParms << /Predictor 15 /Colors %d /BitsPerComponent %d /Columns %d >>"
+        entries += form % parts
     if pixels.color_key:
         entries += b" /Mask [%b]" % b" ".join(b"%d" % value for value in pixels.color_key)
     if pixels.is_inverted:

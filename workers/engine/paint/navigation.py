@@ -90,12 +90,12 @@ class Navigation:
             if target[1:] not in self._names:
                 return
             key, contents = self._key_of(target[1:]), self._describe(link)
-            number = self._file.add_internal_link(key, corners, contents=contents)
+            number = self._file.add_link(corners, destination=key, contents=contents)
         # The tree stage rejects other schemes; this check holds even if that one had a gap.
         elif target.lower().startswith(_SCHEMES):
             address = quote(target, safe=_KEPT_IN_ADDRESSES)
             contents = self._describe(link)
-            number = self._file.add_uri_link(address, corners, contents=contents)
+            number = self._file.add_link(corners, address=address, contents=contents)
         else:
             return
         if self._tree is not None:

@@ -13,12 +13,13 @@ import uharfbuzz as hb
 from workers.engine.compression import compress
 from workers.engine.fonts import Face
 from workers.engine.paint.embedding import (
+    FLAGS,
     make_tag,
     write_descriptor,
     write_hexadecimal,
     write_to_unicode,
 )
-from workers.engine.paint.objects import WrittenObject, write_deflated, write_stream
+from workers.engine.paint.objects import WrittenObject, write_deflated
 
 _FIRST, _LAST = 32, 255
 # Windows code page 1252, with another space and hyphen, and bullets for the five unassigned codes
@@ -31,9 +32,6 @@ _CHARACTERS: Final = tuple(
 _DROPPED: Final = frozenset(
     int.from_bytes(tag, "big") for tag in b"DSIG GDEF GPOS GSUB STAT gasp".split()
 )
-_FLAGS: Final = (
-    hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
-)
 _TO_UNICODE: Final = write_to_unicode(
     [*enumerate(map(write_hexadecimal, _CHARACTERS), start=_FIRST)], digits=2
 )
@@ -42,10 +40,7 @@ _TO_UNICODE: Final = write_to_unicode(
 def write_typing_font(face: Face) -> WrittenObject:
     """Return a face as a simple TrueType font for typed text; its program is cached by face."""
     name, program, length, widths = face.with_cache(_make, max_entries=1)()
-    stream = write_stream([b"/Filter /FlateDecode /Length1 %d" % length], program)
-    descriptor = WrittenObject(
-        write_descriptor(face, name, is_symbolic=False), b" /FontFile2 ", stream, b" >>"
-    )
+    descriptor = write_descriptor(face, name, program, length, is_symbolic=False)
     return WrittenObject(
         b"<< /Type /Font /Subtype /TrueType /BaseFont /%b /Encoding /WinAnsiEncoding"
         b" /FirstChar %d /LastChar %d /Widths [%b] /FontDescriptor "
@@ -61,7 +56,7 @@ def _make(face: Face) -> tuple[bytes, bytes, int, bytes]:
     characters = {char for char in _CHARACTERS if char in face.glyphs}
     wanted = hb.SubsetInput()
     wanted.unicode_set.update(map(ord, characters))
-    wanted.flags = _FLAGS
+    wanted.flags = FLAGS
     wanted.drop_table_tag_set.update(_DROPPED)
     program: bytes = hb.subset(face.hb_face, wanted).blob.data
     scale = 1000 / face.units
