@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import NotFound
 
 from api.account.keys import KeyRoutes
@@ -25,7 +25,7 @@ from api.jobs.routes import JobRoutes
 from api.language.routes import LanguageRoutes
 from api.openapi.description import describe
 from api.openapi.routes import DESCRIBE, OpenApiRoutes
-from api.operations.model import Routes
+from api.operations.model import Routes, find_scopes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, count_error, method_label, observe_response, route_label
 from api.ports import Ports
@@ -118,7 +118,8 @@ def _before_request(ports: Ports) -> Response | None:
     if request.path == "/v2" or request.path.startswith("/v2/"):
         g.principal = authenticate(request.headers, ports, method=request.method)
         if request.url_rule is not None:
-            check_scope(request.method, request.url_rule.rule, g.principal.state)
+            view = current_app.view_functions[request.url_rule.endpoint]
+            check_scope(find_scopes(view), g.principal.state)
         is_preview = request.path.rstrip("/") == PREVIEW_PATH
         g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
         check_rate(g.rate_status)

@@ -33,6 +33,8 @@ class KeyRoutes(Routes):
     """The views."""
 
     tag = "Account"
+    scopes = frozenset((Scope.ACCOUNT,))
+    is_readable = False  # they have names of people
 
     @get("/v2/keys", {200: json_response("The keys.", "KeyList")})
     def list_keys(self) -> Response:

@@ -14,13 +14,14 @@ from api.http import read_limit, write_json
 from api.operations.json_schema import TIMESTAMP_PATTERN
 from api.operations.model import Parameter, Routes, current_query, get, json_response
 from api.operations.parameters import LIMIT
-from shared.auth.scopes import list_scopes
+from shared.auth.scopes import ALL_SCOPES, Scope, list_scopes
 from shared.clock import timestamp
 from shared.errors import ServiceError
 from shared.usage import repository as usage
 from shared.usage.metering import Totals
 from shared.usage.periods import Period, find_period
 
+_USAGE_SCOPES: Final = frozenset((Scope.READ, Scope.ACCOUNT))
 _DATE: Final = Parameter(
     "date",
     {"type": "string", "pattern": TIMESTAMP_PATTERN, "examples": ["2026-11-26"]},
@@ -32,6 +33,7 @@ class AccountRoutes(Routes):
     """The views."""
 
     tag = "Account"
+    scopes = ALL_SCOPES  # as it concerns the key of the request itself
 
     @get("/v2/authcheck", {200: json_response("The key is valid.", "Confirmation")})
     def check_key(self) -> Response:
@@ -68,7 +70,12 @@ class AccountRoutes(Routes):
             }
         return write_json(record)
 
-    @get("/v2/account/usage", {200: json_response("The report.", "Usage")}, query=(_DATE,))
+    @get(
+        "/v2/account/usage",
+        {200: json_response("The report.", "Usage")},
+        query=(_DATE,),
+        scopes=_USAGE_SCOPES,
+    )
     def report_usage(self) -> Response:
         """Report usage.
 
@@ -83,7 +90,12 @@ class AccountRoutes(Routes):
                 used = usage.find_totals(session, principal.state.account_id, period.key)
         return write_json(_report(principal, period, used))
 
-    @get("/v2/account/usage/days", {200: json_response("The report.", "UsageDays")}, query=(_DATE,))
+    @get(
+        "/v2/account/usage/days",
+        {200: json_response("The report.", "UsageDays")},
+        query=(_DATE,),
+        scopes=_USAGE_SCOPES,
+    )
     def report_usage_by_day(self) -> Response:
         """Report usage by day.
 
@@ -107,6 +119,7 @@ class AccountRoutes(Routes):
         "/v2/account/usage/templates",
         {200: json_response("The report.", "UsageTemplates")},
         query=(_DATE, LIMIT),
+        scopes=_USAGE_SCOPES,
     )
     def report_usage_by_template(self) -> Response:
         """Report usage by template.

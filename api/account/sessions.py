@@ -23,6 +23,7 @@ from api.operations.model import (
     json_response,
     post,
 )
+from shared.auth.scopes import ALL_SCOPES
 from shared.auth.studio_sessions import StudioSession
 from shared.clock import timestamp
 from shared.errors import ErrorKind, ServiceError
@@ -39,6 +40,7 @@ class SessionRoutes(Routes):
     """The views."""
 
     tag = "Account"
+    scopes = ALL_SCOPES  # as it concerns the key of the request itself
 
     @post(
         "/v2/session",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from flask import Blueprint, Response, g, request
+from flask import Response, g, request
 from werkzeug.routing import BaseConverter
 
 from api.auth.guard import current_principal
@@ -13,7 +13,7 @@ from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
 from api.batches.request import read_batch_request, read_batches_query, read_items_query
 from api.batches.submission import accept_batch
-from api.http import read_query, read_wait, write_json
+from api.http import read_wait, write_json
 from api.jobs.idempotency import mark_replayed
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
@@ -52,6 +52,7 @@ from api.pdf_headers import (
     write_warning_headers,
 )
 from api.stored_files import BlobFile, expired, send_file
+from shared.auth.scopes import Scope
 from shared.batches.items import find_item, list_items
 from shared.batches.records import (
     Batch,
@@ -88,21 +89,14 @@ class ItemJobIdConverter(BaseConverter):
 
 
 class BatchRoutes(Routes):
-    """The views."""
+    """The views; those of documents stand at the paths of jobs, and are described there."""
 
     tag = "Batches"
+    scopes = frozenset((Scope.RENDER,))
     words: ClassVar[Mapping[str, str]] = {
         "documents": f"{MAX_BATCH_DOCUMENTS:,}",
         "megabytes": str(MAX_BATCH_BYTES // MB),
     }
-
-    def blueprint(self) -> Blueprint:
-        """Return the views at their paths, and those of documents at the paths of jobs."""
-        routes = super().blueprint()
-        routes.get("/v2/jobs/<item_job:job_id>")(self.read_item)
-        routes.get("/v2/jobs/<item_job:job_id>/pdf")(self.read_item_pdf)
-        routes.delete("/v2/jobs/<item_job:job_id>")(self.cancel_item)
-        return routes
 
     @post(
         "/v2/batches",
@@ -292,9 +286,10 @@ class BatchRoutes(Routes):
         }
         return send_file(request, Archive(batch, self._ports), headers, what=_RESULT)
 
+    @get("/v2/jobs/{item_job:job_id}", {}, query=(WAIT,), is_described=False)
     def read_item(self, job_id: str) -> Response:
         """Return the job of a document, once it has ended or the time of the long poll is over."""
-        seconds = read_wait(read_query(request, ("wait",)))
+        seconds = read_wait(current_query())
         batch, item = long_poll(
             lambda: self._get_item(job_id),
             seconds=seconds,
@@ -304,9 +299,10 @@ class BatchRoutes(Routes):
         )
         return write_json(write_item_job(batch, item))
 
+    @get("/v2/jobs/{item_job:job_id}/pdf", {}, query=(FILENAME,), is_described=False)
     def read_item_pdf(self, job_id: str) -> Response:
         """Return the PDF of one document."""
-        filename = read_filename(read_query(request, ("filename",)))
+        filename = read_filename(current_query())
         batch, item = self._get_item(job_id)
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")
@@ -332,9 +328,9 @@ class BatchRoutes(Routes):
         pdf = BlobFile(self._ports.blobs, item.part_key, place.length, place.offset)
         return send_file(request, pdf, headers, what=PDF)
 
+    @delete("/v2/jobs/{item_job:job_id}", {}, is_described=False)
     def cancel_item(self, job_id: str) -> Response:
         """Reject the request: a document is cancelled with its batch only."""
-        read_query(request, ())
         batch, _ = self._get_item(job_id)
         raise ServiceError(
             409,

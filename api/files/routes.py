@@ -33,6 +33,7 @@ from api.operations.model import (
 from api.operations.parameters import IMAGE_NAME, LIMIT, NO_CONTENT, NO_WORKSPACE, start_after
 from api.ports import Ports
 from api.uploads import check_upload_name, decode_data, read_upload_name
+from shared.auth.scopes import Scope
 from shared.clock import timestamp
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.files.kinds import FontFileProperties, ImageFileProperties
@@ -242,6 +243,7 @@ class ImageRoutes(_FileRoutes[ImageFileProperties]):
     """The views of images."""
 
     tag = "Images"
+    scopes = frozenset((Scope.TEMPLATES,))
     words = _words(IMAGE, "an", _IMAGE_RULES)
     _kind = IMAGE
 
@@ -250,6 +252,7 @@ class FontRoutes(_FileRoutes[FontFileProperties]):
     """The views of fonts."""
 
     tag = "Fonts"
+    scopes = frozenset((Scope.TEMPLATES,))
     words = _words(FONT, "a", _FONT_RULES)
     _kind = FONT
 

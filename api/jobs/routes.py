@@ -34,6 +34,7 @@ from api.operations.parameters import (
 )
 from api.pdf_headers import read_filename
 from api.stored_files import send_file
+from shared.auth.scopes import Scope
 from shared.errors import ErrorKind, ServiceError
 from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.queue.states import CANCELLED
@@ -45,6 +46,7 @@ class JobRoutes(Routes):
     """The views."""
 
     tag = "Jobs"
+    scopes = frozenset((Scope.RENDER,))
 
     @get(
         "/v2/jobs",

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from api.auth.scopes import find_scopes
 from api.openapi.examples import example_of, media_examples
 from api.openapi.jobs import JOB_SCHEMAS, describe_events
 from api.openapi.schemas import SCHEMAS
@@ -89,6 +88,8 @@ def describe(operations: Iterable[Operation]) -> Mapping[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     failures = _SharedErrors({}, {})
     for operation in operations:
+        if not operation.is_described:
+            continue
         written = _write_operation(operation, failures)
         paths.setdefault(operation.path, {})[operation.method] = written
     return {
@@ -140,8 +141,8 @@ def _write_security(operation: Operation) -> list[dict[str, list[str]]]:
     """Return the alternatives of scheme and scope; OpenAPI 3.1 (4.8.30) lets schemes list roles."""
     if not operation.needs_key:
         return []
-    scopes = find_scopes(operation.method, operation.path)
-    alternatives = [[]] if scopes == ALL_SCOPES else [[name] for name in list_scopes(scopes)]
+    names = list_scopes(operation.scopes)
+    alternatives = [[]] if operation.scopes == ALL_SCOPES else [[name] for name in names]
     return [{scheme: names} for names in alternatives for scheme in ("bearer", "key")]
 
 

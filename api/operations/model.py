@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -15,10 +14,12 @@ from flask import Blueprint, Response, g, request
 from api.http import read_query
 from api.operations.json_schema import Schema, ref
 from api.ports import Ports
+from shared.auth.scopes import Scope
 from shared.errors import ErrorCode
 
 ErrorStatuses = Mapping[int, tuple[ErrorCode, ...]]
 BODY_ERRORS: Final[ErrorStatuses] = {413: (), 415: ()}
+_OF_FLASK: Final = str.maketrans("{}", "<>")
 View = TypeVar("View", bound=Callable[..., Response])
 
 
@@ -56,6 +57,7 @@ class Operation:
 
     The name of its view is that of the operation, in other capitals, unless `name` is set. `errors` lists its own,
     in addition to those of every operation with a key and to those that follow from its headers and its body.
+    Of its `scopes` the key of a request must have one; by default they are those of its feature.
     """
 
     method: str
@@ -66,11 +68,13 @@ class Operation:
     headers: tuple[Parameter, ...] = ()  # of the request
     body: RequestBody | None = None
     errors: ErrorStatuses = field(default_factory=dict)
+    scopes: frozenset[Scope] = frozenset()
     name: str = ""
     tag: str = ""
     summary: str = ""
     description: str = ""
     is_strict: bool = False  # the path has no other spelling, with a slash at its end
+    is_described: bool = True
 
     def __call__(self, view: View) -> View:
         """Declare a view to be of this operation."""
@@ -119,10 +123,13 @@ def json_response(
 class Routes:
     """The views of a feature, over the ports of this process.
 
-    `words` replace `$name` in the paths and texts of operations.
+    `words` replace `$name` in the paths and texts of operations. `scopes` are those of which a key must have one
+    (decision 0378); for GET `read` suffices as well, unless `is_readable` is false. Without scopes each key is refused.
     """
 
     tag: ClassVar[str]
+    scopes: ClassVar[frozenset[Scope]] = frozenset()
+    is_readable: ClassVar[bool] = True
     words: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, ports: Ports) -> None:
@@ -141,7 +148,7 @@ class Routes:
         routes = Blueprint(type(self).__name__, __name__)
         for name, operation in self.operations():
             routes.add_url_rule(
-                re.sub(r"{(\w+)}", r"<\1>", operation.path),
+                operation.path.translate(_OF_FLASK),
                 endpoint=name,
                 view_func=partial(_call, getattr(self, name), operation),
                 methods=[operation.method],
@@ -157,16 +164,30 @@ class Routes:
             operation,
             name=operation.name or first + "".join(map(str.capitalize, others)),
             tag=cls.tag,
+            scopes=operation.scopes or cls._scopes_of(operation.method),
             summary=summary.removesuffix("."),
             description=" ".join(description.split()),
         )
         return _fill(described, cls.words) if cls.words else described
+
+    @classmethod
+    def _scopes_of(cls, method: str) -> frozenset[Scope]:
+        reads = method == "get" and cls.is_readable and cls.scopes
+        return cls.scopes | {Scope.READ} if reads else cls.scopes
 
 
 def current_query() -> Mapping[str, str]:
     """Return the query parameters of the request, which are of its operation."""
     query: Mapping[str, str] = g.query
     return query
+
+
+def find_scopes(view: Any) -> frozenset[Scope]:
+    """Return the scopes of a view of an app, none if it belongs to no operation."""
+    match view:
+        case partial(args=(_, Operation() as operation)):
+            return operation.scopes
+    return frozenset()
 
 
 def _call(view: Callable[..., Response], operation: Operation, **values: str) -> Response:

@@ -19,6 +19,7 @@ from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
 from api.render.reference import pin_template
+from shared.auth.scopes import Scope
 from shared.errors import ErrorCode
 from shared.jobs.records import BodyKind, JobOutcome, PinnedTemplate, Purpose
 from shared.templates.linking import resolve_links
@@ -41,6 +42,8 @@ class PreviewRoutes(Routes):
     """The views."""
 
     tag = "Rendering"
+    # A preview changes nothing and is not metered; without it a reader could not see what a template looks like.
+    scopes = frozenset((Scope.READ, Scope.RENDER, Scope.TEMPLATES))
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)

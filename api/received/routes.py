@@ -13,6 +13,7 @@ from api.http import require_content_type, write_json
 from api.jobs.inspection import Inspections
 from api.operations.model import RequestBody, Routes, binary_content, json_response, post
 from api.ports import Ports
+from shared.auth.scopes import Scope
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import BodyKind
 from shared.limits import MAX_FORM_BYTES, MAX_INVOICE_BYTES
@@ -43,6 +44,7 @@ class ReceivedRoutes(Routes):
     """The views."""
 
     tag = "Rendering"
+    scopes = frozenset((Scope.RENDER, Scope.TEMPLATES))
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)

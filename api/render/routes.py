@@ -33,6 +33,7 @@ from api.render.request import (
     read_render_request,
 )
 from api.render.response import write_findings, write_rendered
+from shared.auth.scopes import Scope
 from shared.errors import ServiceError
 from shared.jobs.idempotency import Call, IdempotencyKey
 from shared.jobs.intake import KeyedCall
@@ -80,6 +81,7 @@ class RenderRoutes(Routes):
     """The views."""
 
     tag = "Rendering"
+    scopes = frozenset((Scope.RENDER,))
 
     @post(
         "/v2/pdf",
@@ -130,6 +132,8 @@ class RenderRoutes(Routes):
         query=_RENDER_QUERY,
         body=_DOCUMENT,
         errors=RENDER_ERRORS,
+        # It returns no metered PDF, and serves those who write templates as well as those who render.
+        scopes=frozenset((Scope.RENDER, Scope.TEMPLATES)),
     )
     def validate(self) -> Response:
         """Validate without rendering.

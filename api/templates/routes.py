@@ -46,6 +46,7 @@ from api.templates.content import read_content
 from api.templates.fields import check_template_id, check_template_name
 from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions, etag_of
+from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
@@ -79,6 +80,7 @@ class TemplateRoutes(Routes):
     """The views."""
 
     tag = "Templates"
+    scopes = frozenset((Scope.TEMPLATES,))
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)

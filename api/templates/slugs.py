@@ -11,6 +11,7 @@ from api.operations.model import RequestBody, Routes, delete, get, json_content,
 from api.operations.parameters import NO_CONTENT, NO_WORKSPACE, NOT_FOUND
 from api.templates.changes import change_templates
 from api.templates.fields import check_slug, read_slug, read_template_id
+from shared.auth.scopes import Scope
 from shared.errors import ErrorCode
 from shared.templates import slugs
 from shared.templates.slugs import Assignment
@@ -20,6 +21,7 @@ class SlugRoutes(Routes):
     """The views."""
 
     tag = "Slugs"
+    scopes = frozenset((Scope.TEMPLATES,))
 
     @post(
         "/v2/slugs",

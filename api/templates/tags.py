@@ -27,6 +27,7 @@ from api.operations.model import (
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND, TAG_SHAPE
 from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
+from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorKind, ServiceError
@@ -38,6 +39,7 @@ class TagRoutes(Routes):
     """The views."""
 
     tag = "Tags"
+    scopes = frozenset((Scope.TEMPLATES,))
 
     @put(
         "/v2/templates/{template_id}/tags/{tag}",

@@ -19,6 +19,7 @@ from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
 from api.templates.findings import find_findings
 from api.templates.representations import check_template_preconditions, write_content
+from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import ErrorCode
 from shared.jobs.records import PinnedTemplate
@@ -33,6 +34,7 @@ class VersionRoutes(Routes):
     """The views."""
 
     tag = "Versions"
+    scopes = frozenset((Scope.TEMPLATES,))
 
     @post(
         "/v2/templates/{template_id}/versions",

@@ -26,6 +26,7 @@ from api.operations.model import (
 )
 from api.operations.parameters import LIMIT, NO_CONTENT
 from api.ports import Ports
+from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
@@ -47,6 +48,8 @@ class WebhookRoutes(Routes):
     """The views."""
 
     tag = "Webhooks"
+    scopes = frozenset((Scope.ACCOUNT,))
+    is_readable = False  # they are addresses of other systems
     words: ClassVar[Mapping[str, str]] = {"most": str(MAX_WEBHOOKS)}
 
     @post(
