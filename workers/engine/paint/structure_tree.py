@@ -312,26 +312,30 @@ class StructureTree:
 
     def _write_element(self, element: int, root: int) -> bytes:
         structure = self.structure
-        kids, role = self._order_kids(element), structure.roles[element]
+        kids, role, numbers = self._order_kids(element), structure.roles[element], self._numbers
         if role == "Link" and not any(type(kid) is ElementAnnotation for kid in kids):
             role = "Span"  # its destination is not in the file
-        page = next((kid[0].page for kid in kids if type(kid) is tuple), 0)
-        written = [self._write_kid(kid, page) for kid in kids]
+        page, written = 0, []
+        for kid in kids:
+            if isinstance(kid, int):
+                written.append(b"%d 0 R" % numbers[kid])
+                continue
+            if isinstance(kid, tuple):
+                page = page or kid[0].page
+            written.append(self._write_kid(kid, page))
         if len(written) > 1:
             written = [b"[", b" ".join(written), b"]"]
         return b"<</S/%b/P %d 0 R%b%b%b%b>>" % (
             role.encode("ascii"),
-            self._numbers[structure.parents[element]] if element else root,
+            numbers[structure.parents[element]] if element else root,
             b"/Pg %d 0 R" % self._pages[page] if page else b"",
             b"/K " if written else b"",
             b"".join(written),
             self._entries.get(element, b""),
         )
 
-    def _write_kid(self, kid: _Kid, page: int) -> bytes:
-        """Return a child of an element whose own page is `page`."""
-        if isinstance(kid, int):
-            return b"%d 0 R" % self._numbers[kid]
+    def _write_kid(self, kid: tuple[MarkedContent, int] | ElementAnnotation, page: int) -> bytes:
+        """Return content or an annotation of an element whose own page is `page`."""
         if isinstance(kid, ElementAnnotation):
             parts = kid.number, self._pages[kid.page]
             return b"<</Type/OBJR/Obj %d 0 R/Pg %d 0 R>>" % parts

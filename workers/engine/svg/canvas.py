@@ -22,6 +22,8 @@ from workers.engine.svg.paths import Segments
 from workers.engine.svg.values import RGB
 
 _MAX_COORDINATE: Final = 20_000_000.0  # units, some ten thousand times the drawing
+_BYTES_PER_FORM: Final = 1_000  # beside its content, approximately
+_BYTES_PER_CLUSTER: Final = 100  # most are shared with other text
 _FORMATS: Final = {
     "M": b"%.10g %.10g m\n",
     "L": b"%.10g %.10g l\n",
@@ -50,8 +52,11 @@ class Canvas:
     def finish(self, *, is_group: bool, is_isolated: bool = False) -> FormXObject:
         """Return the form XObject; an isolated group blends with nothing outside."""
         ends = list(accumulate(map(len, self._out), initial=0)) if self._shaped_texts else []
+        content = b"".join(self._out)
+        clusters = sum(len(text.clusters) for text in self._shaped_texts)
+        self._budget.memory_bytes += len(content) + _BYTES_PER_FORM + _BYTES_PER_CLUSTER * clusters
         return FormXObject(
-            b"".join(self._out),
+            content,
             self.box,
             dict(self._ext_gstates.values()),
             self._patterns,

@@ -90,6 +90,7 @@ class Conversion:
     )  # referenced elements that are being drawn
     styles: dict[SvgElement, SvgStyle] = field(default_factory=dict)
     segments: dict[SvgElement, Segments] = field(default_factory=dict)
+    images: dict[str, PreparedImage] = field(default_factory=dict)  # that are drawn, by their keys
     missing: dict[str, None] = field(default_factory=dict)  # characters without a glyph in any font
     context: PaintContext | None = None  # of the `use` or marker being drawn
     is_clipping: bool = False  # the geometry is drawn, not its paint

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import floor, log10
-from typing import Final
 
 from workers.engine.prepared_images import PreparedImage, UndrawableError
 from workers.engine.svg.canvas import Canvas
 from workers.engine.svg.conversion import Conversion, UserSpace
-from workers.engine.svg.drawing import FormXObject, TilingPattern, VectorImage
+from workers.engine.svg.drawing import FormXObject, VectorImage
 from workers.engine.svg.limits import SIMPLER, DrawingBudget
 from workers.engine.svg.reader import SvgElement, read_svg
 from workers.engine.svg.rendering import ElementRenderer
@@ -45,9 +44,10 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
     names = tuple(omitted)
     if len(names) > _MAX_OMITTED:
         names = (*names[:_MAX_OMITTED], f"{len(names) - _MAX_OMITTED} more things")
-    images = list(_find_images(form))
-    memory_bytes = _estimate_memory(form, images)
-    has_cmyk = any(image.pixels.color_space == "DeviceCMYK" for image in images)
+    memory_bytes, has_cmyk = budget.memory_bytes, False
+    for image in conversion.images.values():
+        memory_bytes += len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
+        has_cmyk = has_cmyk or image.pixels.color_space == "DeviceCMYK"
     return VectorImage(
         key, width, height, form, memory_bytes, names, "".join(conversion.missing), has_cmyk
     )
@@ -75,45 +75,3 @@ def _draw(root: SvgElement, conversion: Conversion, width: float, height: float)
             "The SVG nests rendered elements too deeply", advice=SIMPLER
         ) from None
     return canvas.finish(is_group=False)
-
-
-def _walk_forms(form: FormXObject) -> Iterator[FormXObject]:
-    """Yield a form and every form it uses, each once."""
-    seen: set[FormXObject] = set()
-    stack = [form]
-    while stack:
-        form = stack.pop()
-        if form in seen:
-            continue
-        seen.add(form)
-        yield form
-        stack += [state.mask for state in form.ext_gstates.values() if state.mask is not None]
-        stack += [item.form for item in form.patterns.values() if isinstance(item, TilingPattern)]
-        stack += [item for item in form.xobjects.values() if isinstance(item, FormXObject)]
-
-
-def _find_images(form: FormXObject) -> Iterator[PreparedImage]:
-    found = {
-        image.key: image
-        for part in _walk_forms(form)
-        for image in part.xobjects.values()
-        if isinstance(image, PreparedImage)
-    }
-    yield from found.values()
-
-
-_BYTES_PER_CLUSTER: Final = 100  # bytes; most clusters are shared with other text
-
-
-def _estimate_memory(form: FormXObject, images: list[PreparedImage]) -> int:
-    """Return the approximate memory of a drawing in bytes."""
-    total = 0
-    for part in _walk_forms(form):
-        total += (
-            len(part.content)
-            + 1000
-            + sum(_BYTES_PER_CLUSTER * len(text.clusters) for text in part.shaped_texts)
-        )
-    for image in images:
-        total += len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
-    return total

@@ -38,6 +38,7 @@ class DrawingBudget:
     def __init__(self, size: int) -> None:
         self._max_elements = min(_FEW_DRAWN + _DRAWN_PER_BYTE * size, MAX_DRAWN)
         self._max_segments = min(_FEW_SEGMENTS + _SEGMENTS_PER_BYTE * size, MAX_SEGMENTS)
+        self.memory_bytes = 0  # of the forms so far, approximately
         self._elements = 0
         self._segments = 0
         self._compared = 0

@@ -252,6 +252,7 @@ class ElementRenderer:
         canvas.draw_path(rectangle(x, y, width, height, 0, 0), space.matrix, b"W n\n")
         canvas.set_opacity(space.alpha, space.alpha)
         canvas.draw_xobject(image, multiply_matrices(place, image.matrix))
+        self._conversion.images[image.key] = image
         canvas.restore()
 
     def _find_image(self, address: str) -> PreparedImage | None:
