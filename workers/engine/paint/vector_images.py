@@ -126,10 +126,9 @@ class VectorWriter:
 
     def _state(self, state: ExtGState) -> list[ObjectPart]:
         entries: list[tuple[bytes, list[ObjectPart]]] = []
-        if state.fill is not None:
-            entries.append((b"/ca", [format_numbers((state.fill,))]))
-        if state.stroke is not None:
-            entries.append((b"/CA", [format_numbers((state.stroke,))]))
+        if state.opacity is not None:
+            opacity = format_numbers((state.opacity,))
+            entries += [(b"/ca", [opacity]), (b"/CA", [opacity])]
         if state.blend is not None:
             entries.append((b"/BM", [b"/" + state.blend]))
         if state.mask is not None:

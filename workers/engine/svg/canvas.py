@@ -123,14 +123,13 @@ class Canvas:
         template = b"/Pattern CS %b SCN\n" if is_stroke else b"/Pattern cs %b scn\n"
         self.set_parameter("stroke" if is_stroke else "fill", template % name)
 
-    def set_opacity(self, fill: float, stroke: float) -> None:
-        """Set the fill and stroke opacity, each from 0 to 1."""
-        fill, stroke = round(fill, 4), round(stroke, 4)
-        if (fill, stroke) == (1.0, 1.0) and "alpha" not in self._gstates[-1]:
+    def set_opacity(self, opacity: float) -> None:
+        """Set the opacity of fills and strokes, from 0 to 1."""
+        opacity = round(opacity, 4)
+        if opacity == 1.0 and "alpha" not in self._gstates[-1]:
             return
-        self.set_parameter(
-            "alpha", b"%b gs\n" % self._name_ext_gstate((fill, stroke), ExtGState(fill, stroke))
-        )
+        name = self._name_ext_gstate((opacity,), ExtGState(opacity=opacity))
+        self.set_parameter("alpha", b"%b gs\n" % name)
 
     def set_mask(self, mask: FormXObject, *, is_luminosity: bool) -> None:
         """Set a soft mask until the graphics state is restored (ISO 32000-1 11.6.5.2)."""
@@ -156,15 +155,9 @@ class Canvas:
     # --- marks
 
     def draw_path(self, segments: Segments, matrix: Matrix, operator: bytes) -> bool:
-        """Write a path and its painting operator; return False for a path outside the coordinate limits."""
-        path = self.path_of(segments, matrix)
-        if path is None:
-            return False
-        self._out.append(path + operator)
-        return True
-
-    def path_of(self, segments: Segments, matrix: Matrix) -> bytes | None:
-        """Return the operators of a path; None for an empty one, or outside the coordinate limits."""
+        """Write a path and its painting operator; return False for an empty path, or one outside the
+        coordinate limits.
+        """
         self._budget.count_segments(len(segments))
         a, b, c, d, e, f = matrix
         points: list[float] = []
@@ -182,9 +175,11 @@ class Canvas:
                         b * x + d * y + f,
                     )
         if not points or not (max(points) < _MAX_COORDINATE and min(points) > -_MAX_COORDINATE):
-            return None
+            return False
         template = b"".join([_FORMATS[segment[0]] for segment in segments])
-        return template % tuple([round(value * 1000) / 1000 for value in points])
+        path = template % tuple([round(value * 1000) / 1000 for value in points])
+        self._out.append(path + operator)
+        return True
 
     def draw_xobject(
         self, picture: FormXObject | PreparedImage, matrix: Matrix | None = None

@@ -204,7 +204,7 @@ class _Painter:
         if outer:
             self._clip(canvas, outer)
         self._set_color(canvas, color, is_foreground=is_foreground)
-        canvas.set_opacity(shape.alpha, shape.alpha)
+        canvas.set_opacity(shape.alpha)
         self._draw_path(canvas, inner, b"f\n")
         if outer:
             canvas.restore()
@@ -327,7 +327,7 @@ class _Painter:
             form = canvas.draw_group(lambda inner: self._fill(inner, mask))
             canvas.set_mask(form, is_luminosity=True)
         else:
-            canvas.set_opacity(alphas[0], alphas[0])
+            canvas.set_opacity(alphas[0])
         self._fill(canvas, shading)
         canvas.restore()
 
@@ -376,7 +376,7 @@ class _Painter:
             for clip in _reduce(shape.clips):
                 self._draw_path(canvas, clip, b"W n\n")
         elif shape is not None and all(map(self._covers, shape.clips)):
-            canvas.set_opacity(shape.alpha, shape.alpha)
+            canvas.set_opacity(shape.alpha)
         elif is_inverted:
             canvas.set_mask(
                 canvas.draw_group(partial(self._draw_inverse, group)), is_luminosity=True

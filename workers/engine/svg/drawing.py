@@ -53,10 +53,9 @@ class TilingPattern:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExtGState:
-    """Graphics state parameters (ISO 32000-1 8.4.5): opacities, a soft mask and a blend mode."""
+    """Graphics state parameters (ISO 32000-1 8.4.5): opacity, a soft mask or a blend mode."""
 
-    fill: float | None = None
-    stroke: float | None = None
+    opacity: float | None = None  # of fills and strokes
     mask: FormXObject | None = None
     is_luminosity: bool = True
     blend: bytes | None = None  # without the slash

@@ -12,7 +12,7 @@ from workers.engine.svg.conversion import Conversion
 from workers.engine.svg.drawing import Shading
 from workers.engine.svg.reader import SvgElement
 from workers.engine.svg.shadings import make_shading
-from workers.engine.svg.styles import SvgStyle, find_color, opacity
+from workers.engine.svg.styles import SvgStyle, opacity, parse_color
 from workers.engine.svg.values import (
     RGB,
     Box,
@@ -138,7 +138,7 @@ def _read_stops(
             continue
         offset = max(0.0, min(1.0, to_number(child.attributes.get("offset"))))
         style = style_of(child)
-        color, alpha = find_color(style, "stop-color") or ((0.0, 0.0, 0.0), 1.0)
+        color, alpha = parse_color(style["stop-color"], style) or ((0.0, 0.0, 0.0), 1.0)
         offset = max(offset, stops[-1].offset if stops else 0.0)
         stops.append(GradientStop(offset, color, alpha * opacity(style, "stop-opacity")))
     return stops

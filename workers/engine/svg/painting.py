@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from workers.engine.prepared_images import Matrix
 from workers.engine.svg.canvas import Canvas, format_number, format_numbers, uniform_scale
 from workers.engine.svg.conversion import Conversion, UserSpace
-from workers.engine.svg.drawing import TilingPattern
+from workers.engine.svg.drawing import Shading, TilingPattern
 from workers.engine.svg.gradients import TAGS, GradientPaint, build_paint
 from workers.engine.svg.paths import Segments, find_box
 from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.styles import SvgStyle, find_color, font_size, opacity
+from workers.engine.svg.styles import SvgStyle, font_size, opacity, parse_color
 from workers.engine.svg.values import (
     RGB,
     Box,
-    read_fallback,
-    to_color,
     to_length,
     to_lengths,
     to_number,
@@ -47,13 +46,7 @@ class Painter:
         """Fill and stroke a shape."""
         if not segments or style["visibility"] != "visible":
             return
-        box: list[Box | None] = []
-
-        def find_bounding_box() -> Box | None:
-            if not box:
-                box.append(find_box(segments))
-            return box[0]
-
+        find_bounding_box = cache(lambda: find_box(segments))
         fill = self.find_paint(style, "fill", find_bounding_box, space)
         if (
             len(segments) <= _MAX_FLAT_SEGMENTS
@@ -82,22 +75,19 @@ class Painter:
             return self._find_context_paint(_CONTEXT[value.lower()])
         reference = to_reference(value)
         if reference is None:
-            external_fallback = read_fallback(value)
-            if external_fallback is None:
-                return find_color(style, name)
-            if not external_fallback:
-                self._conversion.omit(f"a {name} that is outside of the file")
-            return _parse_color(external_fallback, style)
+            return parse_color(value, style)
         element_id, fallback = reference
         element = self._conversion.elements_by_id.get(element_id)
         if element is None or element.tag not in TAGS | {"pattern"}:
             if not fallback:
-                self._conversion.omit(f"the {name} #{element_id[:40]}, which is not in the file")
-            return _parse_color(fallback, style)
+                missing = f"the {name} #{element_id[:40]}, which is not in the file"
+                self._conversion.omit(
+                    missing if element_id else f"a {name} that is outside of the file"
+                )
+            return parse_color(fallback, style)
         if element.tag == "pattern":
-            return self._build_pattern(element, find_bounding_box(), space) or _parse_color(
-                fallback, style
-            )
+            pattern = self._build_pattern(element, find_bounding_box(), space)
+            return pattern or parse_color(fallback, style)
         return build_paint(
             element,
             box=find_bounding_box(),
@@ -105,7 +95,7 @@ class Painter:
             viewport=space.viewport_for(style),
             area=space.canvas.box,
             conversion=self._conversion,
-            fallback=_parse_color(fallback, style),
+            fallback=parse_color(fallback, style),
         )
 
     def _find_context_paint(self, name: str) -> AnyPaint | None:
@@ -164,10 +154,6 @@ def _is_flat(box: Box | None) -> bool:
     return box is not None and (box[0] == box[2] or box[1] == box[3])
 
 
-def _parse_color(text: str, style: SvgStyle) -> SolidColor | None:
-    return to_color(style["color"] if text.lower() == "currentcolor" else text)
-
-
 def apply_paint(
     space: UserSpace,
     paint: AnyPaint | None,
@@ -180,27 +166,26 @@ def apply_paint(
     canvas, alpha = space.canvas, alpha * space.alpha
     if paint is None or alpha <= 0:
         return
+    pattern: Shading | TilingPattern | None = None
+    color, own, mask = (0.0, 0.0, 0.0), 1.0, None
     if isinstance(paint, TilingPattern):
-        canvas.set_pattern(paint, is_stroke=is_stroke)
-        canvas.set_opacity(alpha, alpha)
-        draw(canvas)
-    elif not isinstance(paint, GradientPaint):
-        color, own = paint
-        if own * alpha > 0:
-            canvas.set_color(color, is_stroke=is_stroke)
-            canvas.set_opacity(alpha * own, alpha * own)
-            draw(canvas)
-    elif paint.mask is None:
-        canvas.set_pattern(paint.gradient, is_stroke=is_stroke)
-        canvas.set_opacity(alpha * paint.opacity, alpha * paint.opacity)
-        draw(canvas)
+        pattern = paint
+    elif isinstance(paint, GradientPaint):
+        pattern, own, mask = paint
     else:
-        mask = paint.mask
+        color, own = paint
+    if own * alpha <= 0:
+        return
+    if mask is not None:
         canvas.save()
         canvas.set_mask(canvas.draw_group(lambda c: c.draw_shading(mask)), is_luminosity=True)
-        canvas.set_pattern(paint.gradient, is_stroke=is_stroke)
-        canvas.set_opacity(alpha, alpha)
-        draw(canvas)
+    if pattern is None:
+        canvas.set_color(color, is_stroke=is_stroke)
+    else:
+        canvas.set_pattern(pattern, is_stroke=is_stroke)
+    canvas.set_opacity(own * alpha)
+    draw(canvas)
+    if mask is not None:
         canvas.restore()
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from workers.engine.data_tables import read_groups
-from workers.engine.svg.values import read_fallback, to_color, to_length
+from workers.engine.svg.values import to_color, to_length, to_reference
 
 _TABLE: Final = read_groups(__package__, "properties.txt")
 INHERITED: Final = _TABLE["inherited"]
@@ -68,7 +68,7 @@ def _is_valid(name: str, value: str) -> bool:
 
 
 def _is_paint(value: str) -> bool:
-    fallback = read_fallback(value)
-    if fallback is not None:
-        value = fallback or "none"
+    reference = to_reference(value)
+    if reference is not None:
+        value = reference[1] or "none"
     return value.lower() in _PAINT_KEYWORDS or to_color(value) is not None

@@ -143,7 +143,7 @@ class ElementRenderer:
                 draw(UserSpace(canvas, space.matrix, space.viewport, space.depth, alpha))
             else:
                 group = canvas.draw_group(lambda inner: draw(space.on_canvas(inner)))
-                canvas.set_opacity(alpha, alpha)
+                canvas.set_opacity(alpha)
                 canvas.draw_xobject(group)
         canvas.restore()
 
@@ -250,7 +250,7 @@ class ElementRenderer:
         place = multiply_matrices(place, (image.width, 0, 0, -image.height, 0, image.height))
         canvas.save()
         canvas.draw_path(rectangle(x, y, width, height, 0, 0), space.matrix, b"W n\n")
-        canvas.set_opacity(space.alpha, space.alpha)
+        canvas.set_opacity(space.alpha)
         canvas.draw_xobject(image, multiply_matrices(place, image.matrix))
         self._conversion.images[image.key] = image
         canvas.restore()

@@ -103,12 +103,9 @@ def is_bold(style: SvgStyle) -> bool:
     return weight in ("bold", "bolder") or (weight.isdigit() and int(weight[:4]) >= 600)
 
 
-def find_color(style: SvgStyle, name: str) -> tuple[RGB, float] | None:
-    """Return the colour of a property and its opacity, None where it is none or invalid."""
-    value = style[name]
-    if value.lower() == "currentcolor":
-        value = style["color"]
-    return to_color(value)
+def parse_color(text: str, style: SvgStyle) -> tuple[RGB, float] | None:
+    """Return a colour of an element and its opacity, None where it is none or invalid."""
+    return to_color(style["color"] if text.lower() == "currentcolor" else text)
 
 
 def opacity(style: SvgStyle, name: str = "opacity") -> float:

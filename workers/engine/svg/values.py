@@ -30,9 +30,8 @@ _FALLBACK: Final = re.compile(r"var\(\s*--[\w-]{1,100}\s*,\s*((?:[^()]|\([^()]{0
 _BETWEEN: Final = re.compile(r"[\s,]+")
 _CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
 _COMPONENT: Final = re.compile(rf"({_NUMBER})(%|deg|rad|turn)?")
-_URL: Final = re.compile(r"url\(\s*(['\"]?)#([^'\")\s]{1,200})\1\s*\)\s*(.*)", re.DOTALL)
-_ANY_URL: Final = re.compile(
-    r"url\(\s*(?:\"[^\"]*+\"|'[^']*+'|[^'\")\s]*+)\s*\)\s*(.*)", re.DOTALL | re.IGNORECASE
+_URL: Final = re.compile(
+    r"url\(\s*(?:\"([^\"]*+)\"|'([^']*+)'|([^'\")\s]*+))\s*\)\s*(.*)", re.DOTALL | re.IGNORECASE
 )
 # An ICC or device colour after the sRGB fallback (SVG 1.1 §11.2).
 _ICC: Final = re.compile(r"\s+(?:icc-color|device-cmyk)\([^()]{0,200}\)\Z", re.IGNORECASE)
@@ -306,13 +305,12 @@ def to_opacity(text: str | None) -> float:
     return _clamp_unit(to_number(text, 1.0))
 
 
-def read_fallback(text: str) -> str | None:
-    """Return the text after `url(…)`, empty for none; None for other values."""
-    match = _ANY_URL.match(text)
-    return None if match is None else match[1].strip()
-
-
 def to_reference(text: str) -> tuple[str, str] | None:
-    """Parse `url(#id) fallback` into the id and the fallback, None for other values."""
+    """Parse `url(#id) fallback` into the id, empty for one outside of the file, and the fallback;
+    None for other values.
+    """
     match = _URL.match(text.strip())
-    return None if match is None else (match[2], match[3].strip())
+    if match is None:
+        return None
+    target = match[1] or match[2] or match[3] or ""
+    return target[1:] if target.startswith("#") else "", match[4].strip()
