@@ -21,7 +21,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language studio gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language records studio gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -100,6 +100,8 @@ render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
 language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures, the schema and the Studio's vocabulary
 	@$(BIN)/python -m deploy.tools.language
+records: $(DEV_READY) ## write the records of the Python client and of the Studio from the API's description
+	@$(BIN)/python -m deploy.tools.records
 studio: ## build the Studio's page anew from api/studio/source; needs Node
 	@sh deploy/setup/need-node.sh
 	@cd api/studio/source && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build

@@ -420,16 +420,20 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("parts",),
     ),
+    "StackTraceEntry": extend_schema(
+        SOURCE,
+        {"message": string("Description of the error, of its innermost element only.")},
+        optional=("message",),
+    ),
     "Error": object_schema(
         {
             "statusCode": integer("Repeats the HTTP status.", minimum=400, maximum=599),
             "message": string("For people; the wording may change. Branch on data.code."),
             "timestamp": date_time("When the error occurred."),
-            "stackTrace": {
-                "type": "array",
-                "description": "The elements of an authoring error, innermost first.",
-                "items": {"type": "object"},
-            },
+            "stackTrace": array_of(
+                "StackTraceEntry",
+                description="The elements of an authoring error, innermost first.",
+            ),
             "data": object_schema(
                 {
                     "code": string("Stable error code.", enum=[code.value for code in ErrorCode]),
@@ -526,7 +530,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 description="The boxes of elements in painting order: of several boxes at a point, the last is "
                 "the innermost.",
             ),
-            "boxes_left_out": integer("Number of boxes beyond the 5,000 listed."),
+            "boxes_left_out": integer("Number of boxes beyond the 5,000 listed.", default=0),
         },
         optional=("page", "width", "height", "file", "boxes", "boxes_left_out"),
     ),

@@ -24,30 +24,25 @@ request has an Idempotency-Key, so that a retry is rendered and metered once.
 
 from pressroom_client.client import Pressroom
 from pressroom_client.errors import ApiError, ErrorKind, FarmUnreachable, PressroomError
-from pressroom_client.records import (
-    Batch,
+from pressroom_client.records import Batch, Document, FontUsage, ImageUsage, Job, Rendered
+from pressroom_client.schemas import (
     BatchItem,
     Delivery,
     Dependent,
-    Document,
     FieldOption,
     Finding,
     Findings,
     Font,
-    FontUsage,
     FormField,
     FormReport,
     Image,
-    ImageUsage,
     InvoiceError,
     InvoiceReport,
     InvoiceRules,
-    Job,
     Key,
     Preview,
     PreviewBox,
     PreviewFile,
-    Rendered,
     Slug,
     SlugState,
     Tag,

@@ -8,7 +8,6 @@ import re
 import tempfile
 import time
 import uuid
-from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
@@ -20,25 +19,20 @@ from pressroom_client.files import Fonts, Images
 from pressroom_client.keys import Keys
 from pressroom_client.records import (
     Batch,
-    BatchItem,
     Document,
-    FieldOption,
-    Finding,
-    Findings,
-    FormField,
-    FormReport,
-    InvoiceError,
-    InvoiceReport,
-    InvoiceRules,
     Job,
     Output,
-    Preview,
-    PreviewBox,
-    PreviewFile,
     PreviewOptions,
     Rendered,
     RenderOptions,
     read_record,
+)
+from pressroom_client.schemas import (
+    BatchItem,
+    Findings,
+    FormReport,
+    InvoiceReport,
+    Preview,
 )
 from pressroom_client.templates import Slugs, Templates
 from pressroom_client.transport import (
@@ -174,7 +168,9 @@ class Pressroom:
         request["query"] = {
             name: v for name, v in request["query"].items() if name in ("template", "flow")
         }
-        return _read_findings(self._transport.request_json("POST", "/v2/validate", **request))
+        return read_record(
+            Findings, self._transport.request_json("POST", "/v2/validate", **request)
+        )
 
     def check_invoice(self, invoice: bytes | str) -> InvoiceReport:
         """Check a received electronic invoice, as PDF or XML, by the rules of its profile.
@@ -186,9 +182,7 @@ class Pressroom:
         headers = {"Content-Type": "application/pdf" if is_pdf else "application/xml"}
         path = "/v2/einvoices/check"
         report = self._transport.request_json("POST", path, headers=headers, body=invoice)
-        errors = [read_record(InvoiceError, each) for each in report["errors"]]
-        rules = [read_record(InvoiceRules, each) for each in report["checked_by"]]
-        return read_record(InvoiceReport, {**report, "errors": errors, "checked_by": rules})
+        return read_record(InvoiceReport, report)
 
     def extract_form(self, pdf: bytes) -> FormReport:
         """Return the fields of a filled-in form with their values.
@@ -200,7 +194,7 @@ class Pressroom:
         report = self._transport.request_json(
             "POST", "/v2/forms/extract", headers=headers, body=pdf
         )
-        return FormReport([_read_field(each) for each in report["fields"]], report["xfa"])
+        return read_record(FormReport, report)
 
     def preview(self, template: str, **options: Unpack[PreviewOptions]) -> Preview:
         """Draw one page of a template, given as text or as a reference.
@@ -211,7 +205,7 @@ class Pressroom:
         _check_options(options, PreviewOptions)
         fields = {name: value for name, value in options.items() if value is not None}
         asked = {"template": template, **fields}
-        return _read_preview(self._transport.send_json("POST", "/v2/preview", asked))
+        return read_record(Preview, self._transport.send_json("POST", "/v2/preview", asked))
 
     def submit(
         self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
@@ -417,27 +411,6 @@ def _read_rendered(pdf: bytes, headers: Mapping[str, str]) -> Rendered:
         warning_count=int(headers.get("X-Warning-Count", "0")),
         warning_codes=tuple(filter(None, headers.get("X-Warning-Codes", "").split(", "))),
     )
-
-
-def _read_findings(response: Mapping[str, Any]) -> Findings:
-    errors, warnings = (
-        [read_record(Finding, each) for each in response[kind]] for kind in ("errors", "warnings")
-    )
-    return Findings(response["valid"], errors, warnings)
-
-
-def _read_field(response: Mapping[str, Any]) -> FormField:
-    options = [read_record(FieldOption, each) for each in response.get("options", ())]
-    return read_record(FormField, {**response, "options": options})
-
-
-def _read_preview(response: Mapping[str, Any]) -> Preview:
-    read: dict[str, Any] = {"findings": _read_findings(response["findings"])}
-    if "file" in response:
-        file = response["file"]
-        read["file"] = read_record(PreviewFile, {**file, "data": b64decode(file["data"])})
-        read["boxes"] = [read_record(PreviewBox, box) for box in response["boxes"]]
-    return read_record(Preview, {**response, **read})
 
 
 def _read_filename(disposition: str) -> str:

@@ -7,20 +7,19 @@ from os import PathLike
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
-from pressroom_client.records import Font, FontUsage, Image, ImageUsage, read_record
+from pressroom_client.records import FileUsage, read_record
+from pressroom_client.schemas import Font, Image
 from pressroom_client.transport import Transport, resource_path
 
 _F = TypeVar("_F", Image, Font)
-_U = TypeVar("_U", ImageUsage, FontUsage)
 
 
-class _Files(Generic[_F, _U]):
+class _Files(Generic[_F]):
     """The files of one kind. Storing under an existing name replaces the file."""
 
     _plural: ClassVar[str]
     _declared_type: ClassVar[str]  # the server detects the format from the bytes
     _record: type[_F]
-    _usage: type[_U]
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -52,26 +51,26 @@ class _Files(Generic[_F, _U]):
         for page in self._transport.pages(resource_path(self._plural), {}):
             yield from (read_record(self._record, each) for each in page[self._plural])
 
-    def usage(self) -> _U:
+    def usage(self) -> FileUsage:
         """Return the number and the total size of the stored files."""
         path = resource_path(self._plural)
         page = self._transport.request_json("GET", path, query={"limit": "1"})
-        return read_record(self._usage, page["usage"])
+        return read_record(FileUsage, page["usage"])
 
     def delete(self, name: str) -> None:
         """Delete a file."""
         self._transport.request("DELETE", resource_path(self._plural, name))
 
 
-class Images(_Files[Image, ImageUsage]):
+class Images(_Files[Image]):
     """The images that documents draw: PNG, JPEG, WebP, SVG and PDF."""
 
     _plural, _declared_type = "images", "image/png"
-    _record, _usage = Image, ImageUsage
+    _record = Image
 
 
-class Fonts(_Files[Font, FontUsage]):
+class Fonts(_Files[Font]):
     """The fonts that documents declare: TrueType, OpenType, WOFF and WOFF2, and collections."""
 
     _plural, _declared_type = "fonts", "font/sfnt"
-    _record, _usage = Font, FontUsage
+    _record = Font

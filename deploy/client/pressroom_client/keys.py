@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pressroom_client.records import Key, read_record
+from pressroom_client.records import read_record
+from pressroom_client.schemas import Key
 from pressroom_client.transport import Transport, omit_none, resource_path
 
 

@@ -1,12 +1,16 @@
-"""The records of the API as dataclasses, and the options of requests."""
+"""The options of requests, and the records of the API that have more than its fields."""
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, is_dataclass
+from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
+
+from pressroom_client.schemas import BatchRecord, JobRecord
 
 _R = TypeVar("_R")
 
@@ -75,69 +79,6 @@ class RenderOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class InvoiceError:
-    """A broken rule of an electronic invoice: its term as a path, and the XPath of its element."""
-
-    rule: str
-    path: str
-    element: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class InvoiceRules:
-    """A schema or a set of rules that an invoice was checked by."""
-
-    name: str
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
-class InvoiceReport:
-    """The result of checking an electronic invoice; `file` is that of the XML in a PDF."""
-
-    valid: bool
-    errors: Sequence[InvoiceError]
-    checked_by: Sequence[InvoiceRules]
-    profile: str
-    syntax: str
-    number: str | None = None
-    file: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FieldOption:
-    """A value that can be chosen in a form, and the text that is shown for it."""
-
-    value: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class FormField:
-    """A field of a form; `value` is None if it is not filled in, and a list if several can be chosen."""
-
-    name: str
-    type: str
-    value: str | Sequence[str] | None
-    required: bool
-    read_only: bool
-    options: Sequence[FieldOption] = ()
-    signed: bool | None = None
-    label: str | None = None
-    page: int | None = None
-    max_length: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FormReport:
-    """The fields of a form; `xfa` says that the file has an XFA form too, which was not read."""
-
-    fields: Sequence[FormField]
-    xfa: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Rendered:
     """A rendered PDF. `timings` are milliseconds by stage.
 
@@ -159,24 +100,13 @@ class Rendered:
         return target
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(JobRecord):
     """The record of a job; `error` is the error body of a failed one.
 
     Each of the `warnings` has a `code`, the `message` of the first warning of that code, and a `count`.
     """
 
-    id: str
-    status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
-    draft: bool
-    created_at: str
-    template: str | None = None
-    pages: int | None = None
-    error: Mapping[str, Any] | None = None
-    started_at: str | None = None
-    finished_at: str | None = None
-    expires_at: str | None = None
-    warnings: Sequence[Mapping[str, Any]] = ()
+    __slots__ = ()
 
     @property
     def has_ended(self) -> bool:
@@ -184,26 +114,13 @@ class Job:
         return self.status not in ("queued", "running")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(BatchRecord):
     """The record of a batch, with counts of documents.
 
     `error` is the error body of a merged batch that ended without its PDF.
     """
 
-    id: str
-    status: Literal["queued", "running", "finished", "cancelled"]
-    total: int
-    queued: int
-    running: int
-    succeeded: int
-    failed: int
-    pages: int
-    created_at: str
-    finished_at: str | None = None
-    expires_at: str | None = None
-    error: Mapping[str, Any] | None = None
-    cancelled: int = 0
+    __slots__ = ()
 
     @property
     def has_ended(self) -> bool:
@@ -214,81 +131,6 @@ class Batch:
     def ended(self) -> int:
         """The number of documents that have ended."""
         return self.succeeded + self.failed
-
-
-@dataclass(frozen=True, slots=True)
-class BatchItem:
-    """One document of a batch; `index` is its position in the input, from 0.
-
-    Its `warnings` are those of a `Job`.
-    """
-
-    index: int
-    job_id: str
-    status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
-    pages: int | None = None
-    error: Mapping[str, Any] | None = None
-    warnings: Sequence[Mapping[str, Any]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A problem in a document; `source` has the element and its lines and columns, from 1."""
-
-    message: str
-    source: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """The result of `validate`: a document without errors can be rendered."""
-
-    valid: bool
-    errors: Sequence[Finding]
-    warnings: Sequence[Finding]
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewBox:
-    """The box of an element on a previewed page, in points from the upper left corner of the sheet.
-
-    `source` has the element and its position, `loop` the iterations of `for` that it is in.
-    """
-
-    x: float
-    y: float
-    width: float
-    height: float
-    source: Mapping[str, Any]
-    loop: Sequence[Mapping[str, Any]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewFile:
-    """The file of a previewed page; for an image, its size in pixels and its pixels per point."""
-
-    content_type: str
-    data: bytes
-    width: int | None = None
-    height: int | None = None
-    scale: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """A previewed page. `file` and the fields after it are set if the page could be drawn.
-
-    `page` counts from 1; `width` and `height` are the size of the sheet in points.
-    """
-
-    pages: int
-    findings: Findings
-    file: PreviewFile | None = None
-    page: int | None = None
-    width: float | None = None
-    height: float | None = None
-    boxes: Sequence[PreviewBox] = ()
-    boxes_left_out: int = 0
 
 
 class PreviewOptions(TypedDict, total=False):
@@ -308,186 +150,39 @@ class PreviewOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
-    """The record of a template; `content` is set by `read`, `findings` by `replace`.
-
-    `created_by` has id, name and email. `findings` has the number of errors and warnings, and the path
-    that lists them; it is None if no worker counted them.
-    """
-
-    id: str
-    name: str
-    versions: int
-    sha256: str | None = None
-    slug: str | None = None
-    created_at: str = ""
-    created_by: Mapping[str, str] = field(default_factory=dict)
-    updated_at: str = ""
-    updated_by: Mapping[str, str] = field(default_factory=dict)
-    content: str | None = None
-    findings: Mapping[str, Any] | None = None
-    etag: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Dependent:
-    """A template that extends or imports another."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A published version; `content`, `built_on` and `links` are set when one is read.
-
-    `findings` are set by `publish`, as those of a template.
-    """
-
-    version: int
-    sha256: str
-    message: str = ""
-    created_at: str = ""
-    created_by: Mapping[str, str] = field(default_factory=dict)
-    built_on: Sequence[str] = ()
-    links: Mapping[str, str | None] = field(default_factory=dict)
-    content: str | None = None
-    findings: Mapping[str, Any] | None = None
-    etag: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A tag and the version that it points to."""
-
-    tag: str
-    version: int
-    updated_at: str | None = None
-    updated_by: Mapping[str, str] | None = None
-    etag: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TagEvent:
-    """A change of a tag; `version` is None if it was removed."""
-
-    action: Literal["created", "moved", "removed"]
-    version: int | None
-    at: str
-    by: Mapping[str, str]
-    previous_version: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Slug:
-    """A slug and the template that it names."""
-
-    slug: str
-    template_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class SlugState:
-    """Whether a slug is available; `template_id` is the template that holds it."""
-
-    slug: str
-    available: bool
-    template_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """The record of an image. Sizes are bytes and pixels."""
-
-    name: str
-    content_type: str
-    bytes: int
-    width: int
-    height: int
-    sha256: str
-    created_at: str = ""
-    created_by: Mapping[str, str] = field(default_factory=dict)
-    updated_at: str = ""
-    updated_by: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ImageUsage:
+class FileUsage:
     """The number and size of the files of a workspace."""
 
     total_bytes: int
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Font:
-    """The record of a font. `faces` describes its fonts; only a collection has several."""
-
-    name: str
-    format: str
-    bytes: int
-    sha256: str
-    faces: Sequence[Mapping[str, Any]] = ()
-    created_at: str = ""
-    created_by: Mapping[str, str] = field(default_factory=dict)
-    updated_at: str = ""
-    updated_by: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class FontUsage:
-    """The number and size of the files of a workspace."""
-
-    total_bytes: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """The record of an API key. `display` is an excerpt; `key` is the secret, set on creation only."""
-
-    id: str
-    display: str
-    created_at: str
-    is_own: bool
-    scopes: Sequence[str] = ()
-    user: Mapping[str, str] = field(default_factory=dict)
-    name: str | None = None
-    expires_at: str | None = None
-    revoked_at: str | None = None
-    key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """An address that receives events; `secret` is set on creation and rotation only."""
-
-    id: str
-    url: str
-    events: Sequence[str]
-    created_at: str
-    disabled_at: str | None = None
-    secret: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """The delivery of an event to a webhook. Each attempt has `at`, `milliseconds`, and `status` or `error`."""
-
-    id: str
-    event: str
-    status: Literal["pending", "delivered", "failed"]
-    created_at: str
-    attempts: Sequence[Mapping[str, Any]]
-    next_attempt_at: str | None = None
+ImageUsage = FontUsage = FileUsage
 
 
 def read_record(
     kind: type[_R], response: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> _R:
     """Read a record, with the ETag of its response; unknown fields of a newer farm are ignored."""
-    known = {each.name for each in fields(kind)}  # type: ignore[arg-type] # a dataclass of this module
-    values = {name: value for name, value in response.items() if name in known}
-    if "etag" in known and headers is not None:
+    types = _find_types(kind)  # type: ignore[arg-type] # a class is hashable
+    values = {name: _read(value, types[name]) for name, value in response.items() if name in types}
+    if "etag" in types and headers is not None:
         values["etag"] = headers.get("ETag")
     return kind(**values)
+
+
+@cache
+def _find_types(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _read(value: Any, kind: Any) -> Any:
+    """Read the value of a field; records in it are of the class that its type names."""
+    if kind is bytes:
+        return b64decode(value)
+    record: Any = next((each for each in (kind, *get_args(kind)) if is_dataclass(each)), None)
+    if record is None or value is None:
+        return value
+    if isinstance(value, list):
+        return [read_record(record, each) for each in value]
+    return read_record(record, value)

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pressroom_client.records import (
-    Dependent,
-    Slug,
-    SlugState,
-    Tag,
-    TagEvent,
-    Template,
-    Version,
-    read_record,
-)
+from pressroom_client.records import read_record
+from pressroom_client.schemas import Dependent, Slug, SlugState, Tag, TagEvent, Template, Version
 from pressroom_client.transport import Transport, omit_none, resource_path
 
 _XML: Final = {"Content-Type": "application/xml"}

@@ -12,7 +12,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from pressroom_client.errors import PressroomError
-from pressroom_client.records import Delivery, Webhook, read_record
+from pressroom_client.records import read_record
+from pressroom_client.schemas import Delivery, Webhook
 from pressroom_client.transport import Transport, resource_path
 
 TOLERANCE_SECONDS: Final = 300.0

@@ -1,0 +1,574 @@
+/** The records of the API, written by `make records` from its description. */
+
+export interface UserRef {
+  id: string;
+  name: string;
+  email: string;
+}
+
+export interface Confirmation {
+  status: string;
+}
+
+export interface Template {
+  id: string;
+  name: string;
+  versions: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  slug?: string;
+}
+
+export interface SavedTemplate {
+  id: string;
+  name: string;
+  versions: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  slug?: string;
+  findings: { errors: number; warnings: number; validate: string; } | null;
+}
+
+export interface TemplateWithContent {
+  id: string;
+  name: string;
+  versions: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+  slug?: string;
+  content: string;
+}
+
+export interface Dependent {
+  id: string;
+  name: string;
+}
+
+export interface DependentList {
+  templates: Array<Dependent>;
+  has_more: boolean;
+}
+
+export interface TemplateList {
+  templates: Array<Template>;
+  next_cursor?: string;
+}
+
+export interface Version {
+  version: number;
+  sha256: string;
+  message: string;
+  created_at: string;
+  created_by: UserRef;
+}
+
+export interface PublishedVersion {
+  version: number;
+  sha256: string;
+  message: string;
+  created_at: string;
+  created_by: UserRef;
+  findings: { errors: number; warnings: number; validate: string; } | null;
+}
+
+export interface VersionWithContent {
+  version: number;
+  sha256: string;
+  message: string;
+  created_at: string;
+  created_by: UserRef;
+  content: string;
+  built_on?: Array<string>;
+  links?: Record<string, string | null>;
+}
+
+export interface VersionList {
+  versions: Array<Version>;
+  has_more: boolean;
+}
+
+export interface TagPointer {
+  tag: string;
+  version: number;
+}
+
+export interface Tag {
+  tag: string;
+  version: number;
+  updated_at: string;
+  updated_by: UserRef;
+}
+
+export interface TagList {
+  tags: Array<Tag>;
+  has_more: boolean;
+}
+
+export interface TagEvent {
+  action: "created" | "moved" | "removed";
+  version: number | null;
+  at: string;
+  by: UserRef;
+  previous_version?: number;
+}
+
+export interface TagHistory {
+  events: Array<TagEvent>;
+  has_more: boolean;
+}
+
+export interface TagRemoval {
+  tag: string;
+  removed: boolean;
+}
+
+export interface Slug {
+  slug: string;
+  template_id: string;
+}
+
+export interface SlugList {
+  slugs: Array<Slug>;
+}
+
+export interface SlugAvailability {
+  slug: string;
+  available: boolean;
+  template_id?: string;
+}
+
+export interface Image {
+  name: string;
+  content_type: string;
+  bytes: number;
+  width: number;
+  height: number;
+  sha256: string;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+}
+
+export interface ImageList {
+  images: Array<Image>;
+  next_cursor?: string;
+  usage: { total_bytes: number; count: number; };
+}
+
+export interface Font {
+  name: string;
+  format: string;
+  bytes: number;
+  sha256: string;
+  faces: Array<FontFace>;
+  created_at: string;
+  created_by: UserRef;
+  updated_at: string;
+  updated_by: UserRef;
+}
+
+export interface FontFace {
+  index: number;
+  family: string;
+  style: string;
+  weight: FontRange;
+  stretch: FontRange;
+  italic: boolean;
+  glyphs: number;
+  characters: number;
+  color_glyphs: number;
+  axes: Array<FontAxis>;
+}
+
+export interface FontRange {
+  min: number;
+  max: number;
+}
+
+export interface FontAxis {
+  tag: string;
+  min: number;
+  default: number;
+  max: number;
+}
+
+export interface FontList {
+  fonts: Array<Font>;
+  next_cursor?: string;
+  usage: { total_bytes: number; count: number; };
+}
+
+export interface Usage {
+  pagesGenerated: number;
+  apiCalls: number;
+  maxPagesGenerated: number;
+  startDate: string;
+  endDate: string;
+  draft?: { pagesGenerated: number; apiCalls: number; };
+  maxDraftPagesGenerated?: number;
+  overagePages?: number;
+}
+
+export interface Finding {
+  message: string;
+  source?: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
+}
+
+export interface RenderWarning {
+  code: string;
+  message: string;
+  count: number;
+  source?: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
+}
+
+export interface Findings {
+  valid: boolean;
+  errors: Array<Finding>;
+  warnings: Array<Finding>;
+  leftOut?: { errors: number; warnings: number; };
+}
+
+export interface InvoiceReport {
+  valid: boolean;
+  errors: Array<InvoiceError>;
+  checked_by: Array<InvoiceRules>;
+  file?: string;
+  profile: string;
+  syntax: "cii" | "ubl";
+  number?: string;
+}
+
+export interface InvoiceRules {
+  name: string;
+  version: string;
+}
+
+export interface InvoiceError {
+  rule: string;
+  path: string;
+  element: string;
+  message: string;
+}
+
+export interface FormReport {
+  fields: Array<FormField>;
+  xfa: boolean;
+}
+
+export interface FormField {
+  name: string;
+  type: "text" | "checkbox" | "radio" | "select" | "list" | "button" | "signature" | "unknown";
+  value: string | Array<string> | null;
+  required: boolean;
+  read_only: boolean;
+  signed?: boolean;
+  options?: Array<FieldOption>;
+  label?: string;
+  page?: number;
+  max_length?: number;
+}
+
+export interface FieldOption {
+  value: string;
+  label: string;
+}
+
+export interface Start {
+  name: string;
+  docs: string;
+  openapi: string;
+}
+
+export interface Health {
+  status: string;
+  parts?: Record<string, "up" | "down">;
+}
+
+export interface StackTraceEntry {
+  tagName: string;
+  origin?: "template" | "payload";
+  lineStart: number;
+  lineEnd: number;
+  columnStart: number;
+  columnEnd: number;
+  message?: string;
+}
+
+export interface Error {
+  statusCode: number;
+  message: string;
+  timestamp: string;
+  stackTrace?: Array<StackTraceEntry>;
+  data?: { code?: "ERR_QUOTA_EXCEEDED" | "ERR_DRAFT_QUOTA_EXCEEDED" | "ERR_RATE_LIMITED" | "ERR_RENDER_TIMEOUT" | "ERR_TEMPLATE_NOT_FOUND" | "ERR_TEMPLATE_EMPTY" | "ERR_SLUG_TAKEN" | "ERR_SLUG_INVALID" | "ERR_SLUG_NOT_ASSIGNED" | "ERR_WORKSPACE_UNRESOLVED" | "ERR_KEY_REVOKED" | "ERR_KEY_EXPIRED" | "ERR_KEY_SCOPE" | "ERR_ACCOUNT_DISABLED" | "ERR_EMAIL_NOT_VERIFIED" | "ERR_PREVIEW_SUPERSEDED" | "ERR_TEMPLATE_IN_USE"; cap?: number; usage?: number; };
+}
+
+export interface RenameRequest {
+  name: string;
+}
+
+export interface PublishRequest {
+  message?: string;
+}
+
+export interface TagRequest {
+  version: number;
+}
+
+export interface SlugRequest {
+  slug: string;
+  template?: string;
+  template_id?: string;
+}
+
+export interface FontRequest {
+  name: string;
+  data?: string;
+  source_url?: string;
+}
+
+export interface ImageRequest {
+  name: string;
+  data?: string;
+  source_url?: string;
+}
+
+export interface PreviewRequest {
+  template: string;
+  payload?: Record<string, unknown> | string | null;
+  payload_type?: "application/json" | "text/csv" | "text/markdown";
+  flow?: string;
+  page?: number;
+  scale?: number;
+  format?: "png" | "webp" | "pdf";
+  session?: string;
+}
+
+export interface Preview {
+  pages: number;
+  findings: Findings;
+  page?: number;
+  width?: number;
+  height?: number;
+  file?: PreviewFile;
+  boxes?: Array<PreviewBox>;
+  boxes_left_out?: number;
+}
+
+export interface PreviewFile {
+  content_type: "image/png" | "image/webp" | "application/pdf";
+  data: string;
+  width?: number;
+  height?: number;
+  scale?: number;
+}
+
+export interface PreviewBox {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  source: { tagName: string; origin?: "template" | "payload"; lineStart: number; lineEnd: number; columnStart: number; columnEnd: number; };
+  loop?: Array<{ name: string; row: number; }>;
+}
+
+export interface Account {
+  id: string;
+  user: UserRef;
+  key_id: string;
+  scopes: Array<"read" | "render" | "templates" | "account">;
+  plan: "free" | "paid";
+  has_workspace: boolean;
+  rate_limit?: RateLimit;
+}
+
+export interface RateLimit {
+  requests: number;
+  window_seconds: number;
+}
+
+export interface UsageDays {
+  startDate: string;
+  endDate: string;
+  days: Array<UsageDay>;
+}
+
+export interface UsageDay {
+  date: string;
+  pagesGenerated: number;
+  apiCalls: number;
+  draft: { pagesGenerated: number; apiCalls: number; };
+}
+
+export interface UsageTemplates {
+  startDate: string;
+  endDate: string;
+  templates: Array<UsageTemplate>;
+  has_more: boolean;
+}
+
+export interface UsageTemplate {
+  template?: string;
+  name?: string;
+  pagesGenerated: number;
+  apiCalls: number;
+  draft: { pagesGenerated: number; apiCalls: number; };
+}
+
+export interface Key {
+  id: string;
+  display: string;
+  name?: string;
+  scopes: Array<"read" | "render" | "templates" | "account">;
+  user: UserRef;
+  created_at: string;
+  expires_at?: string;
+  revoked_at?: string;
+  is_own: boolean;
+}
+
+export interface KeyWithSecret {
+  id: string;
+  display: string;
+  name?: string;
+  scopes: Array<"read" | "render" | "templates" | "account">;
+  user: UserRef;
+  created_at: string;
+  expires_at?: string;
+  revoked_at?: string;
+  is_own: boolean;
+  key: string;
+}
+
+export interface KeyList {
+  keys: Array<Key>;
+}
+
+export interface KeyRequest {
+  name?: string;
+  expires_at?: string;
+  scopes?: Array<"read" | "render" | "templates" | "account">;
+}
+
+export interface Session {
+  opened_at: string;
+  expires_at: string;
+}
+
+export interface SignIn {
+  provider: string | null;
+}
+
+export interface Job {
+  id: string;
+  status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+  draft: boolean;
+  created_at: string;
+  template?: string;
+  pages?: number;
+  error?: Error;
+  warnings?: Array<RenderWarning>;
+  started_at?: string;
+  finished_at?: string;
+  expires_at?: string;
+}
+
+export interface JobList {
+  jobs: Array<Job>;
+  next_cursor?: string;
+}
+
+export interface Batch {
+  id: string;
+  status: "queued" | "running" | "finished" | "cancelled";
+  total: number;
+  queued: number;
+  running: number;
+  succeeded: number;
+  failed: number;
+  cancelled: number;
+  pages: number;
+  created_at: string;
+  finished_at?: string;
+  expires_at?: string;
+  error?: Error;
+}
+
+export interface BatchList {
+  batches: Array<Batch>;
+  next_cursor?: string;
+}
+
+export interface BatchItem {
+  index: number;
+  job_id: string;
+  status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+  pages?: number;
+  error?: Error;
+  warnings?: Array<RenderWarning>;
+}
+
+export interface BatchItems {
+  items: Array<BatchItem>;
+  has_more: boolean;
+}
+
+export interface Webhook {
+  id: string;
+  url: string;
+  events: Array<"job.succeeded" | "job.failed" | "batch.finished">;
+  created_at: string;
+  disabled_at?: string;
+}
+
+export interface WebhookWithSecret {
+  id: string;
+  url: string;
+  events: Array<"job.succeeded" | "job.failed" | "batch.finished">;
+  created_at: string;
+  disabled_at?: string;
+  secret: string;
+}
+
+export interface WebhookRequest {
+  url: string;
+  events?: Array<"job.succeeded" | "job.failed" | "batch.finished">;
+}
+
+export interface Webhooks {
+  webhooks: Array<Webhook>;
+}
+
+export interface DeliveryAttempt {
+  at: string;
+  milliseconds: number;
+  status?: number;
+  error?: string;
+}
+
+export interface Delivery {
+  id: string;
+  event: "job.succeeded" | "job.failed" | "batch.finished" | "webhook.test";
+  status: "pending" | "delivered" | "failed";
+  created_at: string;
+  attempts: Array<DeliveryAttempt>;
+  next_attempt_at?: string;
+}
+
+export interface WebhookTest {
+  webhook_id: string;
+}
+
+export interface Deliveries {
+  deliveries: Array<Delivery>;
+  has_more: boolean;
+}
