@@ -44,7 +44,6 @@ from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.accessibility import check_accessibility
 from workers.engine.tree.build import CompiledTemplate, compile_template
 from workers.engine.tree.build_state import CheckBarcode
-from workers.engine.tree.contrast import check_contrast
 from workers.engine.tree.document import Document
 from workers.engine.tree.expressions.members import check_member_uses
 from workers.engine.tree.nodes import Barcode
@@ -277,9 +276,7 @@ def build_document(
     assert compiled is not None
     check_member_uses(compiled.member_uses, merged.data, findings)
     document = compiled.build(merged.data, options, findings)
-    check_accessibility(document, findings)
-    if document.requires_tags:
-        check_contrast(document, findings)
+    check_accessibility(document, findings, has_contrast=document.requires_tags)
     findings.raise_errors()
     return document, merged
 
@@ -338,8 +335,7 @@ def _build_for_validation(
 ) -> None:
     try:
         document = compiled.build(merged.data, options, findings, validator=_make_validator())
-        check_accessibility(document, findings)
-        check_contrast(document, findings)
+        check_accessibility(document, findings, has_contrast=True)
         check_pictures(document, resources=resources, findings=findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)

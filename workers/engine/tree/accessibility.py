@@ -1,4 +1,5 @@
-"""Checks of a tagged document (ISO 14289-1, clause 7): title, headings, link texts, header cells.
+"""Checks of a tagged document (ISO 14289-1, clause 7): title, headings, link texts, header cells,
+and the contrast of text.
 
 A finding is an error in a document that must conform to PDF/UA-1 or PDF/A-3a, otherwise a warning.
 It is reported once for each element, however many loop iterations repeat it.
@@ -7,11 +8,12 @@ It is reported once for each element, however many loop iterations repeat it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any, Final
 
 from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
+from workers.engine.tree.contrast import ContrastChecker, color_on
 from workers.engine.tree.document import Document
 from workers.engine.tree.nodes import (
     CellTemplate,
@@ -31,6 +33,7 @@ from workers.engine.tree.nodes import (
     TextRun,
     is_head_row,
 )
+from workers.engine.units import Color
 
 # Texts of links that tell nothing out of their sentence, and what may stand around them.
 _VAGUE: Final = frozenset(
@@ -41,22 +44,27 @@ _VAGUE: Final = frozenset(
 _AROUND: Final = " .…:!>»›→←\u00a0"
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
 _PARENTS: Final = (Container, Row, Grid, ListItem, Note)  # of blocks: a union is built at each use
+# A block, and the colour behind it; None if it is unknown.
+_Placed = tuple[Any, Color | None]
 
 
-def check_accessibility(document: Document, findings: Findings) -> None:
+def check_accessibility(document: Document, findings: Findings, *, has_contrast: bool) -> None:
     """Report what a tagged document lacks; untagged documents are not checked.
 
     A missing title is reported for documents that ask for tags: readers announce the file's name.
+    With `has_contrast` text that differs too little from its background is reported too.
     """
     if document.is_tagged:
-        _AccessibilityChecker(document, findings).check()
+        _AccessibilityChecker(document, findings, has_contrast=has_contrast).check()
 
 
 class _AccessibilityChecker:
     """One pass over the blocks of a document, in reading order."""
 
-    def __init__(self, document: Document, findings: Findings) -> None:
+    def __init__(self, document: Document, findings: Findings, *, has_contrast: bool) -> None:
         self.document = document
+        self.contrast = ContrastChecker(document, findings)
+        self.has_contrast = has_contrast
         self.findings = findings
         self.severity = Severity.ERROR if document.is_strict else Severity.WARNING
         self.level = 0  # of the heading before
@@ -72,41 +80,55 @@ class _AccessibilityChecker:
                 None,
             )
         for flow in self.document.flows:
-            self._check_blocks(flow.blocks)
+            self._check_blocks(
+                (block, self.contrast.find_paper(block, flow)) for block in flow.blocks
+            )
         if self.document.footnotes is not None:
-            self._check_blocks(self.document.footnotes.by_call.values())
+            notes = self.document.footnotes.by_call.values()
+            self._check_blocks(zip(notes, repeat(self.contrast.find_paper_of_notes())))
 
-    def _check_blocks(self, blocks: Iterable[Any]) -> None:
-        waiting: list[Iterator[Any]] = [iter(blocks)]
+    def _check_blocks(self, placed: Iterable[_Placed]) -> None:
+        waiting: list[Iterator[_Placed]] = [iter(placed)]
         while waiting:
-            block = next(waiting[-1], None)
+            block, under = next(waiting[-1], (None, None))
             if block is None:
                 waiting.pop()
             elif isinstance(block, Paragraph):
-                self._check_paragraph(block)
+                self._check_paragraph(block, color_on(block.style.box, under))
             elif isinstance(block, FormField):
                 self._check_field(block)
             elif isinstance(block, _PARENTS):
-                waiting.append(iter(block.children))
+                is_placed = isinstance(block, Container) and block.position is not None
+                inside = color_on(block.style.box, None if is_placed else under)
+                waiting.append(zip(block.children, repeat(inside)))
             elif isinstance(block, ListBlock):
-                waiting.append(iter(block.items))
+                waiting.append(zip(block.items, repeat(color_on(block.style.box, under))))
             elif isinstance(block, Table):
-                waiting.append(self._blocks_of(block))
+                waiting.append(self._blocks_of(block, under))
 
-    def _blocks_of(self, table: Table) -> Iterator[Any]:
+    def _blocks_of(self, table: Table, under: Color | None) -> Iterator[_Placed]:
         for caption in table.captions:
-            yield caption.block
+            yield caption.block, under
+        # The colours of stripes change from row to row.
+        inside = None if any(table.stripe) else color_on(table.style.box, under)
         for body in table.bodies:
+            on_body = color_on(body.style.box, inside)
             for row in body.rows:
                 template = row.template
-                if template is not self.last_template:  # the rows of a loop share one
+                is_new = template is not self.last_template  # the rows of a loop share one
+                if is_new:
                     self._check_row_template(template)
-                if not template.is_text:
-                    for content in row.cells:
-                        if type(content) is not str:
-                            yield from content
+                elif template.is_text:
+                    continue
+                on_row = color_on(template.style.box, on_body)
+                for cell, content in zip(template.cells, row.cells, strict=False):
+                    if type(content) is not str:
+                        yield from zip(content, repeat(color_on(cell.style.box, on_row)))
+                    elif is_new and self.has_contrast and content.strip():
+                        ground = color_on(cell.style.box, on_row)
+                        self.contrast.check(cell.style.text, ground, cell.source.location)
 
-    def _check_paragraph(self, paragraph: Paragraph) -> None:
+    def _check_paragraph(self, paragraph: Paragraph, under: Color | None) -> None:
         level = _LEVELS.get(paragraph.role.value)
         if level is not None:
             self._check_heading(paragraph, level)
@@ -114,6 +136,8 @@ class _AccessibilityChecker:
         for inline in paragraph.inlines:
             if isinstance(inline, TextRun):
                 has_links = has_links or inline.link is not None
+                if self.has_contrast and inline.text.strip():
+                    self.contrast.check(inline.style, under, paragraph.source.location)
             elif isinstance(inline, InlineBlock):
                 has_links = has_links or inline.link is not None
                 if isinstance(inline.block, FormField):
