@@ -17,7 +17,13 @@ from workers.batches.assembly import run_assembly
 from workers.batches.context import BatchContext
 from workers.batches.job_slices import run_job_slice
 from workers.batches.slices import run_slice
-from workers.farm.tasks import UNREADABLE, FarmTask, drop_message, read_argument
+from workers.farm.tasks import (
+    UNREADABLE,
+    FarmTask,
+    drop_message,
+    read_argument,
+    with_frame_memory,
+)
 from workers.render.run import RenderContext
 
 T = TypeVar("T", bound=Record)
@@ -35,6 +41,7 @@ def register_batch_tasks(
     def register(
         name: str, kind: type[T], run: Callable[[T, RenderContext, BatchContext], None]
     ) -> None:
+        @with_frame_memory
         def work(*arguments: Any, **named: Any) -> None:
             try:
                 task = kind.of_builtins(read_argument(arguments, named))

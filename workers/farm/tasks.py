@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from types import FunctionType
+from typing import Any, Final, TypeVar, cast
 
 from celery import Celery, Task
 
@@ -16,6 +17,11 @@ from shared.telemetry.observer import Observer
 from workers.render.run import RenderContext, run_job
 
 log: Final = get_logger(__name__)
+
+# A frame of this many words does not fit into the interpreter's chunks of 16 KB: CPython maps one chunk of
+# 256 KB for it, whose second half holds every deeper frame. Otherwise calls that cross the end of a chunk
+# map and unmap one each time, hundreds of times a document.
+_FRAME_WORDS: Final = 17_000
 
 UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
 _LONGEST_CAUSE: Final = 200
@@ -42,9 +48,19 @@ class FarmTask(Task):  # type: ignore[misc] # Celery has no types
         log.error("task failed", job=task_id, task=self.name, exc_info=exc)
 
 
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def with_frame_memory(function: F) -> F:
+    """Return the function of a task, so that it and all that it calls use one chunk of memory for their frames."""
+    code = function.__code__.replace(co_stacksize=_FRAME_WORDS)
+    return cast("F", FunctionType(code, function.__globals__, closure=function.__closure__))
+
+
 def register_tasks(app: Celery, get_context: Callable[[], RenderContext]) -> None:
     """Register the task; `get_context` is called in the child process that runs it."""
 
+    @with_frame_memory
     def render(self: Task, *arguments: Any, **named: Any) -> None:
         try:
             job = RenderJob.decode(read_argument(arguments, named))
