@@ -17,7 +17,7 @@ from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.system.conftest import DOCUMENTS, open_account
 
 TICKS = os.sysconf("SC_CLK_TCK")
-PARTS = ("front", "worker", "counter", "redis")
+PARTS = ("front", "worker", "background", "redis")
 HELLO = b"<document><flow><p>Hello</p></flow></document>"
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--renders", type=int, default=800)
     renders = parser.parse_args().renders
-    print("| document | pages | front ms | worker ms | counter ms | Redis ms | all ms |")
+    print("| document | pages | front ms | worker ms | background ms | Redis ms | all ms |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     with (
         tempfile.TemporaryDirectory(prefix="pressroom-cost-") as folder,
@@ -71,15 +71,17 @@ def _documents(account, renders):
 
 def _cpu(farm) -> list[float]:
     running = farm.folder.read_record().processes
-    return [sum(_seconds(pid) for pid in _tree(running[part])) for part in PARTS]
+    return [sum(cpu_seconds(pid) for pid in find_processes(running[part])) for part in PARTS]
 
 
-def _tree(pid: int) -> list[int]:
+def find_processes(pid: int) -> list[int]:
+    """Return a process and all below it."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(each for child in children for each in _tree(int(child)))]
+    return [pid, *(each for child in children for each in find_processes(int(child)))]
 
 
-def _seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process and of its children that have ended."""
     # utime, stime, and those of children that have ended (proc(5), fields 14 to 17).
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / TICKS

@@ -47,6 +47,7 @@ class Part(NamedTuple):
 
 HTTP = "http"  # in this file; the other parts are the files of their names
 PARTS = {
+    "peers": Part("Beside what one would build instead"),
     "engine": Part("The engine alone"),
     "scripts": Part("Text in other scripts"),
     "text_costs": Part("Typography"),
@@ -179,7 +180,8 @@ def main():
         )
         measured[part.title] = f"Measured on {clock.now():%Y-%m-%d}.\n\n{printed.strip()}\n"
     sections = merge_sections(read_sections(), measured, [part.title for part in PARTS.values()])
-    sections = {LIMITS: show(report_limits(sections)), **sections}
+    first = {title: text for title, text in sections.items() if title == PARTS["peers"].title}
+    sections = {**first, LIMITS: show(report_limits(sections)), **sections}
     show(iter([f"{(time.monotonic() - begun) / 60:.0f} minutes in all."]))
     if arguments.write:
         write_results(sections)
