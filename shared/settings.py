@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from datetime import timedelta
 from functools import lru_cache
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from msgspec import Meta, ValidationError, convert
 
 from shared.auth.single_sign_on import (
     DEFAULT_ROLES,
@@ -26,48 +27,34 @@ from shared.shards import ShardAddress, parse_shards
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
 _STUDIO_URL: Final = r"^(https?://(\[[0-9a-f:]+\]|[a-z0-9._-]{1,253})(:[0-9]{1,5})?)?$"
 _LOOPBACK: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?(/\S*)?")
+_Port = Annotated[int, Meta(ge=0, le=65535)]
 _QUEUE: Final = "interactive|preview|validate|batch"
 
 
-class ProcessSettings(BaseSettings):
+@dataclass(frozen=True, kw_only=True)
+class ProcessSettings:
     """Settings of every process."""
 
-    model_config = SettingsConfigDict(env_prefix="PRESSROOM_", frozen=True, extra="ignore")
-
-    metrics_address: str = Field(
-        default="", description="address that the metrics ports listen on; empty means all"
-    )
+    # Address that the metrics ports listen on; empty means all.
+    metrics_address: str = ""
     log_level: str = "INFO"
-    log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
+    log_format: Annotated[str, Meta(pattern="^(json|text)$")] = "json"
 
 
+@dataclass(frozen=True, kw_only=True)
 class LimitSettings(ProcessSettings):
     """Limits and retention, which an operator may change; `get_limits` returns them wherever they apply."""
 
-    body_mb: Annotated[int, Field(ge=1, le=256)] = Field(
-        default=MAX_BODY_BYTES // MB, description="largest body of a render, in MB, unpacked"
-    )
-    batch_mb: Annotated[int, Field(ge=1, le=4096)] = Field(
-        default=MAX_BATCH_BYTES // MB, description="largest body of a batch, in MB, unpacked"
-    )
-    batch_documents: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        default=MAX_BATCH_DOCUMENTS, description="most documents of a batch"
-    )
-    result_hours: Annotated[int, Field(ge=1, le=8760)] = Field(
-        default=24, description="hours that PDFs of jobs and batches are kept after their end"
-    )
-    record_days: Annotated[int, Field(ge=2, le=3650)] = Field(
-        default=7, description="days that records of ended jobs and batches are kept"
-    )
-
-    @field_validator("record_days")
-    @classmethod
-    def _check_records(cls, days: int, info: ValidationInfo) -> int:
-        if days * 24 < info.data.get("result_hours", 0):
-            raise ValueError(
-                "records are kept at least as long as results (PRESSROOM_RESULT_HOURS)"
-            )
-        return days
+    # Largest body of a render, in MB, unpacked.
+    body_mb: Annotated[int, Meta(ge=1, le=256)] = MAX_BODY_BYTES // MB
+    # Largest body of a batch, in MB, unpacked.
+    batch_mb: Annotated[int, Meta(ge=1, le=4096)] = MAX_BATCH_BYTES // MB
+    # Most documents of a batch.
+    batch_documents: Annotated[int, Meta(ge=1, le=1_000_000)] = MAX_BATCH_DOCUMENTS
+    # Hours that PDFs of jobs and batches are kept after their end.
+    result_hours: Annotated[int, Meta(ge=1, le=8760)] = 24
+    # Days that records of ended jobs and batches are kept.
+    record_days: Annotated[int, Meta(ge=2, le=3650)] = 7
 
     @property
     def body_bytes(self) -> int:
@@ -90,183 +77,115 @@ class LimitSettings(ProcessSettings):
         return timedelta(days=self.record_days)
 
 
+@dataclass(frozen=True, kw_only=True)
 class FetcherSettings(ProcessSettings):
     """Settings of the fetcher, which connects to servers on the internet and gets no secrets."""
 
     outbound_allow_private: bool = False
-    fetcher_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
-        default="127.0.0.1:9106", description="address and port that the fetcher listens on"
-    )
-    fetcher_cache_mb: Annotated[int, Field(ge=0, le=65536)] = 256
-    fetcher_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    # Address and port that the fetcher listens on.
+    fetcher_bind: Annotated[str, Meta(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = "127.0.0.1:9106"
+    fetcher_cache_mb: Annotated[int, Meta(ge=0, le=65536)] = 256
+    fetcher_metrics_port: _Port = 0
 
 
+@dataclass(frozen=True, kw_only=True)
 class SignerSettings(ProcessSettings):
     """Settings of the signer, which has the keys of accounts and runs no document."""
 
-    signer_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
-        default="127.0.0.1:9108", description="address and port that the signer listens on"
-    )
-    signer_certificates: str = Field(
-        default="",
-        description="folder with the certificates of accounts, ACCOUNT_ID.NAME.p12, and their passwords, "
-        "ACCOUNT_ID.NAME.password; `pressroom up` starts a signer if it is set",
-    )
-    signer_timestamp_url: str = Field(
-        default="",
-        description="time-stamp authority (RFC 3161) that attests when files were signed; empty is none",
-    )
-    signer_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    # Address and port that the signer listens on.
+    signer_bind: Annotated[str, Meta(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = "127.0.0.1:9108"
+    # Folder with the certificates of accounts, ACCOUNT_ID.NAME.p12, and their passwords, ACCOUNT_ID.NAME.password;
+    # `pressroom up` starts a signer if it is set.
+    signer_certificates: str = ""
+    # Time-stamp authority (RFC 3161) that attests when files were signed; empty is none.
+    signer_timestamp_url: str = ""
+    signer_metrics_port: _Port = 0
 
 
+@dataclass(frozen=True, kw_only=True)
 class Settings(LimitSettings, FetcherSettings, SignerSettings):
     """The settings; the variable of a field is `PRESSROOM_` and its name in capitals."""
 
-    database_url: str = Field(
-        description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db"
-    )
-    database_connections: Annotated[int, Field(ge=2, le=100)] = Field(
-        default=5, description="connections to PostgreSQL that one process may open"
-    )
-    redis_url: str = Field(
-        description="redis://[:password@]host:port/0; append-only and noeviction are required; "
-        "several, each as URL or NAME=URL separated by spaces, are the farm's shards"
-    )
-    broker_url: str = Field(
-        default="",
-        description="amqp://user:password@host:port/vhost, or amqps:// for TLS: RabbitMQ as the broker of "
-        "tasks; empty is Redis, which has all else either way",
-    )
-    task_events: bool = Field(
-        default=False,
-        description="whether workers publish task events for flower and `celery events`",
-    )
-    redis_shard: str = Field(
-        default="",
-        description="the shard whose queues a worker consumes, required if there are several",
-    )
-    blob_url: str = Field(
-        description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)"
-    )
+    # SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db.
+    database_url: str
+    # Connections to PostgreSQL that one process may open.
+    database_connections: Annotated[int, Meta(ge=2, le=100)] = 5
+    # redis://[:password@]host:port/0; append-only and noeviction are required; several, each as URL or NAME=URL
+    # separated by spaces, are the farm's shards.
+    redis_url: str
+    # amqp://user:password@host:port/vhost, or amqps:// for TLS: RabbitMQ as the broker of tasks; empty is Redis,
+    # which has all else either way.
+    broker_url: str = ""
+    # Whether workers publish task events for flower and `celery events`.
+    task_events: bool = False
+    # The shard whose queues a worker consumes, required if there are several.
+    redis_shard: str = ""
+    # file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS).
+    blob_url: str
 
-    secret_keys: str = Field(
-        default="",
-        description="keys that encrypt the secrets of webhooks in the database: 32 random bytes in "
-        "Base64 each, separated by spaces, the newest first. The front and webhooks need them",
-    )
+    # Keys that encrypt the secrets of webhooks in the database: 32 random bytes in Base64 each, separated by spaces,
+    # the newest first. The front and webhooks need them.
+    secret_keys: str = ""
 
-    render_budget: Annotated[float, Field(gt=0, le=3600)] = 60.0
-    preview_budget: Annotated[float, Field(gt=0, le=600)] = Field(
-        default=10.0, description="seconds that a preview may take, including its wait"
+    render_budget: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+    # Seconds that a preview may take, including its wait.
+    preview_budget: Annotated[float, Meta(gt=0, le=600)] = 10.0
+    # Rate of previews of each account.
+    preview_rate: Annotated[str, Meta(pattern="^[1-9][0-9]{0,8}/(second|minute)$")] = "20/second"
+    worker_concurrency: Annotated[int, Meta(ge=1, le=256)] = 2
+    # Queues that a worker consumes, in order of precedence.
+    worker_queues: Annotated[str, Meta(pattern=f"^({_QUEUE})(,({_QUEUE}))*$")] = (
+        "interactive,preview,validate,batch"
     )
-    preview_rate: Annotated[str, Field(pattern="^[1-9][0-9]{0,8}/(second|minute)$")] = Field(
-        default="20/second", description="rate of previews of each account"
-    )
-    worker_concurrency: Annotated[int, Field(ge=1, le=256)] = 2
-    worker_queues: Annotated[str, Field(pattern=f"^({_QUEUE})(,({_QUEUE}))*$")] = Field(
-        default="interactive,preview,validate,batch",
-        description="queues that a worker consumes, in order of precedence",
-    )
-    worker_nice: Annotated[int, Field(ge=0, le=19)] = 0
-    ledger_months: Annotated[int, Field(ge=0, le=1200)] = Field(
-        default=0,
-        description="whole months that rows of the usage ledger are kept; 0 means forever",
-    )
-    max_waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=500,
-        description="requests of one account that may wait at once to be rendered, validated or drawn; "
-        "more are answered 429",
-    )
-    max_unfinished_batches: Annotated[int, Field(ge=0, le=100_000)] = 100
+    worker_nice: Annotated[int, Meta(ge=0, le=19)] = 0
+    # Whole months that rows of the usage ledger are kept; 0 means forever.
+    ledger_months: Annotated[int, Meta(ge=0, le=1200)] = 0
+    # Requests of one account that may wait at once to be rendered, validated or drawn; more are answered 429.
+    max_waiting: Annotated[int, Meta(ge=1, le=100_000)] = 500
+    max_unfinished_batches: Annotated[int, Meta(ge=0, le=100_000)] = 100
     # Its address space is some 330 MB before it renders anything.
-    child_memory_mb: Annotated[int, Field(ge=512, le=65536)] = 1024
-    child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
-    api_processes: Annotated[int, Field(ge=1, le=64)] = 2
-    api_connections: Annotated[int, Field(ge=10, le=100_000)] = Field(
-        default=1000,
-        description="client connections that each process of the front accepts at once",
-    )
-    enforce_rate_limits: bool = Field(
-        default=True,
-        description="whether the rates of plans apply; a rate set for an account always applies",
-    )
-    cors_origins: str = Field(
-        default="",
-        description="origins allowed to call the front from a browser (CORS), separated by spaces, each "
-        "as https://host[:port]; * allows all, empty none",
-    )
-    studio_idle_minutes: Annotated[int, Field(ge=1, le=10_080)] = Field(
-        default=60, description="minutes after which an unused session of the Studio ends"
-    )
-    studio_session_hours: Annotated[int, Field(ge=1, le=720)] = Field(
-        default=12, description="hours after which a session of the Studio ends in any case"
-    )
-    studio_local_http: bool = Field(
-        default=False,
-        description="whether the Studio works without TLS, on localhost only",
-    )
-    studio_url: Annotated[str, Field(pattern=_STUDIO_URL)] = Field(
-        default="",
-        description="address of the service in browsers, https://host[:port] without a path; single "
-        "sign-on needs it",
-    )
-    oidc_issuer: Annotated[str, Field(pattern=r"^(https?://[^\s?#]{1,500})?$")] = Field(
-        default="",
-        description="issuer of the OpenID Connect provider at which people sign in to the Studio; empty "
-        "is none",
-    )
+    child_memory_mb: Annotated[int, Meta(ge=512, le=65536)] = 1024
+    child_max_jobs: Annotated[int, Meta(ge=1)] = 10_000
+    api_processes: Annotated[int, Meta(ge=1, le=64)] = 2
+    # Client connections that each process of the front accepts at once.
+    api_connections: Annotated[int, Meta(ge=10, le=100_000)] = 1000
+    # Whether the rates of plans apply; a rate set for an account always applies.
+    enforce_rate_limits: bool = True
+    # Origins allowed to call the front from a browser (CORS), separated by spaces, each as https://host[:port]; *
+    # allows all, empty none.
+    cors_origins: str = ""
+    # Minutes after which an unused session of the Studio ends.
+    studio_idle_minutes: Annotated[int, Meta(ge=1, le=10_080)] = 60
+    # Hours after which a session of the Studio ends in any case.
+    studio_session_hours: Annotated[int, Meta(ge=1, le=720)] = 12
+    # Whether the Studio works without TLS, on localhost only.
+    studio_local_http: bool = False
+    # Address of the service in browsers, https://host[:port] without a path; single sign-on needs it.
+    studio_url: Annotated[str, Meta(pattern=_STUDIO_URL)] = ""
+    # Issuer of the OpenID Connect provider at which people sign in to the Studio; empty is none.
+    oidc_issuer: Annotated[str, Meta(pattern=r"^(https?://[^\s?#]{1,500})?$")] = ""
     oidc_client_id: str = ""
     oidc_client_secret: str = ""
-    oidc_name: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,40}$")] = "Single sign-on"
-    oidc_scopes: Annotated[str, Field(pattern=r"^(\S+ )*openid( \S+)*$")] = "openid email profile"
-    oidc_claim: Annotated[str, Field(pattern=r"^\S{1,200}$")] = Field(
-        default="groups", description="claim of the ID token whose values the grants name"
-    )
-    oidc_grants: str = Field(
-        default="",
-        description="VALUE=ACCOUNT_ID:ROLE, separated by spaces: who has which role in which account",
-    )
+    oidc_name: Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]{1,40}$")] = "Single sign-on"
+    oidc_scopes: Annotated[str, Meta(pattern=r"^(\S+ )*openid( \S+)*$")] = "openid email profile"
+    # Claim of the ID token whose values the grants name.
+    oidc_claim: Annotated[str, Meta(pattern=r"^\S{1,200}$")] = "groups"
+    # VALUE=ACCOUNT_ID:ROLE, separated by spaces: who has which role in which account.
+    oidc_grants: str = ""
     oidc_roles: str = DEFAULT_ROLES
-    fetcher_url: Annotated[str, Field(pattern="^http://[^/@]+$")] = Field(
-        default="http://127.0.0.1:9106", description="URL of the fetcher for fronts and workers"
-    )
-    signer_url: Annotated[str, Field(pattern="^(http://[^/@]+)?$")] = Field(
-        default="", description="URL of the signer for workers; empty is a farm that signs no files"
-    )
-    metrics_dir: str | None = Field(
-        default=None, description="folder in memory of the metric files of fronts and workers"
-    )
-    worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
-    counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
-    maintenance_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
-    webhooks_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    # URL of the fetcher for fronts and workers.
+    fetcher_url: Annotated[str, Meta(pattern="^http://[^/@]+$")] = "http://127.0.0.1:9106"
+    # URL of the signer for workers; empty is a farm that signs no files.
+    signer_url: Annotated[str, Meta(pattern="^(http://[^/@]+)?$")] = ""
+    # Folder in memory of the metric files of fronts and workers.
+    metrics_dir: str | None = None
+    worker_metrics_port: _Port = 0
+    counter_metrics_port: _Port = 0
+    maintenance_metrics_port: _Port = 0
+    webhooks_metrics_port: _Port = 0
     traces: bool = False
-    account_metrics: Annotated[int, Field(ge=0, le=10_000)] = 100
-    blob_quota_gb: Annotated[int, Field(ge=0)] = 0
-
-    @field_validator("redis_url")
-    @classmethod
-    def _check_shards(cls, text: str) -> str:
-        parse_shards(text)
-        return text
-
-    @field_validator("broker_url")
-    @classmethod
-    def _check_broker(cls, text: str, info: ValidationInfo) -> str:
-        if text:
-            check_amqp_url(text)
-        if text and len(info.data.get("redis_url", "").split()) > 1:
-            raise ValueError(
-                "a farm of several shards has its tasks on their Redis servers; leave it out"
-            )
-        return text
-
-    @field_validator("secret_keys")
-    @classmethod
-    def _check_keys(cls, text: str) -> str:
-        if text:
-            _read_keys(text)
-        return text
+    account_metrics: Annotated[int, Meta(ge=0, le=10_000)] = 100
+    blob_quota_gb: Annotated[int, Meta(ge=0)] = 0
 
     @property
     def secret_cipher(self) -> SecretCipher:
@@ -281,29 +200,6 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings):
                 "webhooks; `openssl rand -base64 32` creates one"
             )
         return _read_keys(self.secret_keys)
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _check_origins(cls, text: str) -> str:
-        for origin in text.split():
-            if origin != "*" and not _ORIGIN.fullmatch(origin):
-                raise ValueError(
-                    f"{origin!r} is not an origin; accepted are https://host[:port] and http://host[:port] in "
-                    "lower case, without a path, separated by spaces, or *"
-                )
-        return text
-
-    @field_validator("oidc_grants")
-    @classmethod
-    def _check_grants(cls, text: str) -> str:
-        parse_grants(text)
-        return text
-
-    @field_validator("oidc_roles")
-    @classmethod
-    def _check_roles(cls, text: str) -> str:
-        parse_roles(text)
-        return text
 
     @property
     def single_sign_on(self) -> SingleSignOn | None:
@@ -432,12 +328,57 @@ def get_signer_settings() -> SignerSettings:
 
 
 def _check(kind: type[_S], given: Mapping[str, str]) -> _S:
-    named = {field: f"PRESSROOM_{field.upper()}" for field in kind.model_fields}
-    try:
-        return kind(**{field: given[name] for field, name in named.items() if name in given})
-    except ValidationError as error:
-        lines = [
-            f"PRESSROOM_{'_'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}"
-            for problem in error.errors()
-        ]
-        raise WrongSetting("\n".join(lines)) from error
+    found = {**os.environ, **given}
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    types = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        variable = f"PRESSROOM_{field.name.upper()}"
+        try:
+            if variable in found:
+                value = convert(found[variable], types[field.name], strict=False)
+                if field.name in _CHECKS:
+                    _CHECKS[field.name](value, values)
+                values[field.name] = value
+            elif field.default is MISSING:
+                raise ValueError("is required")
+        except (ValidationError, ValueError) as error:
+            problems.append(f"{variable}: {error}")
+    if problems:
+        raise WrongSetting("\n".join(problems))
+    return kind(**values)
+
+
+def _check_records(days: int, others: Mapping[str, Any]) -> None:
+    if days * 24 < others.get("result_hours", 0):
+        raise ValueError("records are kept at least as long as results (PRESSROOM_RESULT_HOURS)")
+
+
+def _check_broker(text: str, others: Mapping[str, Any]) -> None:
+    if text:
+        check_amqp_url(text)
+    if text and len(others.get("redis_url", "").split()) > 1:
+        raise ValueError(
+            "a farm of several shards has its tasks on their Redis servers; leave it out"
+        )
+
+
+def _check_origins(text: str, _others: Mapping[str, Any]) -> None:
+    for origin in text.split():
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"{origin!r} is not an origin; accepted are https://host[:port] and http://host[:port] in "
+                "lower case, without a path, separated by spaces, or *"
+            )
+
+
+# What the type of a field does not say. A check gets the fields before it too, which it may depend on.
+_CHECKS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], object]]] = {
+    "record_days": _check_records,
+    "redis_url": lambda text, _: parse_shards(text),
+    "broker_url": _check_broker,
+    "secret_keys": lambda text, _: _read_keys(text) if text else None,
+    "cors_origins": _check_origins,
+    "oidc_grants": lambda text, _: parse_grants(text),
+    "oidc_roles": lambda text, _: parse_roles(text),
+}

@@ -6,7 +6,9 @@ account's id determines its shard.
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -135,13 +137,24 @@ def component_name(name: str, count: int) -> str:
 
 
 def run_threads(loops: Sequence[Callable[[], None]]) -> None:
-    """Run loops in parallel until all have ended: the first in this thread, the others in new ones."""
-    threads = [Thread(target=loop, daemon=True) for loop in loops[1:]]
+    """Run loops in parallel until all have ended: the first in this thread, the others in new ones.
+
+    One that raises ends the process, by SIGTERM, so that it is started again.
+    """
+    threads = [Thread(target=_run_thread, args=(loop,), daemon=True) for loop in loops[1:]]
     for thread in threads:
         thread.start()
     loops[0]()
     for thread in threads:
         thread.join()
+
+
+def _run_thread(loop: Callable[[], None]) -> None:
+    try:
+        loop()
+    except BaseException:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise
 
 
 def slots_of(name: str, names: Sequence[str]) -> frozenset[str] | None:

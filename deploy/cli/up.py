@@ -6,8 +6,7 @@ import argparse
 import signal
 from contextlib import suppress
 
-from deploy.embedded.data_folder import open_folder
-from deploy.embedded.developer_account import describe_developer_account
+from deploy.embedded.data_folder import DataFolder, FarmRecord, open_folder
 from deploy.embedded.supervisor import EmbeddedFarm, FarmOptions, StopRequested
 
 
@@ -23,7 +22,7 @@ def run_up(arguments: argparse.Namespace) -> int:
     try:
         record = farm.start()
         # A script may use the key as soon as it reads that the farm is ready.
-        hints = describe_developer_account(folder, record) if arguments.seed else []
+        hints = _seed(folder, record) if arguments.seed else []
         _print(f"Pressroom is ready at {record.url}")
         _print(f"the Studio, for templates and the account, is at {record.url}/studio/")
         _print(f"data in {folder.path}, logs in {folder.logs}")
@@ -36,6 +35,13 @@ def run_up(arguments: argparse.Namespace) -> int:
     finally:
         farm.stop()
     return 0
+
+
+def _seed(folder: DataFolder, record: FarmRecord) -> list[str]:
+    # Late: it loads what reads the database, which the supervisor needs for nothing else.
+    from deploy.embedded.developer_account import describe_developer_account
+
+    return describe_developer_account(folder, record)
 
 
 def _print(line: str) -> None:

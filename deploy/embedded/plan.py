@@ -183,8 +183,8 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
             **options,
         )
 
-    def process(name: str, *, stage: int = 2, stop: float = 15.0) -> ChildSpec:
-        return python(stage, name, f"workers.{name}.main", stop=stop, beside={})
+    def process(name: str) -> ChildSpec:
+        return python(2, name, f"workers.{name}.main", stop=30.0, beside={})
 
     def pool(each: WorkerPool) -> ChildSpec:
         own = {
@@ -201,17 +201,15 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         python(0, "front", *gunicorn, "api.wsgi:app", stop=longest, beside={}, **kept),
         *map(pool, plan.pools),
         # Stopped after the workers, which use the fetcher and the signer and write usage events until their end.
-        process("maintenance"),
-        process("webhooks"),
-        process("fetcher", stop=30.0),
-        *([process("signer", stop=30.0)] if plan.settings.signer_certificates else []),
-        process("counter", stage=3),
+        process("fetcher"),
+        *([process("signer")] if plan.settings.signer_certificates else []),
+        python(3, "background", "deploy.embedded.background", stop=15.0, beside={}),
     ]
 
 
 def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
     # Processes that handle untrusted documents get no key.
-    users = {SECRET_KEYS: ("front", "webhooks"), SIGNER_CERTIFICATES: ("signer",)}
+    users = {SECRET_KEYS: ("front", "background"), SIGNER_CERTIFICATES: ("signer",)}
     return {
         variable: value
         for variable, value in plan.environment.items()

@@ -8,8 +8,10 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
@@ -28,6 +30,7 @@ from deploy.embedded.reaper import GroupReaper
 from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
 from shared.errors import is_disk_full
+from workers.render.confinement import die_with_parent
 
 if TYPE_CHECKING:
     from shared.settings import Settings
@@ -128,7 +131,7 @@ class EmbeddedFarm:
         for shard, server in enumerate(servers):
             self._launch(redis_spec(self._folder, shard))
             self._await(process_name("redis", shard), server.is_ready)
-        _prepare_stores(plan, servers)
+        _prepare_in_process(plan, servers)
         for shard in reversed(range(shards, len(servers))):
             self._retire(shard)
         for spec in reversed(process_specs(plan, self._folder, listener=self._listener.fileno())):
@@ -144,7 +147,7 @@ class EmbeddedFarm:
             self._tick()
 
     def stop(self) -> None:
-        """Stop in stages: the front; workers; maintenance, webhooks, fetcher and signer; the counter; Redis.
+        """Stop in stages: the front; workers; fetcher and signer; the background; Redis.
 
         No process remains, also after a failed start.
         """
@@ -324,6 +327,14 @@ def _listen(port: int) -> socket.socket:
         ) from error
     listener.listen(1024)
     return listener
+
+
+def _prepare_in_process(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
+    """Prepare the stores in a process that ends: the supervisor keeps no memory for modules that it needs once."""
+    with ProcessPoolExecutor(
+        1, get_context("fork"), initializer=die_with_parent, initargs=(os.getpid(),)
+    ) as process:
+        process.submit(_prepare_stores, plan, servers).result()
 
 
 def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_responses_are_not_stored_by_caches(caller):
 
 @pytest.fixture
 def without_redis(settings, account):
-    ports = wire(settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"}))
+    ports = wire(replace(settings, redis_url="redis://127.0.0.1:1/0"))
     client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     yield client
@@ -81,7 +82,7 @@ def test_readiness_names_the_unavailable_stores(without_redis, caller):
 
 def test_without_the_database_cached_keys_still_render(settings, caller, account, worker, tmp_path):
     assert caller.get("/v2/authcheck").status_code == 200
-    ports = wire(settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/no/db.sqlite"}))
+    ports = wire(replace(settings, database_url=f"sqlite:///{tmp_path}/no/db.sqlite"))
     client = create_app(ports).test_client()
     headers = {"x-api-key": account.api_key}
     render = client.post("/v2/pdf", data=b"<d/>", content_type="text/xml", headers=headers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from api.app import create_app
@@ -15,7 +17,7 @@ PREFLIGHT = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
 @pytest.fixture
 def open_client(settings, account):
     """Yield a client of a front that allows the page's origin."""
-    ports = wire(settings.model_copy(update={"cors_origins": f"{PAGE} http://localhost:3000"}))
+    ports = wire(replace(settings, cors_origins=f"{PAGE} http://localhost:3000"))
     yield create_app(ports).test_client()
     ports.database.close()
 
@@ -83,7 +85,7 @@ def test_a_preflight_of_another_origin_is_not_allowed(open_client, origin):
 
 
 def test_every_origin_can_be_allowed(settings):
-    ports = wire(settings.model_copy(update={"cors_origins": "*"}))
+    ports = wire(replace(settings, cors_origins="*"))
     answer = create_app(ports).test_client().get("/healthz", headers={"Origin": PAGE})
     assert answer.headers["Access-Control-Allow-Origin"] == PAGE
     ports.database.close()

@@ -62,7 +62,7 @@ def held(worker):
 @pytest.fixture
 def settings(settings):
     """Limit the waiting requests of an account to one."""
-    return settings.model_copy(update={"max_waiting": 1})
+    return replace(settings, max_waiting=1)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -23,7 +24,7 @@ LEFT = re.compile(r'"account";r=(\d+);t=(\d+)\Z')
 @pytest.fixture
 def limited(ports, settings):
     """Yield the front's ports with default rates enforced."""
-    ports = wire(settings.model_copy(update={"enforce_rate_limits": True}))
+    ports = wire(replace(settings, enforce_rate_limits=True))
     yield ports
     ports.database.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -42,17 +43,16 @@ def database_url(sqlite_url):
 @pytest.fixture
 def terms(settings, provider, account):
     """Return settings with the provider, which is on loopback without TLS."""
-    return settings.model_copy(
-        update={
-            "studio_local_http": True,
-            "studio_url": STUDIO,
-            "oidc_issuer": provider.issuer,
-            "oidc_client_id": "studio",
-            "oidc_client_secret": SECRET,
-            "oidc_name": "Example",
-            "oidc_grants": f"authors={account.account_id}:author ops={account.account_id}:operator "
-            f"all%20staff={account.account_id}:reader",
-        }
+    return replace(
+        settings,
+        studio_local_http=True,
+        studio_url=STUDIO,
+        oidc_issuer=provider.issuer,
+        oidc_client_id="studio",
+        oidc_client_secret=SECRET,
+        oidc_name="Example",
+        oidc_grants=f"authors={account.account_id}:author ops={account.account_id}:operator "
+        f"all%20staff={account.account_id}:reader",
     )
 
 
@@ -240,7 +240,7 @@ def test_a_provider_that_describes_another_issuer_is_refused(browser, provider):
 
 
 def test_a_provider_that_does_not_answer_is_told(browsers, terms):
-    down = terms.model_copy(update={"oidc_issuer": f"http://127.0.0.1:{free_port()}"})
+    down = replace(terms, oidc_issuer=f"http://127.0.0.1:{free_port()}")
     assert problem_of(browsers(down).begin()) == "provider"
 
 
@@ -277,11 +277,10 @@ def test_the_highest_role_counts(browser, provider, groups, scopes):
 def test_an_address_that_is_not_verified_grants_nothing(
     browsers, provider, terms, account, verified
 ):
-    by_email = terms.model_copy(
-        update={
-            "oidc_claim": "email",
-            "oidc_grants": f"anna@example.org={account.account_id}:author",
-        }
+    by_email = replace(
+        terms,
+        oidc_claim="email",
+        oidc_grants=f"anna@example.org={account.account_id}:author",
     )
     provider.order({**ANNA, "email_verified": verified})
     assert problem_of(browsers(by_email).sign_in(provider)) == "unverified"
@@ -294,7 +293,7 @@ def test_several_accounts_are_chosen_from(browser, browsers, provider, terms, ac
         other = accounts.create_account(session, email="b@example.org").account_id
         third = accounts.create_account(session, email="c@example.org").account_id
     grants = f"{terms.oidc_grants} authors={other}:reader"
-    both = browsers(terms.model_copy(update={"oidc_grants": grants}))
+    both = browsers(replace(terms, oidc_grants=grants))
     listed = "/".join(sorted((account.account_id, other)))
     assert problem_of(both.sign_in(provider)) == f"several/{listed}"
     assert problem_of(both.sign_in(provider, f"?account={third}")) == "no-access"
@@ -392,4 +391,4 @@ def test_a_disabled_account_is_told(browser, provider, account, database):
 )
 def test_what_single_sign_on_lacks_is_named_at_start(terms, changed, names):
     with pytest.raises(WrongSetting, match=names):
-        wire(terms.model_copy(update=changed))
+        wire(replace(terms, **changed))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("upload_worker")
 
 @pytest.fixture
 def settings(settings, open_fetcher_url):
-    return settings.model_copy(update={"fetcher_url": open_fetcher_url})
+    return replace(settings, fetcher_url=open_fetcher_url)
 
 
 def draw(kind="PNG"):

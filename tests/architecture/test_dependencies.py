@@ -28,8 +28,6 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "werkzeug.routing.converters.BaseConverter.regex": "Werkzeug, URL Routing, Custom Converters",
     "werkzeug.routing.converters.BaseConverter.weight": "Werkzeug, URL Routing, Custom Converters",
     "werkzeug.routing.converters.BaseConverter.part_isolating": "Werkzeug, URL Routing, Custom Converters",
-    "pydantic_settings.main.BaseSettings.model_config": "pydantic, Configuration",
-    "pydantic.main.BaseModel.model_config": "pydantic, Configuration",
     "prometheus_client.registry.Collector.collect": "prometheus_client, Custom Collectors",
     "celery.bootsteps.StartStopStep.start": "Celery, Extensions and Bootsteps",
     "celery.bootsteps.StartStopStep.stop": "Celery, Extensions and Bootsteps",
@@ -132,7 +130,7 @@ def overrides(module: Any) -> Iterator[tuple[str, str]]:
 
 
 def is_overriding(name: str, value: Any) -> bool:
-    """Return whether the name is in the source, rather than being added by Python or pydantic."""
+    """Return whether the name is in the source, rather than being added by Python."""
     if name.startswith("__"):
         return name in _CALLED and inspect.isfunction(value)
     return name not in ("_abc_impl", "_is_protocol")

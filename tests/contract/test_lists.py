@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -153,7 +154,7 @@ def test_the_batches_of_another_account_are_not_listed(caller, other, numbered):
 def test_the_error_of_too_many_unfinished_batches_names_how_to_list_and_cancel_them(
     settings, account, slices, numbered
 ):
-    ports = wire(settings.model_copy(update={"max_unfinished_batches": 2}))
+    ports = wire(replace(settings, max_unfinished_batches=2))
     client = create_app(ports).test_client()
     client.environ_base["HTTP_X_API_KEY"] = account.api_key
     for _ in range(2):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import select
 
@@ -147,7 +149,7 @@ def test_all_errors_of_a_webhook_are_reported_together(caller):
 
 
 def test_a_closed_network_may_admit_its_own_addresses(settings, open_fetcher_url, account):
-    ports = wire(settings.model_copy(update={"fetcher_url": open_fetcher_url}))
+    ports = wire(replace(settings, fetcher_url=open_fetcher_url))
     client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     try:

@@ -19,7 +19,7 @@ def test_each_command_has_its_function(words):
 
 
 @pytest.mark.parametrize(
-    ("command", "without"), [("documents", ("sqlalchemy", "redis", "pydantic")), ("batch", ("sqlalchemy",))]
+    ("command", "without"), [("documents", ("sqlalchemy", "redis")), ("batch", ("sqlalchemy",))]
 )  # fmt: skip
 def test_a_command_of_a_client_loads_nothing_of_the_farm(command, without):
     script = (
@@ -32,7 +32,7 @@ def test_a_command_of_a_client_loads_nothing_of_the_farm(command, without):
     assert not set(without) & set(done.stdout.split())
 
 
-DATABASE_ALONE = ("alembic", "redis", "pydantic", "structlog", "prometheus_client", "opentelemetry")
+DATABASE_ALONE = ("alembic", "redis", "structlog", "prometheus_client", "opentelemetry")
 
 
 @pytest.mark.parametrize(

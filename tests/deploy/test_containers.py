@@ -33,7 +33,7 @@ from tests.deploy.deployment import (
     tracked_files,
 )
 
-SETTINGS = {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+SETTINGS = {f"PRESSROOM_{field.upper()}" for field in Settings.__dataclass_fields__}
 SERVICES = compose()["services"]
 OURS = {name: each for name, each in SERVICES.items() if "build" in each}
 WORKERS = ("worker", "batch")

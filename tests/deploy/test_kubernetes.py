@@ -89,7 +89,7 @@ def test_every_command_of_a_pod_exists(name):
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_every_setting_of_a_pod_is_one(name):
     given = {**image_settings(), **config(), **settings_of(container_of(DEPLOYMENTS[name]))}
-    known = {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+    known = {f"PRESSROOM_{field.upper()}" for field in Settings.__dataclass_fields__}
     assert set(given) <= known
     urls = {"DATABASE_URL": "sqlite:////x", "REDIS_URL": "redis://x", "BLOB_URL": "file:///x"}
     load_settings(given | {f"PRESSROOM_{key}": value for key, value in urls.items()})
@@ -412,7 +412,7 @@ def test_fronts_reach_a_provider_of_sign_in_where_the_component_is_listed_and_no
     named = re.findall(
         r"PRESSROOM_\w+", (KUBERNETES / "single-sign-on/kustomization.yaml").read_text()
     )
-    assert set(named) <= {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+    assert set(named) <= {f"PRESSROOM_{field.upper()}" for field in Settings.__dataclass_fields__}
 
 
 SIGNER = {name_of(each): each for each in documents("signer")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -188,7 +189,7 @@ def test_a_cancelled_merged_batch_reports_that_it_has_no_pdf(caller, template, w
 @pytest.fixture
 def narrow(settings, account):
     """Return a client of a front that allows two unfinished batches per account."""
-    ports = wire(settings.model_copy(update={"max_unfinished_batches": 2}))
+    ports = wire(replace(settings, max_unfinished_batches=2))
     client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     yield client

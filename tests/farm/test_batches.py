@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 
@@ -101,7 +102,7 @@ def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
 <img src="{server.url("/logo")}" alt="" width="20mm"/>
 <img if="n > 5" src="{broken.url("/none")}" alt="" width="20mm"/></flow></document>"""
     answer = caller.post("/v2/templates?name=t", data=source, content_type="text/xml")
-    open_worker = SliceWorker(settings.model_copy(update={"fetcher_url": open_fetcher_url}))
+    open_worker = SliceWorker(replace(settings, fetcher_url=open_fetcher_url))
     try:
         batch_id = accept(caller, answer.json["id"], numbers(10))
         open_worker.work_off()
@@ -291,7 +292,7 @@ def test_a_slow_document_times_out_alone(caller, numbered, settings, slices):
             time.sleep(3)
         return render(numbered, payload, **options)
 
-    quick = settings.model_copy(update={"render_budget": 0.5})
+    quick = replace(settings, render_budget=0.5)
     batch_id = accept(caller, numbered, numbers(3))
     SliceWorker(quick, render=slow).work_off()
     statuses = [item.get("error", {}).get("statusCode") for item in items_of(caller, batch_id)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.services
 @pytest.fixture(params=["rclone_url", "moto_url"])
 def settings(settings, request):
     server = request.getfixturevalue(request.param)
-    return settings.model_copy(update={"blob_url": f"{server}/b{time.monotonic_ns()}"})
+    return replace(settings, blob_url=f"{server}/b{time.monotonic_ns()}")
 
 
 @pytest.mark.parametrize("output", ["files", "zip", "merged"])

@@ -31,7 +31,7 @@ def test_a_full_data_folder_rejects_writes_and_ends_no_process(start, tmp_path):
         assert {each.status for each in ask_for_everything(client, template)} <= REFUSED
         # What needs no space is served, and a process that dies is started again.
         assert client.ask("GET", "/v2/templates")["status"] == 200
-        farm.kill("webhooks")
+        farm.kill("background")
         time.sleep(3)
         problems = read_problems(farm)
         assert any(str(disk) in problem and "full" in problem for problem in problems)
@@ -41,8 +41,8 @@ def test_a_full_data_folder_rejects_writes_and_ends_no_process(start, tmp_path):
         filler.unlink()
         wait_until_served(client)
         assert client.submit(template, 3).status == 202
-        wait_until(lambda: farm.processes.get("webhooks") != before["webhooks"], seconds=5)
-        assert_same_processes(farm, before, besides={"webhooks"})
+        wait_until(lambda: farm.processes.get("background") != before["background"], seconds=5)
+        assert_same_processes(farm, before, besides={"background"})
         assert count_requests(farm) >= 9  # those that were refused too
         wait_until(lambda: not read_problems(farm), seconds=20)
         assert_sound(farm)

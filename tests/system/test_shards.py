@@ -294,11 +294,11 @@ def test_a_farm_grows_and_shrinks_and_loses_nothing(tmp_path: Path):
                 accepted.append((account.id, sent.json["id"]))
                 rendered += 1
             # Nothing of the last seconds is in the ledger: its events are moved, or counted here.
-            os.kill(farm.folder.read_record().processes["counter"], signal.SIGSTOP)
+            os.kill(farm.folder.read_record().processes["background"], signal.SIGSTOP)
             for account in people:
                 assert account.render(HELLO).status == 200
                 rendered += 1
-            os.kill(farm.folder.read_record().processes["counter"], signal.SIGKILL)
+            os.kill(farm.folder.read_record().processes["background"], signal.SIGKILL)
     with launched_farm(tmp_path, environment=settings, shards=1) as farm:
         farm.command("queue", "resume", "batch")
         people = [Account(farm, *open_facts(each)) for each in people]

@@ -27,7 +27,7 @@ def test_a_port_that_is_taken_is_named(farm, tmp_path):
 
 
 def test_a_wrong_setting_is_named_and_nothing_is_left_running(tmp_path):
-    with pytest.raises(NotReady, match=r"PRESSROOM_RENDER_BUDGET: .*number"):
+    with pytest.raises(NotReady, match=r"PRESSROOM_RENDER_BUDGET: .*float"):
         launch_farm(tmp_path, environment={"PRESSROOM_RENDER_BUDGET": "soon"})
 
 
@@ -81,11 +81,11 @@ def test_front_and_redis_listen_on_loopback_only(farm):
 
 def test_a_dead_process_is_restarted_and_the_restart_recorded(farm):
     before = farm.folder.read_record()
-    os.kill(before.processes["counter"], signal.SIGKILL)
-    gone = {None, before.processes["counter"]}
-    wait_until(lambda: farm.folder.read_record().processes.get("counter") not in gone)
+    os.kill(before.processes["background"], signal.SIGKILL)
+    gone = {None, before.processes["background"]}
+    wait_until(lambda: farm.folder.read_record().processes.get("background") not in gone)
     after = farm.folder.read_record()
-    assert after.restarts["counter"] == before.restarts["counter"] + 1
+    assert after.restarts["background"] == before.restarts["background"] + 1
     assert after.processes["redis"] == before.processes["redis"]
 
 

@@ -31,12 +31,13 @@ from workers.counter.stream import UsageCounter
 def main() -> None:
     """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
     # One loop for each shard, so that an outage of one does not block the others.
-    counters = start("counter", get_settings, _make)
+    counters = start("counter", get_settings, make_counters)
     stop_on_signals(*(counter.stop for counter in counters))
     run_threads([counter.run for counter in counters])
 
 
-def _make(settings: Settings) -> Sequence[UsageCounter]:
+def make_counters(settings: Settings) -> Sequence[UsageCounter]:
+    """Return a counter for each shard, and start the clock, the statistics and the probe."""
     assert_shards(settings.shards)
     statistics = _make_statistics(settings)
     clock = FarmClock.of_shards(settings.shards, kind="counter")

@@ -29,12 +29,13 @@ from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
 
 def main() -> None:
     """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
-    runners = start("maintenance", get_settings, _make)
+    runners = start("maintenance", get_settings, make_maintenance)
     stop_on_signals(*(runner.stop for runner in runners))
     run_threads([runner.run for runner in runners])
 
 
-def _make(settings: Settings) -> Sequence[MaintenanceRunner]:
+def make_maintenance(settings: Settings) -> Sequence[MaintenanceRunner]:
+    """Return the runners, and start the clock and the probe."""
     assert_shards(settings.shards)
     clock = FarmClock.of_shards(settings.shards, kind="maintenance")
     runners, counted = make_runners(settings, clock)

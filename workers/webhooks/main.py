@@ -18,12 +18,13 @@ from workers.webhooks.deliverer import OUTCOMES, WebhookDeliverer
 
 def main() -> None:
     """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
-    deliverer = start("webhooks", get_settings, _make)
+    deliverer = start("webhooks", get_settings, make_deliverer)
     stop_on_signals(deliverer.stop)
     deliverer.run()
 
 
-def _make(settings: Settings) -> WebhookDeliverer:
+def make_deliverer(settings: Settings) -> WebhookDeliverer:
+    """Return the deliverer, and start the probe."""
     database = open_database(settings.database_url, connections=settings.database_connections)
     secrets = settings.secret_cipher
     counted = ProcessMetrics(

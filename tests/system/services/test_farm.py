@@ -22,7 +22,7 @@ def test_a_body_too_large_for_the_queue_crosses_the_object_store(account):
 
 def test_pages_are_counted_once_when_the_counter_is_killed(farm, account):
     assert account.render(HELLO).status == 200
-    os.kill(farm.folder.read_record().processes["counter"], signal.SIGKILL)
+    os.kill(farm.folder.read_record().processes["background"], signal.SIGKILL)
     assert account.render(HELLO).status == 200
     assert account.settled_usage(pages=2)["apiCalls"] == 2
 
