@@ -99,7 +99,9 @@ def test_each_section_of_the_results_is_a_part_of_the_bench_and_each_part_a_file
 
 
 def test_a_part_that_does_not_exist_is_refused():
-    with pytest.raises(argparse.ArgumentTypeError, match="nothing: no such part; there are peers, engine"):
+    with pytest.raises(
+        argparse.ArgumentTypeError, match="nothing: no such part; there are peers, engine"
+    ):
         table.parse_parts("engine,nothing")
 
 
