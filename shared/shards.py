@@ -6,14 +6,11 @@ account's id determines its shard.
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
-from threading import Thread
 from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -134,27 +131,6 @@ def count_moved(before: Sequence[str], after: Sequence[str]) -> float:
 def component_name(name: str, count: int) -> str:
     """Return the component name of a shard: `queue` if it is the only one."""
     return "queue" if count == 1 else f"queue {name}"
-
-
-def run_threads(loops: Sequence[Callable[[], None]]) -> None:
-    """Run loops in parallel until all have ended: the first in this thread, the others in new ones.
-
-    One that raises ends the process, by SIGTERM, so that it is started again.
-    """
-    threads = [Thread(target=_run_thread, args=(loop,), daemon=True) for loop in loops[1:]]
-    for thread in threads:
-        thread.start()
-    loops[0]()
-    for thread in threads:
-        thread.join()
-
-
-def _run_thread(loop: Callable[[], None]) -> None:
-    try:
-        loop()
-    except BaseException:
-        os.kill(os.getpid(), signal.SIGTERM)
-        raise
 
 
 def slots_of(name: str, names: Sequence[str]) -> frozenset[str] | None:

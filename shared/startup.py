@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import Final, TypeVar
 
 from shared.errors import MisconfiguredPartError, Unavailable
 from shared.settings import ProcessSettings, WrongSetting
-from shared.telemetry.log import set_up_logging
+from shared.telemetry.log import get_logger, set_up_logging
 
 S = TypeVar("S", bound=ProcessSettings)
 T = TypeVar("T")
+
+log: Final = get_logger(__name__)
 
 # A port in use raises OSError, a malformed URL of a store ValueError.
 _STARTUP_ERRORS: Final[tuple[type[Exception], ...]] = (
@@ -53,3 +57,24 @@ def stop_on_signals(*stops: Callable[[], object]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+
+
+def run_threads(loops: Sequence[Callable[[], None]]) -> None:
+    """Run loops in parallel until all have ended: the first in this thread, the others in new ones.
+
+    One that raises ends the process, by SIGTERM, so that it is started again.
+    """
+    threads = [Thread(target=_run_thread, args=(loop,), daemon=True) for loop in loops[1:]]
+    for thread in threads:
+        thread.start()
+    loops[0]()
+    for thread in threads:
+        thread.join()
+
+
+def _run_thread(loop: Callable[[], None]) -> None:
+    try:
+        loop()
+    except BaseException as error:
+        log.error("loop failed", exc_info=error)
+        os.kill(os.getpid(), signal.SIGTERM)

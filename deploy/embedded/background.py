@@ -6,8 +6,7 @@ Each alone takes most of its memory for the same modules. A farm of several mach
 from __future__ import annotations
 
 from shared.settings import Settings, get_settings
-from shared.shards import run_threads
-from shared.startup import start, stop_on_signals
+from shared.startup import run_threads, start, stop_on_signals
 from workers.counter.main import make_counters
 from workers.counter.stream import UsageCounter
 from workers.maintenance.main import make_maintenance

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from threading import Event
 
 import pytest
 
 from shared.errors import Unavailable
 from shared.queue.connection import UnfitRedisError
 from shared.settings import WrongSetting
-from shared.startup import start, stop_on_signals
+from shared.startup import run_threads, start, stop_on_signals
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +72,15 @@ def test_everything_is_stopped_by_a_signal(number):
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def test_a_loop_that_fails_ends_the_others():
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    stop = Event()
+    try:
+        stop_on_signals(stop.set)
+        run_threads([lambda: stop.wait(60), lambda: stop.wait(60), lambda: 1 // 0])
+        assert stop.is_set()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -16,8 +16,8 @@ from shared.queue.queue_factory import open_queues
 from shared.queue.shard_layout import assert_shards
 from shared.queue.usage import UsageStream
 from shared.settings import Settings, get_settings
-from shared.shards import ShardAddress, run_threads
-from shared.startup import start, stop_on_signals
+from shared.shards import ShardAddress
+from shared.startup import run_threads, start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.farm import FarmCollector
 from shared.telemetry.metrics import Exporter

@@ -13,8 +13,8 @@ from shared.queue.clocks import FarmClock
 from shared.queue.shard_layout import assert_shards
 from shared.settings import Settings, get_settings
 from shared.shard_services import ShardServices
-from shared.shards import PerShard, run_threads
-from shared.startup import start, stop_on_signals
+from shared.shards import PerShard
+from shared.startup import run_threads, start, stop_on_signals
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
