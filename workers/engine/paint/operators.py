@@ -5,45 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from workers.engine.paint.objects import HUNDREDTHS, write_number
+from workers.engine.paint.objects import HUNDREDTHS, BoundedCache, write_number
 from workers.engine.units import Color, ColorSpace
 
-_MAX_ENTRIES: Final = 10_000  # two megabytes
-
-
-class _RectangleCache(dict[tuple[int, int, int, int], bytes]):
-    """Rectangles of bar codes as operators: all symbols share a few thousand."""
-
-    def __missing__(self, rectangle: tuple[int, int, int, int]) -> bytes:
-        if len(self) >= _MAX_ENTRIES:
-            self.clear()
-        written = self[rectangle] = b"%d %d %d %d re\n" % rectangle
-        return written
-
-
-class _AlongCache(dict[int, bytes]):
-    """Operators that move along a baseline, by the distance in hundredths."""
-
-    def __missing__(self, distance: int) -> bytes:
-        if len(self) >= _MAX_ENTRIES:
-            self.clear()
-        written = self[distance] = HUNDREDTHS[distance] + b" 0 Td "
-        return written
-
-
-class _RoundedCache(dict[float, int]):
-    """Places in hundredths of a point: those of a column of texts recur."""
-
-    def __missing__(self, value: float) -> int:
-        if len(self) >= _MAX_ENTRIES:
-            self.clear()
-        rounded = self[value] = round(value * 100)
-        return rounded
-
-
-RECTANGLES: Final = _RectangleCache()
-ALONG: Final = _AlongCache()
-ROUNDED: Final = _RoundedCache()
+# Rectangles of bar codes: all symbols share a few thousand.
+RECTANGLES: Final = BoundedCache[tuple[int, int, int, int], bytes](b"%d %d %d %d re\n".__mod__)
+# Moves along a baseline, by the distance in hundredths of a point.
+ALONG: Final = BoundedCache[int, bytes](lambda distance: HUNDREDTHS[distance] + b" 0 Td ")
+# Places in hundredths of a point: those of a column of texts recur.
+ROUNDED: Final = BoundedCache[float, int](lambda value: round(value * 100))
 
 
 @lru_cache(256)

@@ -22,6 +22,7 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
+from workers.engine.paint.objects import BoundedCache
 from workers.engine.paint.structure_tree import MCID_STEP, NOBODY, MarkedContent, StructureTree
 
 # Items without an owner, or with several.
@@ -181,15 +182,8 @@ def _begin_sequence(role: str) -> bytes:
     return b"/%b<</MCID %%d>>BDC\n" % role.encode("ascii")
 
 
-class _NextSequences(dict[str, bytes]):
-    """Operators that end a sequence and begin one of a role."""
-
-    def __missing__(self, role: str) -> bytes:
-        written = self[role] = b"EMC\n" + _begin_sequence(role)
-        return written
-
-
-_NEXT_SEQUENCES: Final = _NextSequences()
+# Operators that end a sequence and begin one of a role.
+_NEXT_SEQUENCES: Final = BoundedCache[str, bytes](lambda role: b"EMC\n" + _begin_sequence(role))
 
 
 @lru_cache(maxsize=16)
