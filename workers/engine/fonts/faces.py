@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import uharfbuzz as hb
 
-from workers.engine.fonts.caches import BoundedCache
+from workers.engine.caches import BoundedCache
 from workers.engine.fonts.ligatures import (
     Ligatures,
     expand,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from workers.engine.fonts.caches import BoundedCache
+from workers.engine.caches import BoundedCache
 
 # Stand-ins are of Unicode's last private plane. Text with such characters is shaped, so they are never
 # in text that is encoded by characters. Their codes are those of surrogates, which no character has.

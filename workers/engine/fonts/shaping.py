@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import uharfbuzz as hb
 
-from workers.engine.fonts.caches import BoundedCache
+from workers.engine.caches import BoundedCache
 from workers.engine.fonts.faces import Face, Features
 from workers.engine.fonts.ligatures import FindUnligated
 

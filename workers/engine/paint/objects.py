@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from reportlab.pdfbase import pdfdoc
 
+from workers.engine.caches import BoundedCache
 from workers.engine.compression import compress
 
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 # The parts of an object: bytes, and objects to which it refers.
 ObjectPart = Any
 
@@ -86,20 +85,6 @@ def write_text(text: str) -> bytes:
     return b"<FEFF" + text.encode("utf-16-be", "replace").hex().encode("ascii") + b">"
 
 
-class BoundedCache(dict[_Key, _Value]):
-    """Values made of their keys when they are first asked for; emptied when it is full."""
-
-    def __init__(self, make: Callable[[_Key], _Value]) -> None:
-        self._make = make
-
-    def __missing__(self, key: _Key) -> _Value:
-        if len(self) >= _MAX_ENTRIES:
-            self.clear()
-        value = self[key] = self._make(key)
-        return value
-
-
-_MAX_ENTRIES: Final = 10_000  # one or two megabytes
 # Numbers in hundredths: pages use the same ones repeatedly.
 HUNDREDTHS: Final = BoundedCache[int, bytes](lambda hundredths: b"%.10g" % (hundredths / 100))
 

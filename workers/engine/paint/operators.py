@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from workers.engine.paint.objects import HUNDREDTHS, BoundedCache, write_number
+from workers.engine.caches import BoundedCache
+from workers.engine.paint.objects import HUNDREDTHS, write_number
 from workers.engine.units import Color, ColorSpace
 
 # Rectangles of bar codes: all symbols share a few thousand.

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
+from workers.engine.caches import BoundedCache
 from workers.engine.layout.display import (
     GlyphRun,
     Item,
@@ -22,7 +23,6 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.objects import BoundedCache
 from workers.engine.paint.structure_tree import MCID_STEP, NOBODY, MarkedContent, StructureTree
 
 # Items without an owner, or with several.
