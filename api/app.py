@@ -10,7 +10,6 @@ from werkzeug.exceptions import NotFound
 
 from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
-from api.account.sessions import SessionRoutes
 from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
@@ -30,7 +29,7 @@ from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, count_error, method_label, observe_response, route_label
 from api.ports import Ports
 from api.previews.routes import PREVIEW_PATH, PreviewRoutes
-from api.received.routes import ReceivedRoutes
+from api.render.inspection import InspectionRoutes
 from api.render.routes import RenderRoutes
 from api.single_sign_on.routes import SignInRoutes
 from api.studio.routes import StudioRoutes
@@ -38,6 +37,7 @@ from api.templates.routes import TemplateRoutes
 from api.templates.slugs import SlugRoutes
 from api.templates.tags import TagRoutes
 from api.templates.versions import VersionRoutes
+from api.usage.routes import UsageRoutes
 from api.webhooks.routes import WebhookRoutes
 from shared.clock import ticks
 from shared.identifiers import new_id
@@ -55,7 +55,7 @@ _HEADERS: Final = {
 _ROUTES: Final[tuple[type[Routes], ...]] = (
     RenderRoutes,
     PreviewRoutes,
-    ReceivedRoutes,
+    InspectionRoutes,
     BatchRoutes,
     TemplateRoutes,
     VersionRoutes,
@@ -66,7 +66,7 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     JobRoutes,
     WebhookRoutes,
     AccountRoutes,
-    SessionRoutes,
+    UsageRoutes,
     KeyRoutes,
     SignInRoutes,
     StudioRoutes,

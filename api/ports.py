@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.auth.admission import ShardedAdmissionCache
-from shared.auth.rate import Rate, RateLimiter
+from shared.auth.rate import RateLimiter
+from shared.auth.records import Rate
 from shared.auth.single_sign_on import SingleSignOn
 from shared.auth.studio_sessions import StudioSessions
 from shared.blobs.store import BlobStore

@@ -1,1 +1,1 @@
-"""/v2/authcheck, /v2/account, /v2/keys and /v2/session: the account, its usage, keys and sessions."""
+"""The account of a request, its keys, and the session of the Studio."""

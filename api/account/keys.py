@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from api.account.timestamps import parse_timestamp
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
 from api.http import write_json
 from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
 from api.operations.parameters import NO_CONTENT
+from api.timestamps import parse_timestamp
 from shared.auth import accounts
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
-from shared.clock import now, timestamp
+from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.telemetry import log
@@ -44,10 +44,9 @@ class KeyRoutes(Routes):
         """
         principal = current_principal()
         with self._ports.database.snapshot() as session:
-            found = accounts.list_keys(session, principal.state.account_id)
-        return write_json(
-            {"keys": [_write_key(key, own_key_id=principal.state.key_id) for key in found]}
-        )
+            state = principal.state
+            found = accounts.list_keys(session, state.account_id, own_key_id=state.key_id)
+        return write_json({"keys": [key.show() for key in found]})
 
     @post(
         "/v2/keys",
@@ -84,7 +83,7 @@ class KeyRoutes(Routes):
             keys = accounts.list_keys(session, state.account_id)
         _log.info("key created", account=state.account_id, by_key=state.key_id, key=created.key_id)
         record = next(key for key in keys if key.key_id == created.key_id)
-        shown = {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}
+        shown = {**record.show(), "key": created.api_key}
         return write_json(shown, 201, headers={"Location": f"/v2/keys/{created.key_id}"})
 
     @delete("/v2/keys/{key_id}", {204: NO_CONTENT}, errors={404: ()})
@@ -174,21 +173,3 @@ def _read_scopes(fields: Mapping[str, Any], *, own: frozenset[Scope]) -> frozens
             code=ErrorCode.KEY_SCOPE,
         )
     return scopes
-
-
-def _write_key(key: accounts.KeyInfo, *, own_key_id: str) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "id": key.key_id,
-        "display": key.display,
-        "scopes": list_scopes(key.scopes),
-        "user": key.user.show(),
-        "created_at": timestamp(key.created_at),
-        "is_own": key.key_id == own_key_id,
-    }
-    if key.name is not None:
-        record["name"] = key.name
-    if key.expires_at is not None:
-        record["expires_at"] = timestamp(key.expires_at)
-    if key.revoked_at is not None:
-        record["revoked_at"] = timestamp(key.revoked_at)
-    return record

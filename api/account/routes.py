@@ -1,31 +1,40 @@
-"""The routes GET /v2/authcheck, /v2/account and /v2/account/usage."""
+"""What concerns the key of the request: /v2/authcheck, /v2/account, and /v2/session, its cookie (decision 0362)."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 
-from api.account.timestamps import parse_date
-from api.admission.allowance import find_used
 from api.admission.rate import find_rate
-from api.auth.guard import Principal, current_principal
-from api.http import read_limit, write_json
-from api.operations.json_schema import TIMESTAMP_PATTERN
-from api.operations.model import Parameter, Routes, current_query, get, json_response
-from api.operations.parameters import LIMIT
+from api.auth.guard import current_principal
+from api.auth.sessions import (
+    check_same_origin,
+    find_session_token,
+    write_cleared_cookie,
+    write_session_cookie,
+)
+from api.http import write_json
+from api.operations.model import (
+    OperationResponse,
+    Parameter,
+    Routes,
+    delete,
+    get,
+    json_response,
+    post,
+)
+from shared.auth.accounts import Account
 from shared.auth.scopes import ALL_SCOPES, Scope, list_scopes
+from shared.auth.studio_sessions import StudioSession
 from shared.clock import timestamp
-from shared.errors import ServiceError
-from shared.usage import repository as usage
-from shared.usage.metering import Totals
-from shared.usage.periods import Period, find_period
+from shared.errors import ErrorKind, ServiceError
 
-_USAGE_SCOPES: Final = frozenset((Scope.READ, Scope.ACCOUNT))
-_DATE: Final = Parameter(
-    "date",
-    {"type": "string", "pattern": TIMESTAMP_PATTERN, "examples": ["2026-11-26"]},
-    "A date in the billing period, YYYY-MM-DD or an ISO 8601 timestamp; default is the current period.",
+_FROM_STUDIO: Final = Parameter(
+    "X-Pressroom-Studio",
+    {"type": "string", "enum": ["1"]},
+    "Marks requests of the Studio's page. Sec-Fetch-Site or Origin must be those of the page, too.",
+    is_required=True,
 )
 
 
@@ -54,143 +63,84 @@ class AccountRoutes(Routes):
         """
         principal = current_principal()
         state = principal.state
-        record: dict[str, Any] = {
-            "id": state.account_id,
-            "user": principal.user.show(),
-            "key_id": state.key_id,
-            "scopes": list_scopes(state.scopes),
-            "plan": state.plan,
-            "has_workspace": state.workspace_id is not None,
-        }
-        rate = find_rate(principal, self._ports)
-        if rate is not None:
-            record["rate_limit"] = {
-                "requests": rate.requests,
-                "window_seconds": rate.window_seconds,
-            }
-        return write_json(record)
-
-    @get(
-        "/v2/account/usage",
-        {200: json_response("The report.", "Usage")},
-        query=(_DATE,),
-        scopes=_USAGE_SCOPES,
-    )
-    def report_usage(self) -> Response:
-        """Report usage.
-
-        Pages and renders of a billing period, which runs from renewal day to renewal day.
-        """
-        principal = current_principal()
-        period = _read_period(current_query().get("date"), principal)
-        if period == principal.period:
-            used = find_used(principal, self._ports)
-        else:
-            with self._ports.database.snapshot() as session:
-                used = usage.find_totals(session, principal.state.account_id, period.key)
-        return write_json(_report(principal, period, used))
-
-    @get(
-        "/v2/account/usage/days",
-        {200: json_response("The report.", "UsageDays")},
-        query=(_DATE,),
-        scopes=_USAGE_SCOPES,
-    )
-    def report_usage_by_day(self) -> Response:
-        """Report usage by day.
-
-        Pages and renders of a billing period by day. A render is included a few seconds after it has ended.
-        """
-        principal = current_principal()
-        period = _read_period(current_query().get("date"), principal)
-        with self._ports.database.snapshot() as session:
-            days = usage.list_days(
-                session, principal.state.account_id, first=period.start, end=period.end
-            )
-        return write_json(
-            {
-                "startDate": timestamp(period.start_instant),
-                "endDate": timestamp(period.end_instant),
-                "days": [_write_day(day) for day in days],
-            }
+        account = Account(
+            id=state.account_id,
+            user=principal.user,
+            key_id=state.key_id,
+            scopes=[*map(Scope, list_scopes(state.scopes))],
+            plan=state.plan,
+            has_workspace=state.workspace_id is not None,
+            rate_limit=find_rate(principal, self._ports),
         )
+        return write_json(account.show())
 
-    @get(
-        "/v2/account/usage/templates",
-        {200: json_response("The report.", "UsageTemplates")},
-        query=(_DATE, LIMIT),
-        scopes=_USAGE_SCOPES,
+    @post(
+        "/v2/session",
+        {
+            201: json_response(
+                "The session.",
+                "Session",
+                {"Set-Cookie": "The session's cookie: HttpOnly, SameSite=Strict, Secure."},
+            )
+        },
+        headers=(_FROM_STUDIO,),
     )
-    def report_usage_by_template(self) -> Response:
-        """Report usage by template.
+    def open_session(self) -> Response:
+        """Open a Studio session.
 
-        Pages and renders of a billing period by template, those with most pages first. A render is included
-        a few seconds after it has ended.
+        For the Studio's page: exchanges an API key for a session cookie. By default a session ends after an
+        hour without requests, after 12 hours, or with its key. Other clients send the key with each
+        request.
         """
         principal = current_principal()
-        query = current_query()
-        period, limit = _read_period(query.get("date"), principal), read_limit(query)
-        with self._ports.database.snapshot() as session:
-            found, has_more = usage.list_templates(
-                session, principal.state.account_id, period.key, limit=limit
+        if principal.session is not None:
+            raise ServiceError(
+                400, "To open a session, send an API key in the Authorization header."
             )
-        return write_json(
-            {
-                "startDate": timestamp(period.start_instant),
-                "endDate": timestamp(period.end_instant),
-                "templates": [_write_template(each) for each in found],
-                "has_more": has_more,
-            }
-        )
+        check_same_origin(request.headers, self._ports, method=request.method)
+        former = find_session_token(request.headers, self._ports)
+        if former is not None:
+            self._ports.sessions.end(former)
+        opened = self._ports.sessions.open(principal.state.key_id, principal.key_digest)
+        cookie = write_session_cookie(opened.token, request.headers, self._ports)
+        return write_json(_write(opened.info), 201, headers={"Set-Cookie": cookie})
+
+    @get("/v2/session", {200: json_response("The session.", "Session")}, errors={404: ()})
+    def read_session(self) -> Response:
+        """Read the session.
+
+        404 if the request has an API key instead of a session.
+        """
+        session = current_principal().session
+        if session is None:
+            raise ServiceError(
+                404,
+                "The request has an API key and no session.",
+                kind=ErrorKind.NOT_FOUND,
+            )
+        return write_json(_write(session))
+
+    @delete(
+        "/v2/session",
+        {
+            204: OperationResponse(
+                "Done; the response has no body.", headers={"Set-Cookie": "Deletes the cookie."}
+            )
+        },
+    )
+    def end_session(self) -> Response:
+        """Sign out.
+
+        Ends the session of the request, and deletes its cookie.
+        """
+        if current_principal().session is not None:
+            self._ports.sessions.end(find_session_token(request.headers, self._ports) or "")
+        cookie = write_cleared_cookie(request.headers, self._ports)
+        return Response(status=204, headers={"Set-Cookie": cookie})
 
 
-def _read_period(text: str | None, principal: Principal) -> Period:
-    if text is None:
-        return principal.period
-    try:
-        return find_period(parse_date(text), renewal_day=principal.state.renewal_day)
-    except (ValueError, OverflowError) as error:
-        raise ServiceError(
-            400,
-            f"Invalid date {text[:60]!r}: accepted is YYYY-MM-DD or an ISO 8601 timestamp.",
-        ) from error
-
-
-def _write_day(day: usage.DayUsage) -> dict[str, Any]:
-    return {"date": day.day.isoformat(), **_write_used(day.used)}
-
-
-def _write_template(template: usage.TemplateUsage) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    if template.template_id is not None:
-        record["template"] = template.template_id
-    if template.name is not None:
-        record["name"] = template.name
-    return {**record, **_write_used(template.used)}
-
-
-def _write_used(used: Totals) -> dict[str, Any]:
-    production, draft = used.production, used.draft
+def _write(session: StudioSession) -> dict[str, Any]:
     return {
-        "pagesGenerated": production.pages,
-        "apiCalls": production.calls,
-        "draft": {"pagesGenerated": draft.pages, "apiCalls": draft.calls},
+        "opened_at": timestamp(session.opened_at),
+        "expires_at": timestamp(session.expires_at),
     }
-
-
-def _report(principal: Principal, period: Period, used: Totals) -> dict[str, Any]:
-    state, production, draft = principal.state, used.production, used.draft
-    report: dict[str, Any] = {
-        "pagesGenerated": production.pages,
-        "apiCalls": production.calls,
-        "maxPagesGenerated": state.max_pages,
-        "startDate": timestamp(period.start_instant),
-        "endDate": timestamp(period.end_instant),
-    }
-    if draft.calls:
-        report["draft"] = {"pagesGenerated": draft.pages, "apiCalls": draft.calls}
-    if state.max_draft_pages is not None:
-        report["maxDraftPagesGenerated"] = state.max_draft_pages
-    if production.pages > state.max_pages:
-        report["overagePages"] = production.pages - state.max_pages
-    return report

@@ -11,6 +11,8 @@ from typing import Final
 
 import mistune
 
+from api.http import mark_code
+
 PATH: Final = "/docs/language"
 _HEADING: Final = re.compile(r"^(#{1,3}) (.+)\n(?s:(.*?))(?=^#{1,3} |\Z)", re.MULTILINE)
 _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -164,9 +166,8 @@ def _split_pages(sections: Iterator[Section]) -> Iterator[Chapter]:
 
 def _write_section(page: Chapter, section: Section) -> str:
     level = 1 if section is page.sections[0] else 2
-    title = re.sub("`([^`]+)`", r"<code>\1</code>", escape(section.title))
     text = section.text.replace(f'<a id="{section.anchor}"></a>', "", 1)
-    return f'<h{level} id="{section.anchor}">{title}</h{level}>\n\n{text}'
+    return f'<h{level} id="{section.anchor}">{mark_code(section.title)}</h{level}>\n\n{text}'
 
 
 def _write_entry(page: Chapter, current: str) -> str:

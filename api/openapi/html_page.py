@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any, Final
 
+from api.http import mark_code
+
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5d6878; --line: #dfe3ea; --paper: #fff;
   --tint: #f5f7fa; --accent: #1f5fbf; --get: #1f7a4d; --post: #1f5fbf; --put: #9a5b00; --delete: #b3261e }
@@ -120,7 +122,7 @@ def _write_operation(method: str, path: str, operation: Mapping[str, Any]) -> st
         (
             f"<code>{escape(each['name'])}</code>",
             ("" if each["required"] else '<span class="soft">Optional.</span> ')
-            + f"{_mark_code(each['description'])} {_write_rules(each['schema'])}",
+            + f"{mark_code(each['description'])} {_write_rules(each['schema'])}",
         )
         for each in operation["parameters"]
     ]
@@ -152,18 +154,18 @@ def _write_scopes(operation: Mapping[str, Any]) -> str:
 def _write_event(methods: Mapping[str, Any]) -> str:
     event = methods["post"]
     headers = [
-        (f"<code>{escape(each['name'])}</code>", _mark_code(each["description"]))
+        (f"<code>{escape(each['name'])}</code>", mark_code(each["description"]))
         for each in event["parameters"]
     ]
     responses = [
-        (f"<code>{status}</code>", _mark_code(response["description"]))
+        (f"<code>{status}</code>", mark_code(response["description"]))
         for status, response in event["responses"].items()
     ]
     fields = event["requestBody"]["content"]["application/json"]["schema"]["properties"]
     body = [
         (
             f"<code>{name}</code>",
-            f"{_mark_code(rules.get('description', ''))} {_name_schema(rules)}",
+            f"{mark_code(rules.get('description', ''))} {_name_schema(rules)}",
         )
         for name, rules in fields.items()
     ]
@@ -196,7 +198,7 @@ def _write_body(body: Mapping[str, Any]) -> str:
         f"<code>{escape(media)}</code> {_name_schema(content['schema'])}".strip()
         for media, content in body["content"].items()
     )
-    return f"<h4>Body</h4><p>{_mark_code(body['description'])}{optional}</p><p>{types}</p>"
+    return f"<h4>Body</h4><p>{mark_code(body['description'])}{optional}</p><p>{types}</p>"
 
 
 def _write_response(response: Mapping[str, Any]) -> str:
@@ -219,7 +221,7 @@ def _write_schema(named: tuple[str, Mapping[str, Any]]) -> str:
         (
             f"<code>{escape(field)}</code>",
             ("" if field in required else '<span class="soft">Optional.</span> ')
-            + f"{_mark_code(rules.get('description', ''))} {_name_schema(rules)} {_write_rules(rules)}",
+            + f"{mark_code(rules.get('description', ''))} {_name_schema(rules)} {_write_rules(rules)}",
         )
         for field, rules in schema.get("properties", {}).items()
     ]
@@ -262,10 +264,6 @@ def _write_table(title: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _write_text(text: str) -> str:
-    """Return HTML paragraphs; text between backticks becomes code."""
+    """Return HTML paragraphs."""
     paragraphs = text.strip().split("\n\n")
-    return "".join(f"<p>{_mark_code(paragraph)}</p>" for paragraph in paragraphs)
-
-
-def _mark_code(paragraph: str) -> str:
-    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(paragraph))
+    return "".join(f"<p>{mark_code(paragraph)}</p>" for paragraph in paragraphs)

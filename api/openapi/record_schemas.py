@@ -20,7 +20,8 @@ def record_schema(
     """Return the schema of a record; `fields` are schemas in place of those of the type."""
     _, components = msgspec.json.schema_components([record], ref_template=_REF)
     raw = components[record.__name__]
-    types = get_type_hints(record)
+    hints = get_type_hints(record)
+    types = {each.encode_name: hints[each.name] for each in msgspec.structs.fields(record)}
     described = {
         name: fields.get(name) or _describe(schema, types[name])
         for name, schema in raw["properties"].items()

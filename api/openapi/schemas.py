@@ -23,6 +23,8 @@ from api.operations.json_schema import (
     string,
 )
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
+from shared.auth.accounts import PLANS, Account, Key
+from shared.auth.records import Rate
 from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
@@ -127,20 +129,7 @@ _USAGE: Final[dict[str, Schema]] = {
     "apiCalls": integer("Production renders that returned a PDF."),
     "draft": _DRAFT_USAGE,
 }
-_KEY: Final[dict[str, Schema]] = {
-    "id": string("Id of the key."),
-    "display": string(
-        "Its first 7 and last 4 characters; `sign-in` for one of a person who signs in at a provider."
-    ),
-    "name": string("The name set at its creation."),
-    "scopes": _SCOPES,
-    "user": ref("UserRef"),
-    "created_at": date_time("When it was created."),
-    "expires_at": date_time("When it expires; absent if never."),
-    "revoked_at": date_time("When it was revoked."),
-    "is_own": boolean("Whether the request was authenticated with it."),
-}
-_OPTIONAL_OF_KEY: Final = ("name", "expires_at", "revoked_at")
+_KEY: Final = record_schema(Key, scopes=_SCOPES)
 _FILE_REQUEST: Final = strict_object(
     {"name": IMAGE_NAME, "data": _DATA, "source_url": _SOURCE_URL}, optional=("data", "source_url")
 ) | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]}
@@ -564,26 +553,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("loop",),
     ),
-    "Account": object_schema(
-        {
-            "id": string("Id of the account."),
-            "user": ref("UserRef"),
-            "key_id": string("Id of the key of the request."),
-            "scopes": _SCOPES,
-            "plan": string("The plan.", enum=["free", "paid"]),
-            "has_workspace": boolean(
-                "Whether the account has a workspace for slugs, images and fonts."
-            ),
-            "rate_limit": ref("RateLimit"),
-        },
-        optional=("rate_limit",),
+    "Account": record_schema(
+        Account,
+        scopes=_SCOPES,
+        plan=string("The plan.", enum=list(PLANS)),
+        rate_limit=ref("RateLimit"),
     ),
-    "RateLimit": object_schema(
-        {
-            "requests": integer("Maximum number of requests in a window.", minimum=1),
-            "window_seconds": integer("Length of the window in seconds.", minimum=1),
-        }
-    ),
+    "RateLimit": record_schema(Rate),
     "UsageDays": object_schema(
         {
             **_PERIOD,
@@ -606,10 +582,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         | _USAGE,
         optional=("template", "name"),
     ),
-    "Key": object_schema(_KEY, optional=_OPTIONAL_OF_KEY),
-    "KeyWithSecret": object_schema(
-        _KEY | {"key": string("The secret of the key, returned only here.")},
-        optional=_OPTIONAL_OF_KEY,
+    "Key": _KEY,
+    "KeyWithSecret": extend_schema(
+        _KEY, {"key": string("The secret of the key, returned only here.")}
     ),
     "KeyList": object_schema({"keys": array_of("Key")}),
     "KeyRequest": strict_object(

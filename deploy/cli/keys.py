@@ -79,7 +79,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _write_key(key: accounts.KeyInfo) -> dict[str, Any]:
+def _write_key(key: accounts.Key) -> dict[str, Any]:
     moments = {
         "created_at": key.created_at,
         "expires_at": key.expires_at,
@@ -96,7 +96,7 @@ def _write_key(key: accounts.KeyInfo) -> dict[str, Any]:
     return shown | written | {"state": _state(key)}
 
 
-def _state(key: accounts.KeyInfo) -> str:
+def _state(key: accounts.Key) -> str:
     if key.revoked_at:
         return f"revoked {timestamp(key.revoked_at)}"
     return f"expires {timestamp(key.expires_at)}" if key.expires_at else "valid"

@@ -10,19 +10,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
 from msgspec import field
 from sqlalchemy import RowMapping, func, insert, or_, select, update
 
 from shared.auth.key_state import KeyState
-from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes
+from shared.auth.records import Rate, parse_rate
+from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes, list_scopes
 from shared.clock import now
 from shared.db.session import Session
 from shared.db.tables import accounts, api_keys, users, workspaces
 from shared.db.user_refs import UserRef
 from shared.identifiers import digest_api_key, display_api_key, new_api_key, new_id
-from shared.records import Record
+from shared.records import Record, ShownRecord, Timestamp, doc
 
 PLANS: Final = ("free", "paid")
 # Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
@@ -31,7 +32,6 @@ MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser repre
 
 _EMAIL: Final = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}\Z")
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}\Z")
-_RATE_LIMIT: Final = re.compile(r"[1-9][0-9]{0,8}/(second|minute)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,37 @@ class AccountInfo(Record, frozen=True):
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class KeyInfo:
-    """A key without its secret: `display` is its first 7 and last 4 characters."""
+class Account(ShownRecord, frozen=True):
+    """The account of a request, its user and its key."""
 
-    key_id: str
-    display: str
-    name: str | None
-    scopes: frozenset[Scope]
+    id: Annotated[str, doc("Id of the account.")]
     user: UserRef
-    created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
+    key_id: Annotated[str, doc("Id of the key of the request.")]
+    scopes: Sequence[Scope]
+    plan: str
+    has_workspace: Annotated[
+        bool, doc("Whether the account has a workspace for slugs, images and fonts.")
+    ]
+    rate_limit: Rate | None = None
+
+
+class Key(ShownRecord, frozen=True, kw_only=True):
+    """A key without its secret."""
+
+    key_id: Annotated[str, doc("Id of the key.")] = field(name="id")
+    display: Annotated[
+        str,
+        doc(
+            "Its first 7 and last 4 characters; `sign-in` for one of a person who signs in at a provider."
+        ),
+    ]
+    name: Annotated[str | None, doc("The name set at its creation.")] = None
+    scopes: Sequence[Scope]
+    user: UserRef
+    created_at: Annotated[Timestamp, doc("When it was created.")]
+    expires_at: Annotated[Timestamp | None, doc("When it expires; absent if never.")] = None
+    revoked_at: Annotated[Timestamp | None, doc("When it was revoked.")] = None
+    is_own: Annotated[bool, doc("Whether the request was authenticated with it.")]
 
 
 def create_account(  # noqa: PLR0913 - the options of the operator command, by name
@@ -202,8 +221,8 @@ def count_live_keys(session: Session, account_id: str, *, at: datetime) -> int:
     return session.scalar(query) or 0
 
 
-def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
-    """Return the account's keys, oldest first.
+def list_keys(session: Session, account_id: str, *, own_key_id: str = "") -> Sequence[Key]:
+    """Return the account's keys, oldest first; `own_key_id` is that of the request.
 
     Raises:
         LookupError: there is no such account.
@@ -216,17 +235,13 @@ def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
         .order_by(api_keys.c.created_at, api_keys.c.id)
     )
     return [
-        KeyInfo(
-            key_id=row.id,
-            display=row.display,
-            name=row.name,
-            scopes=decode_scopes(row.scopes),
-            user=UserRef(row.user_id, row.user_name, row.user_email),
-            created_at=row.created_at,
-            expires_at=row.expires_at,
-            revoked_at=row.revoked_at,
+        Key.of_row(
+            row,
+            scopes=list_scopes(decode_scopes(row["scopes"])),
+            user=UserRef(row["user_id"], row["user_name"], row["user_email"]),
+            is_own=row["id"] == own_key_id,
         )
-        for row in rows
+        for row in rows.mappings()
     ]
 
 
@@ -370,7 +385,9 @@ def _check_renewal_day(day: int) -> None:
 
 
 def _check_rate_limit(rate_limit: str | None) -> None:
-    if rate_limit is not None and not _RATE_LIMIT.match(rate_limit):
-        raise ValueError(
-            f"rate_limit: {rate_limit!r} is not of the form N/second or N/minute, such as 20/second."
-        )
+    if rate_limit is None:
+        return
+    try:
+        parse_rate(rate_limit)
+    except ValueError as error:
+        raise ValueError(f"rate_limit: {error}, such as 20/second.") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,27 +10,16 @@ from limits.storage import RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from redis import Redis
 
+from shared.auth.records import Rate
 from shared.clock import machine_epoch
 from shared.queue.connection import reachable
 
-_WINDOWS: Final = {"second": 1, "minute": 60}
 _ITEMS: Final[dict[int, type[RateLimitItem]]] = {
     1: RateLimitItemPerSecond,
     60: RateLimitItemPerMinute,
 }
-_RATE: Final = re.compile(r"([1-9][0-9]{0,8})/(second|minute)\Z")
-
-
 ACCOUNT: Final = "account"
 PREVIEW: Final = "preview"
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """The most requests in any window of `window_seconds`; they may come in one burst."""
-
-    requests: int
-    window_seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +34,6 @@ class RateStatus:
     remaining: int
     reset_seconds: float
     policy: str = ACCOUNT
-
-
-def parse_rate(text: str) -> Rate:
-    """Parse `N/second` or `N/minute`.
-
-    Raises:
-        ValueError: the text has neither form.
-    """
-    found = _RATE.match(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not of the form N/second or N/minute")
-    return Rate(int(found[1]), _WINDOWS[found[2]])
 
 
 class RateLimiter:

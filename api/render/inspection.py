@@ -40,7 +40,7 @@ INVOICE: Final = ReceivedKind(
 FORM: Final = ReceivedKind(BodyKind.FORM, "form", "a PDF", ("application/pdf",), MAX_FORM_BYTES)
 
 
-class ReceivedRoutes(Routes):
+class InspectionRoutes(Routes):
     """The views."""
 
     tag = "Rendering"

@@ -1,0 +1,1 @@
+"""The usage of an account, by period, day and template."""
