@@ -95,7 +95,8 @@ def repack(
     information_number = small[-1][0]
     small += enumerate(appended.bodies, writer.reserve(len(appended.bodies)))
     number = writer.reserve(appended.aligned_count)
-    writer.write_objects(small)
+    for at, body in small:
+        writer.write_object(at, body)
     for block in appended.aligned:
         writer.write_aligned(number, block)
         number += len(block.offsets)
@@ -133,16 +134,6 @@ class ObjectWriter:
         self._pack.append((number, body))
         if len(self._pack) == _OBJECTS_PER_STREAM:
             self._flush_pack()
-
-    def write_objects(self, objects: Sequence[tuple[int, bytes]]) -> None:
-        """Write objects other than streams, into object streams."""
-        at = 0
-        while at < len(objects):
-            room = _OBJECTS_PER_STREAM - len(self._pack)
-            self._pack += objects[at : at + room]
-            at += room
-            if len(self._pack) == _OBJECTS_PER_STREAM:
-                self._flush_pack()
 
     def write_aligned(self, first: int, objects: AlignedObjects) -> None:
         """Write objects with consecutive numbers from `first` as an object stream, whose rows are

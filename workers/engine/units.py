@@ -59,16 +59,23 @@ class Color(NamedTuple):
     components: tuple[float, ...]
 
 
+def to_rgb(color: Color) -> tuple[float, float, float]:
+    """Return the components of a colour in RGB; those of CMYK are converted plainly."""
+    *parts, last = color.components
+    if color.space is ColorSpace.CMYK:
+        red, green, blue = ((1 - part) * (1 - last) for part in parts)
+        return red, green, blue
+    return parts[0], parts[1], last
+
+
 def relative_luminance(color: Color) -> float:
     """Return the relative luminance of a colour (WCAG 2.2), from 0 to 1.
 
     That of a CMYK colour is of its plain conversion to RGB.
     """
-    parts = color.components
-    if color.space is ColorSpace.CMYK:
-        parts = tuple((1 - part) * (1 - color.components[3]) for part in color.components[:3])
     red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in to_rgb(color)
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -28,7 +28,7 @@ from workers.engine.svg.values import (
     transform_box,
     transform_point,
 )
-from workers.engine.units import BLACK, Color, ColorSpace
+from workers.engine.units import BLACK, Color, ColorSpace, to_rgb
 
 # Measured on Noto Color Emoji (4,012 glyphs): the most of one glyph are 16,601, the mean is 194.
 MAX_OPERATIONS: Final = 40_000  # of a glyph, as HarfBuzz reports them
@@ -292,11 +292,7 @@ class _Painter:
         if not is_foreground:
             return color.red / 255, color.green / 255, color.blue / 255
         self._uses_text_color = True
-        *parts, last = self._color.components
-        if self._color.space is ColorSpace.CMYK:
-            cyan, magenta, yellow = ((1 - part) * (1 - last) for part in parts)
-            return cyan, magenta, yellow
-        return parts[0], parts[1], last
+        return to_rgb(self._color)
 
     def _draw_gradient(self, kind: str, line: Any, coordinates: tuple[float, ...]) -> None:
         stops, matrix = line.color_stops, self._matrices[-1]
