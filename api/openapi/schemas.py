@@ -42,6 +42,14 @@ from shared.previews.records import (
 from shared.templates.repository import TemplateRecord
 from shared.templates.tags import Tag, TagEvent
 from shared.templates.versions import Version
+from shared.usage.records import (
+    DraftUsage,
+    UsageDay,
+    UsageDays,
+    UsageReport,
+    UsageTemplate,
+    UsageTemplates,
+)
 
 SOURCE: Final = object_schema(
     {
@@ -75,13 +83,7 @@ _FILE_CHANGES: Final[dict[str, Schema]] = {
     "updated_by": ref("UserRef"),
 }
 
-_DRAFT_USAGE: Final = object_schema(
-    {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
-)
-_PERIOD: Final[dict[str, Schema]] = {
-    "startDate": date_time("First instant of the period."),
-    "endDate": date_time("First instant after the period."),
-}
+_DRAFT_USAGE: Final = record_schema(DraftUsage)
 _SOURCE_URL: Final = string(
     "An http or https address on the public internet, fetched once.",
     minLength=8,
@@ -123,11 +125,6 @@ _SCOPES: Final[Schema] = {
     "minItems": 1,
     "uniqueItems": True,
     "description": "The permissions of the key.",
-}
-_USAGE: Final[dict[str, Schema]] = {
-    "pagesGenerated": integer("Production pages."),
-    "apiCalls": integer("Production renders that returned a PDF."),
-    "draft": _DRAFT_USAGE,
 }
 _KEY: Final = record_schema(Key, scopes=_SCOPES)
 _FILE_REQUEST: Final = strict_object(
@@ -269,18 +266,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         }
     ),
     "FontList": _list_of_files("fonts", "Font"),
-    "Usage": object_schema(
-        {
-            "pagesGenerated": integer("Production pages of the period."),
-            "apiCalls": integer("Production renders that returned a PDF."),
-            "maxPagesGenerated": integer("The production allowance."),
-            **_PERIOD,
-            "draft": _DRAFT_USAGE,
-            "maxDraftPagesGenerated": integer("The draft allowance, on plans that set one."),
-            "overagePages": integer("Pages beyond the allowance."),
-        },
-        optional=("draft", "maxDraftPagesGenerated", "overagePages"),
-    ),
+    "Usage": record_schema(UsageReport, draft=_DRAFT_USAGE),
     "Finding": object_schema(
         {"message": string("Description of the problem."), "source": SOURCE}, optional=("source",)
     ),
@@ -560,28 +546,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         rate_limit=ref("RateLimit"),
     ),
     "RateLimit": record_schema(Rate),
-    "UsageDays": object_schema(
-        {
-            **_PERIOD,
-            "days": array_of("UsageDay", description="Days with usage, in order."),
-        }
-    ),
-    "UsageDay": object_schema({"date": string("The day, in UTC.", format="date")} | _USAGE),
-    "UsageTemplates": object_schema(
-        {
-            **_PERIOD,
-            "templates": array_of("UsageTemplate", description="Templates, most pages first."),
-            "has_more": boolean("Whether there are more than the limit."),
-        }
-    ),
-    "UsageTemplate": object_schema(
-        {
-            "template": string("Id of the template; absent for documents without one."),
-            "name": string("Its name, also if it was deleted; absent for documents without one."),
-        }
-        | _USAGE,
-        optional=("template", "name"),
-    ),
+    "UsageDays": record_schema(UsageDays),
+    "UsageDay": record_schema(UsageDay, draft=_DRAFT_USAGE),
+    "UsageTemplates": record_schema(UsageTemplates),
+    "UsageTemplate": record_schema(UsageTemplate, draft=_DRAFT_USAGE),
     "Key": _KEY,
     "KeyWithSecret": extend_schema(
         _KEY, {"key": string("The secret of the key, returned only here.")}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from datetime import datetime
+from typing import Final
 
 from flask import Response
 
@@ -14,11 +15,11 @@ from api.operations.model import Parameter, Routes, current_query, get, json_res
 from api.operations.parameters import LIMIT
 from api.timestamps import parse_date
 from shared.auth.scopes import Scope
-from shared.clock import timestamp
 from shared.errors import ServiceError
 from shared.usage import repository as usage
 from shared.usage.metering import Totals
 from shared.usage.periods import Period, find_period
+from shared.usage.records import DraftUsage, UsageDays, UsageReport, UsageTemplates
 
 _DATE: Final = Parameter(
     "date",
@@ -46,7 +47,7 @@ class UsageRoutes(Routes):
         else:
             with self._ports.database.snapshot() as session:
                 used = usage.find_totals(session, principal.state.account_id, period.key)
-        return write_json(_report(principal, period, used))
+        return write_json(_report(principal, period, used).show())
 
     @get("/v2/account/usage/days", {200: json_response("The report.", "UsageDays")}, query=(_DATE,))
     def report_usage_by_day(self) -> Response:
@@ -60,13 +61,7 @@ class UsageRoutes(Routes):
             days = usage.list_days(
                 session, principal.state.account_id, first=period.start, end=period.end
             )
-        return write_json(
-            {
-                "startDate": timestamp(period.start_instant),
-                "endDate": timestamp(period.end_instant),
-                "days": [_write_day(day) for day in days],
-            }
-        )
+        return write_json(UsageDays(**_dates(period), days=days).show())
 
     @get(
         "/v2/account/usage/templates",
@@ -86,14 +81,8 @@ class UsageRoutes(Routes):
             found, has_more = usage.list_templates(
                 session, principal.state.account_id, period.key, limit=limit
             )
-        return write_json(
-            {
-                "startDate": timestamp(period.start_instant),
-                "endDate": timestamp(period.end_instant),
-                "templates": [_write_template(each) for each in found],
-                "has_more": has_more,
-            }
-        )
+        report = UsageTemplates(**_dates(period), templates=found, has_more=has_more)
+        return write_json(report.show())
 
 
 def _read_period(text: str | None, principal: Principal) -> Period:
@@ -108,41 +97,18 @@ def _read_period(text: str | None, principal: Principal) -> Period:
         ) from error
 
 
-def _write_day(day: usage.DayUsage) -> dict[str, Any]:
-    return {"date": day.day.isoformat(), **_write_used(day.used)}
-
-
-def _write_template(template: usage.TemplateUsage) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    if template.template_id is not None:
-        record["template"] = template.template_id
-    if template.name is not None:
-        record["name"] = template.name
-    return {**record, **_write_used(template.used)}
-
-
-def _write_used(used: Totals) -> dict[str, Any]:
-    production, draft = used.production, used.draft
-    return {
-        "pagesGenerated": production.pages,
-        "apiCalls": production.calls,
-        "draft": {"pagesGenerated": draft.pages, "apiCalls": draft.calls},
-    }
-
-
-def _report(principal: Principal, period: Period, used: Totals) -> dict[str, Any]:
+def _report(principal: Principal, period: Period, used: Totals) -> UsageReport:
     state, production, draft = principal.state, used.production, used.draft
-    report: dict[str, Any] = {
-        "pagesGenerated": production.pages,
-        "apiCalls": production.calls,
-        "maxPagesGenerated": state.max_pages,
-        "startDate": timestamp(period.start_instant),
-        "endDate": timestamp(period.end_instant),
-    }
-    if draft.calls:
-        report["draft"] = {"pagesGenerated": draft.pages, "apiCalls": draft.calls}
-    if state.max_draft_pages is not None:
-        report["maxDraftPagesGenerated"] = state.max_draft_pages
-    if production.pages > state.max_pages:
-        report["overagePages"] = production.pages - state.max_pages
-    return report
+    return UsageReport(
+        **_dates(period),
+        pages_generated=production.pages,
+        api_calls=production.calls,
+        max_pages_generated=state.max_pages,
+        draft=DraftUsage.of(draft) if draft.calls else None,
+        max_draft_pages_generated=state.max_draft_pages,
+        overage_pages=max(0, production.pages - state.max_pages) or None,
+    )
+
+
+def _dates(period: Period) -> dict[str, datetime]:
+    return {"start_date": period.start_instant, "end_date": period.end_instant}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from sqlalchemy import Table, and_, func, or_, select, update
@@ -15,26 +14,7 @@ from shared.db.upsert import insert_ignoring_conflicts, insert_or_ignore
 from shared.jobs.records import Allowance
 from shared.templates.repository import PUBLIC_ACCOUNT
 from shared.usage.metering import Totals, Usage, UsageEvent
-
-
-@dataclass(frozen=True, slots=True)
-class DayUsage:
-    """The usage of an account on one day in UTC."""
-
-    day: date
-    used: Totals
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateUsage:
-    """The usage of a template in a billing period.
-
-    Both names are None for documents without a template; a deleted template keeps its name.
-    """
-
-    template_id: str | None
-    name: str | None
-    used: Totals
+from shared.usage.records import UsageDay, UsageTemplate
 
 
 def record_events(session: Session, events: Iterable[UsageEvent], *, at: datetime) -> int:
@@ -66,7 +46,7 @@ def find_totals(session: Session, account_id: str, period: str) -> Totals:
     return _totals({Allowance(allowance): Usage(pages, calls) for allowance, pages, calls in rows})
 
 
-def list_days(session: Session, account_id: str, *, first: date, end: date) -> Sequence[DayUsage]:
+def list_days(session: Session, account_id: str, *, first: date, end: date) -> Sequence[UsageDay]:
     """Return the usage of an account on each day from `first` to before `end`, in order.
 
     Days without a render are omitted. Events that are still in the stream are not included.
@@ -84,12 +64,12 @@ def list_days(session: Session, account_id: str, *, first: date, end: date) -> S
     days: dict[str, dict[Allowance, Usage]] = {}
     for day, allowance, pages, calls in rows:
         days.setdefault(day, {})[Allowance(allowance)] = Usage(pages, calls)
-    return [DayUsage(date.fromisoformat(day), _totals(used)) for day, used in days.items()]
+    return [UsageDay.of(_totals(used), date=day) for day, used in days.items()]
 
 
 def list_templates(
     session: Session, account_id: str, period: str, *, limit: int
-) -> tuple[Sequence[TemplateUsage], bool]:
+) -> tuple[Sequence[UsageTemplate], bool]:
     """Return the templates with most pages in a billing period, and whether there are more than `limit`.
 
     Production and draft pages are added for the order. Events that are still in the stream are not
@@ -123,7 +103,8 @@ def list_templates(
     for template_id, name, allowance, count, calls in rows:
         found.setdefault((template_id, name), {})[Allowance(allowance)] = Usage(count, calls)
     listed = [
-        TemplateUsage(key or None, name, _totals(used)) for (key, name), used in found.items()
+        UsageTemplate.of(_totals(used), template=key or None, name=name)
+        for (key, name), used in found.items()
     ]
     return listed[:limit], len(listed) > limit
 

@@ -209,11 +209,11 @@ export interface FontList {
 }
 
 export interface Usage {
+  startDate: string;
+  endDate: string;
   pagesGenerated: number;
   apiCalls: number;
   maxPagesGenerated: number;
-  startDate: string;
-  endDate: string;
   draft?: { pagesGenerated: number; apiCalls: number; };
   maxDraftPagesGenerated?: number;
   overagePages?: number;
@@ -403,10 +403,10 @@ export interface UsageDays {
 }
 
 export interface UsageDay {
-  date: string;
   pagesGenerated: number;
   apiCalls: number;
   draft: { pagesGenerated: number; apiCalls: number; };
+  date: string;
 }
 
 export interface UsageTemplates {
@@ -417,11 +417,11 @@ export interface UsageTemplates {
 }
 
 export interface UsageTemplate {
-  template?: string;
-  name?: string;
   pagesGenerated: number;
   apiCalls: number;
   draft: { pagesGenerated: number; apiCalls: number; };
+  template?: string;
+  name?: string;
 }
 
 export interface Key {
