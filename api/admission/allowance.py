@@ -35,14 +35,15 @@ def find_used(principal: Principal, ports: Ports) -> Totals:
     if principal.used is not None:
         return principal.used
     account_id, period = principal.state.account_id, principal.period.key
-    counted = ports.admissions.find_usage(account_id, period)
+    counters = ports.admissions.of(account_id)
+    counted = counters.find_usage(account_id, period)
     if counted is not None:
         return counted
     with ports.database.snapshot() as session:
         totals = usage.find_totals(session, account_id, period)
-    ports.admissions.seed_usage(account_id, period, totals)
+    counters.seed_usage(account_id, period, totals)
     # Read again: usage counted before the rebuild may not be in the ledger yet.
-    return ports.admissions.find_usage(account_id, period) or totals
+    return counters.find_usage(account_id, period) or totals
 
 
 def _used_up(allowance: Allowance, *, cap: int, used: int) -> ServiceError:

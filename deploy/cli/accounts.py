@@ -116,7 +116,8 @@ def run_usage(arguments: argparse.Namespace) -> int:
         if farm.key_states is not None:
             with suppress(Unavailable):
                 # Without a counter in Redis there is no unrecorded usage.
-                counted = farm.key_states.find_usage(account.account_id, start) or used
+                cache = farm.key_states.of(account.account_id)
+                counted = cache.find_usage(account.account_id, start) or used
     print_result(_report(account, start, end, used, counted), as_json=arguments.json)
     return 0
 

@@ -180,19 +180,6 @@ class ShardedAdmissionCache:
         """Invalidate keys of an account; see `AdmissionCache.drop`."""
         self._caches.of(account_id).drop(key_digests)
 
-    def drop_all(self) -> None:
-        """Invalidate every key; see `AdmissionCache.drop_all`."""
-        for cache in self._caches.values():
-            cache.drop_all()
-
-    def seed_usage(self, account_id: str, period: str, totals: Totals) -> None:
-        """Add the ledger's totals to the counters; see `AdmissionCache.seed_usage`."""
-        self._caches.of(account_id).seed_usage(account_id, period, totals)
-
-    def find_usage(self, account_id: str, period: str) -> Totals | None:
-        """Return the counters of a period; see `AdmissionCache.find_usage`."""
-        return self._caches.of(account_id).find_usage(account_id, period)
-
-    def invalidate_usage(self, account_id: str, period: str) -> None:
-        """Invalidate a period's counters; see `AdmissionCache.invalidate_usage`."""
-        self._caches.of(account_id).invalidate_usage(account_id, period)
+    def of(self, account_id: str) -> AdmissionCache:
+        """Return the cache on the shard of an account."""
+        return self._caches.of(account_id)

@@ -99,7 +99,7 @@ def test_the_checks_come_in_the_contracts_order(
             account.account_id, accounts.key_digests_of(session, account.account_id)
         )
     # 4. Parameters, 5. type, 6. size: nothing is read, nothing is asked.
-    ports.admissions.drop_all()
+    ports.admissions.of(account.account_id).drop_all()
     assert ask(stranger, key, bad, "image/png", Body(b"{}"), over).status_code == 400
     del statements[:]
     refused(400, ask(stranger, key, bad, "image/png", body, over), queries=0)

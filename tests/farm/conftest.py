@@ -21,6 +21,7 @@ from redis import Redis, RedisError
 
 from deploy.embedded.loopback import free_port
 from deploy.embedded.valkey import find_server
+from shared.auth.admission import AdmissionCache
 from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.identifiers import new_id
@@ -39,6 +40,7 @@ from shared.queue.connection import connect
 from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
 from shared.queue.worker_presence import find_workers
+from shared.shards import PerShard, ShardAddress
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
 from tests.waiting import wait_until
 
@@ -59,6 +61,11 @@ class Front:
     broker: Broker = field(init=False)
     replies: Replies = field(init=False)
     _published: dict[str, PublishedJob] = field(init=False, default_factory=dict)
+
+    @property
+    def admissions(self) -> PerShard[AdmissionCache]:
+        """The cached keys of the only shard."""
+        return PerShard([ShardAddress("0", self.url)], lambda _: AdmissionCache(self.redis))
 
     def __post_init__(self) -> None:
         self.redis = connect(self.url)

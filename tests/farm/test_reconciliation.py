@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
-from shared.auth.admission import AdmissionCache
 from shared.blobs.factory import open_store
 from shared.clock import follow_clock, follow_machine_clock, now, ticks
 from shared.db.tables import batches, jobs, usage_ledger, usage_totals
@@ -54,8 +53,7 @@ def add_jobs(database, front):
 @pytest.fixture
 def task(database, front):
     since = ENDED_AT - timedelta(days=1)
-    admissions = AdmissionCache(front.redis)
-    return ReconcileUsage(list_unmetered_jobs, database, admissions, _looked_until=since)
+    return ReconcileUsage(list_unmetered_jobs, database, front.admissions, _looked_until=since)
 
 
 def count_rows(database):
@@ -136,7 +134,7 @@ def test_a_farm_aged_by_seventy_days_counts_each_page_once(
     prune = PruneLedger(database, 1)
     others = [
         *(
-            ReconcileUsage(find, database, AdmissionCache(front.redis), _looked_until=ENDED_AT)
+            ReconcileUsage(find, database, front.admissions, _looked_until=ENDED_AT)
             for find in (list_unmetered_jobs, list_unmetered_items)
         ),
         ExpireBatches(slices.batch_context.flow),

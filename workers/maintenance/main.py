@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from shared.auth.admission import ShardedAdmissionCache
 from shared.blobs.factory import open_store
 from shared.db.session import Database, open_database
 from shared.jobs.repository import count_unfinished_jobs
@@ -78,9 +77,7 @@ def make_runners(
 
     of_shards = [tasks_of(shard) for shard in shards.values()]
     of_farm: list[MaintenanceTask] = [
-        *reconciliation_tasks(
-            database, ShardedAdmissionCache(shards.map(lambda shard: shard.admissions))
-        ),
+        *reconciliation_tasks(database, shards.map(lambda shard: shard.admissions)),
         MaintenanceTask("batch_turns_repaired", 5.0, partial(repair_rotation, database)),
         MaintenanceTask("idempotency_keys_removed", 60.0, partial(remove_keys, database)),
         MaintenanceTask(

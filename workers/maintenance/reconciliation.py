@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
+from shared.auth.admission import AdmissionCache
 from shared.clock import now, ticks
 from shared.db.session import Database, Session
 from shared.queue.states import JobStates
+from shared.shards import PerShard
 from shared.telemetry.log import get_logger
 from shared.usage.metering import UsageEvent
 from shared.usage.repository import record_events
@@ -48,7 +49,7 @@ class ReconcileUsage:
 
     find: FindUnmetered
     database: Database
-    admissions: AdmissionCache | ShardedAdmissionCache
+    admissions: PerShard[AdmissionCache]
     reconcile_after: timedelta = RECONCILE_AFTER
     _looked_until: datetime = field(default_factory=_lookback_start)
 
@@ -78,7 +79,7 @@ class ReconcileUsage:
             count = record_events(session, events, at=now())
         for account_id, period in {(event.account_id, event.period) for event in events}:
             # The counters may have been rebuilt from the incomplete ledger.
-            self.admissions.invalidate_usage(account_id, period)
+            self.admissions.of(account_id).invalidate_usage(account_id, period)
         log.warning("lost usage events recorded", jobs=count)
         return count
 
@@ -95,7 +96,7 @@ def recount_usage(states: JobStates, admissions: AdmissionCache) -> int:
 
 
 def reconciliation_tasks(
-    database: Database, admissions: ShardedAdmissionCache
+    database: Database, admissions: PerShard[AdmissionCache]
 ) -> tuple[MaintenanceTask, ...]:
     """Return the tasks for jobs and for batch documents."""
     finders = {"jobs_reconciled": list_unmetered_jobs, "items_reconciled": list_unmetered_items}
