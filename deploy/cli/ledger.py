@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -29,13 +28,8 @@ def run_export(arguments: argparse.Namespace) -> int:
 
     with open_farm(arguments.data) as farm:
         rows = read_ledger(farm.database, since=since, until=until, account_id=arguments.account)
-        try:
-            with _open_output(arguments.output) as output:
-                count = _WRITERS[arguments.format](rows, output)
-        except BrokenPipeError:
-            # The reader has closed the pipe; prevent a second error when stdout is flushed at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
+        with _open_output(arguments.output) as output:
+            count = _WRITERS[arguments.format](rows, output)
     print(f"{count:,} rows", file=sys.stderr)
     return 0
 

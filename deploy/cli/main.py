@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -32,6 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module, _, function = parsed.run.partition(".")
     try:
         code: int = getattr(import_module(f"deploy.cli.{module}"), function)(parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has closed the pipe; prevent a second error when stdout is flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except Exception as failure:
         if not _is_expected_error(failure):
             raise

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from babel.messages.pofile import PoFileError, normalize, read_po
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import PoFileError, read_po, write_po
 from babel.plural import PluralRule, to_gettext
 
 from workers.engine.syntax.encodings import EncodingError, decode_text
@@ -76,20 +77,24 @@ def write_translations(messages: MessageCatalog, lang: str | None) -> bytes:
         raise ValueError(f'unknown language "{lang[:40]}"; accepted are languages of the CLDR')
     own = {tag.lower(): found for tag, found in messages.languages.items()}
     known = own.get(lang.lower(), {}) if lang else {}
-    entries = [_header(lang)]
+    catalog = Catalog()
+    if lang:
+        catalog.mime_headers = [("Plural-Forms", _plural_forms(lang))]
     for key in dict.fromkeys((*messages.keys, *messages.used)):
         source, _ = messages.find(key)
-        entries += _write_entries(key, source, known.get(key), lang)
-    return "\n\n".join(entries).encode() + b"\n"
+        _add_message(catalog, key, (source, known.get(key)), lang)
+    written = io.BytesIO()
+    write_po(written, catalog, width=0, omit_header=True)
+    return _header(lang).encode() + written.getvalue().rstrip(b"\n") + b"\n"
 
 
 def _header(lang: str | None) -> str:
+    """Return the header without the dates that Babel writes."""
     lines = ["MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8"]
     lines.append("Content-Transfer-Encoding: 8bit")
     if lang:
         lines += [f"Language: {lang}", f"Plural-Forms: {_plural_forms(lang)}"]
-    quoted = "\n".join(normalize(f"{line}\n", width=0) for line in lines)
-    return f'msgid ""\nmsgstr ""\n{quoted}'
+    return 'msgid ""\nmsgstr ""\n' + "".join(f'"{line}\\n"\n' for line in lines) + "\n"
 
 
 def _plural_forms(lang: str) -> str:
@@ -102,45 +107,29 @@ def _plural_forms(lang: str) -> str:
     return forms
 
 
-def _write_entries(
-    key: str, source: Message | None, own: Message | None, lang: str | None
-) -> Iterator[str]:
-    """Yield the entries of a message: one, or for ordinals one per category of the language."""
+def _add_message(
+    catalog: Catalog, key: str, found: tuple[Message | None, Message | None], lang: str | None
+) -> None:
+    """Add the entries of a message, of its source and own texts: one, or for ordinals one per category."""
+    source, own = found
     form = own.form if own is not None else source.form if source is not None else None
-    hint = [] if source is None else [f"{source.lang}: {_shown(source)}"]
+    shown = "" if source is None else " / ".join(text.text for text in source.texts.values())
+    hints = [] if source is None else [f"{source.lang}: {shown}"]
+    categories = list_common_categories(lang, form) if lang and form else ("one", "other")
     if form is None:
-        yield _entry(hint, None, f"msgid {_quote(key)}", [("msgstr", _text(own, "other"))])
-        return
-    categories = list_common_categories(lang, form) if lang else ("one", "other")
-    if form == "plural":
-        texts = [(f"msgstr[{n}]", _text(own, one)) for n, one in enumerate(categories)]
-        ids = f"msgid {_quote(key)}\nmsgid_plural {_quote(key)}"
-        yield _entry([*hint, f"forms: {', '.join(categories)}"], None, ids, texts)
-        return
-    for one in categories:
-        context = f"{_ORDINAL} {one}"
-        yield _entry(hint, context, f"msgid {_quote(key)}", [("msgstr", _text(own, one))])
-
-
-def _entry(
-    hints: Iterable[str], context: str | None, ids: str, texts: Iterable[tuple[str, str]]
-) -> str:
-    lines = [f"#. {' '.join(hint.split())}" for hint in hints]
-    lines += [] if context is None else [f"msgctxt {_quote(context)}"]
-    return "\n".join([*lines, ids, *(f"{name} {_quote(text)}" for name, text in texts)])
-
-
-def _quote(text: str) -> str:
-    return str(normalize(text, width=0))
+        catalog.add(key, _text(own, "other"), auto_comments=hints)
+    elif form == "plural":
+        hints.append(f"forms: {', '.join(categories)}")
+        catalog.add((key, key), [_text(own, one) for one in categories], auto_comments=hints)
+    else:
+        for one in categories:
+            context = f"{_ORDINAL} {one}"
+            catalog.add(key, _text(own, one), auto_comments=hints, context=context)
 
 
 def _text(message: Message | None, category: str) -> str:
     found = None if message is None else message.texts.get(category)
     return "" if found is None else found.text
-
-
-def _shown(message: Message) -> str:
-    return " / ".join(text.text for text in message.texts.values())
 
 
 # --- in -------------------------------------------------------------------------------------------------

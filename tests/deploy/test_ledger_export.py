@@ -100,8 +100,9 @@ def test_an_export_that_fails_is_reported(export, tmp_path):
     assert ended.value.code == 2
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure_of_the_program(farm):
-    command = [sys.executable, "-m", "deploy.cli.main", "ledger", "export", "--data", str(farm)]
+@pytest.mark.parametrize("words", ["ledger export", "account list", "status"])
+def test_a_reader_that_has_seen_enough_is_no_failure_of_the_program(farm, words):
+    command = [sys.executable, "-m", "deploy.cli.main", *words.split(), "--data", str(farm)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         told = process.stderr.read().decode()
