@@ -47,17 +47,17 @@ class RunningProvider:
         self.issuer = f"http://127.0.0.1:{port}"
 
     def order(self, claims: Mapping[str, Any] = ANNA, **orders: Any) -> None:
-        requests.put(f"{self.issuer}/orders", json={"claims": claims, **orders}, timeout=10)
+        requests.put(f"{self.issuer}/orders", json={"claims": claims, **orders}, timeout=60)
 
     def visit(self, address: str) -> str:
         """Follow a redirect to the provider, as a browser does; return where it leads back to."""
-        answer = requests.get(address, allow_redirects=False, timeout=10)
+        answer = requests.get(address, allow_redirects=False, timeout=60)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
 
     def answers(self) -> bool:
         with suppress(requests.ConnectionError):
-            return requests.get(f"{self.issuer}/keys", timeout=10).ok
+            return requests.get(f"{self.issuer}/keys", timeout=60).ok
         return False
 
 

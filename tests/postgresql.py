@@ -85,7 +85,7 @@ def make_database(port: int, name: str, *, template: str = "template1") -> str:
 
 
 def _await(port: int, *, said: Path) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         with suppress(psycopg.OperationalError), connect_postgresql(port):
             return
         time.sleep(0.1)

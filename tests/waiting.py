@@ -12,7 +12,7 @@ _Value = TypeVar("_Value")
 
 def wait_until(
     holds: Callable[[], _Value],
-    seconds: float = 40.0,
+    seconds: float = 120.0,
     *,
     pause: float = 0.02,
     explain: Callable[[], object] | None = None,

@@ -81,7 +81,7 @@ def running_front(
             yield Front(port, process)
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 def wait_until_each_has_begun(metrics, *, processes):

@@ -69,10 +69,6 @@ def test_an_image_is_stored_and_its_record_returned(caller, account, settings):
     assert blob_names(settings) == [record["sha256"]]
 
 
-def test_the_bytes_decide_the_format(caller):
-    assert put(caller, "photo", draw("JPEG")).json["content_type"] == "image/jpeg"
-
-
 def test_replacing_deletes_unreferenced_bytes(caller, settings):
     put(caller, "logo", draw())
     answer = put(caller, "logo", draw(colour=99))
@@ -139,13 +135,6 @@ def test_an_account_without_workspace_has_no_images(stranger, database):
     ):
         assert answer.status_code == 409
         assert answer.json["data"]["code"] == "ERR_WORKSPACE_UNRESOLVED"
-
-
-def test_another_workspace_has_its_own_names(caller, stranger, database):
-    put(caller, "logo", draw())
-    with database.session() as session:
-        key = create_account(session, email="bo@example.org").api_key
-    assert stranger.get("/v2/images/logo", headers={"x-api-key": key}).status_code == 404
 
 
 def gif() -> bytes:

@@ -157,7 +157,7 @@ def test_too_many_concurrent_uploads_get_a_retry_after(
 ):
     monkeypatch.setattr("api.jobs.inspection.SLOT_WAIT_SECONDS", 0.1)
     is_open, accept = threading.Event(), inspector.answer
-    inspector.answer = lambda job: accept(job) if is_open.wait(10) else None
+    inspector.answer = lambda job: accept(job) if is_open.wait(60) else None
     app = create_app(ports)
 
     def upload(number, key=account.api_key):

@@ -53,13 +53,6 @@ def test_a_key_may_revoke_itself(caller, account):
     assert caller.get("/v2/keys").status_code == 401
 
 
-def test_keys_of_other_accounts_are_not_found(caller, other):
-    answer = caller.delete(f"/v2/keys/{other.key_id}")
-    assert answer.status_code == 404
-    assert caller.delete("/v2/keys/key_none").status_code == 404
-    assert len(caller.get("/v2/keys").json["keys"]) == 1
-
-
 @pytest.mark.parametrize(
     "fields",
     [

@@ -125,6 +125,7 @@ def test_a_waiting_request_is_a_503_when_the_queue_is_drained(
 
 @pytest.mark.long
 @pytest.mark.usefixtures("slots", "held")
+@pytest.mark.parametrize("render_budget", [2])
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
 def test_a_request_without_a_place_within_the_budget_is_a_503(redis, call, headers):
     redis.hset("places:facts", mapping={"held": 9, "slots": 1})
@@ -217,7 +218,7 @@ def test_while_images_are_fetched_the_job_has_no_place(redis, suspending, open_c
     is_over = threading.Event()
 
     def answer_late(connection, _):
-        is_over.wait(10)
+        is_over.wait(60)
         connection.sendall(say(draw()))
 
     suspending(serve(answer_late).url())
@@ -233,6 +234,7 @@ def test_while_images_are_fetched_the_job_has_no_place(redis, suspending, open_c
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("render_budget", [5])
 def test_images_that_take_longer_than_the_budget_are_a_504(redis, suspending, open_call, serve):
     suspending(serve(lambda *_: time.sleep(7)).url())
     answer = open_call()

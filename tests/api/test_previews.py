@@ -53,8 +53,8 @@ def drawing(worker):
     return worker
 
 
-def client_of(ports, key):
-    client = create_app(ports).test_client()
+def client_of(app, key):
+    client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
     return client
 
@@ -201,7 +201,9 @@ def test_another_type_is_a_415_and_a_query_a_400(caller, worker):
 
 
 def test_previews_have_their_own_rate_limit(ports, account, drawing):
-    client = client_of(replace(ports, preview_rate=parse_rate("2/minute")), account.api_key)
+    client = client_of(
+        create_app(replace(ports, preview_rate=parse_rate("2/minute"))), account.api_key
+    )
     answers = [ask(client) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert "the account may send 2 in any 60 seconds" in answers[2].json["message"]
@@ -212,7 +214,7 @@ def test_previews_have_their_own_rate_limit(ports, account, drawing):
 
 
 def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, account, redis):
-    client = client_of(replace(ports, preview_budget=0.3), account.api_key)
+    client = client_of(create_app(replace(ports, preview_budget=0.3)), account.api_key)
     answer = ask(client)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
     assert "No worker was free to draw the preview within 0.3 s" in answer.json["message"]
@@ -223,7 +225,7 @@ def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, accou
 @pytest.mark.long
 def test_a_preview_over_its_budget_is_a_504(ports, account, worker):
     worker.answer = lambda job: None
-    answer = ask(client_of(replace(ports, preview_budget=1.0), account.api_key))
+    answer = ask(client_of(create_app(replace(ports, preview_budget=1.0)), account.api_key))
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
     assert "The preview exceeded its time budget of 1 s" in answer.json["message"]
 
@@ -240,70 +242,65 @@ def test_an_error_of_the_worker_is_the_error_response(caller, worker):
     assert ask(caller).json["message"] == "It cannot be drawn."
 
 
-def in_session(ports, key, session="a", **fields):
-    return ask(client_of(ports, key), session=session, **fields)
+def in_session(app, key, session="a", **fields):
+    return ask(client_of(app, key), session=session, **fields)
 
 
 @pytest.fixture
 def held(drawing):
     """Block the worker until the event is set."""
     is_open, draw = threading.Event(), drawing.answer
-    drawing.answer = lambda job: draw(job) if is_open.wait(10) else None
+    drawing.answer = lambda job: draw(job) if is_open.wait(60) else None
     yield is_open
     is_open.set()
 
 
 @pytest.mark.parametrize("is_begun", [True, False])
 def test_a_newer_preview_of_a_session_replaces_the_older_at_once(
-    ports, account, drawing, held, is_begun, redis
+    app, account, drawing, held, is_begun, redis
 ):
     with ThreadPoolExecutor(4) as pool:
         if not is_begun:  # something else is in the worker
-            pool.submit(in_session, ports, account.api_key, "other")
+            pool.submit(in_session, app, account.api_key, "other")
             wait_until(lambda: drawing.jobs)
         before = len(drawing.jobs)
-        older = pool.submit(in_session, ports, account.api_key)
+        older = pool.submit(in_session, app, account.api_key)
         wait_until(lambda: len(drawing.jobs) > before if is_begun else redis.llen(PREVIEW))
-        newer = pool.submit(in_session, ports, account.api_key)
-        answer = older.result(5)
+        newer = pool.submit(in_session, app, account.api_key)
+        answer = older.result()
         assert (answer.status_code, answer.json["data"]["code"]) == (409, "ERR_PREVIEW_SUPERSEDED")
         held.set()
-        assert newer.result(10).status_code == 200
+        assert newer.result().status_code == 200
 
 
 def test_a_finished_preview_is_not_replaced(caller, drawing):
     assert [ask(caller, session="a").status_code for _ in range(3)] == [200] * 3
 
 
-def test_a_session_is_its_accounts_own(ports, account, database, drawing, held, redis):
+def test_a_session_is_its_accounts_own(app, account, database, drawing, held, redis):
     with database.session() as session:
         other = create_account(session, email="bo@example.org").api_key
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(in_session, ports, account.api_key)
+        first = pool.submit(in_session, app, account.api_key)
         wait_until(lambda: drawing.jobs)
-        second = pool.submit(in_session, ports, other)
+        second = pool.submit(in_session, app, other)
         wait_until(lambda: redis.llen(PREVIEW))
         held.set()
-        assert {first.result(10).status_code, second.result(10).status_code} == {200}
+        assert {first.result().status_code, second.result().status_code} == {200}
 
 
 def test_too_many_concurrent_previews_are_a_429_with_retry_after(
-    ports, account, drawing, held, monkeypatch, redis
+    app, account, drawing, held, monkeypatch, redis
 ):
     monkeypatch.setattr("api.previews.routes.SLOT_WAIT_SECONDS", 0.1)
-    app = create_app(ports)
-
-    def call(session):
-        client = app.test_client()
-        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
-        return ask(client, session=session)
-
     with ThreadPoolExecutor(MAX_AT_ONCE) as pool:
-        waiting = [pool.submit(call, f"s{n}") for n in range(MAX_AT_ONCE)]
+        waiting = [
+            pool.submit(in_session, app, account.api_key, f"s{n}") for n in range(MAX_AT_ONCE)
+        ]
         wait_until(lambda: redis.llen(PREVIEW) == MAX_AT_ONCE - 1)
-        refused = call("more")
+        refused = in_session(app, account.api_key, "more")
         held.set()
-        assert [each.result(10).status_code for each in waiting] == [200] * MAX_AT_ONCE
+        assert [each.result().status_code for each in waiting] == [200] * MAX_AT_ONCE
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
     assert "4 previews of the account are already being drawn" in refused.json["message"]
 

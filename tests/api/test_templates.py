@@ -9,7 +9,6 @@ from hashlib import sha256
 import pytest
 
 from api.app import create_app
-from shared.auth.accounts import create_account
 from shared.jobs.records import BodyKind, Purpose
 from workers.render.inspection import INSPECTORS, inspect
 
@@ -74,19 +73,6 @@ def test_templates_are_listed_by_id_in_pages(caller):
     rest = caller.get(f"/v2/templates?limit=2&start_after={first['next_cursor']}").json
     assert [record["id"] for record in rest["templates"]] == ids[3:]
     assert "next_cursor" not in rest
-
-
-def test_another_account_sees_nothing_of_a_template(caller, stranger, database):
-    template_id = make(caller).json["id"]
-    with database.session() as session:
-        key = create_account(session, email="bo@example.org", with_workspace=False).api_key
-    headers = {"x-api-key": key}
-    assert stranger.get("/v2/templates", headers=headers).json == {"templates": []}
-    path = f"/v2/templates/{template_id}"
-    assert stranger.get(path, headers=headers).status_code == 404
-    assert stranger.put(path, data=b"<d/>", headers=headers | XML).status_code == 404
-    assert stranger.delete(path, headers=headers).status_code == 404
-    assert caller.get(path).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["service-invoice", "abc", "a" * 128])

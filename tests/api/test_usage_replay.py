@@ -69,7 +69,7 @@ def test_a_render_that_was_rejected_is_not_given_again(render, worker, redis):
 def wait_until_looked(redis):
     """Wait until each of the two processes has seen which Redis it is."""
     wait_until(lambda: redis.exists("farm:memory"))
-    time.sleep(1.2)
+    time.sleep(3)
 
 
 def ids_in_stream(redis):

@@ -146,16 +146,16 @@ def test_the_record_has_the_current_progress(caller, numbered, slices):
 def test_waiting_ends_with_the_batch(caller, numbered, slices, ports, account):
     batch_id = accept(caller, numbered, numbers(10))
     told = []
+    client = create_app(ports).test_client()
+    client.environ_base["HTTP_X_API_KEY"] = account.api_key
 
     def wait():
-        client = create_app(ports).test_client()
-        client.environ_base["HTTP_X_API_KEY"] = account.api_key
         told.append(client.get(f"/v2/batches/{batch_id}?wait=60").json["status"])
 
     waiting = threading.Thread(target=wait)
     waiting.start()
     slices.work_off()
-    waiting.join(10)
+    waiting.join()
     assert told == ["finished"]
 
 

@@ -143,13 +143,6 @@ def test_a_full_workspace_accepts_no_more(caller, monkeypatch):
     assert put(caller, "two-font", BLACK).status_code == 200
 
 
-def test_other_workspaces_see_nothing_of_it(caller, other):
-    put(caller, "brand", REGULAR)
-    assert other.get("/v2/fonts/brand").status_code == 404
-    assert other.get("/v2/fonts").json["fonts"] == []
-    assert other.delete("/v2/fonts/brand").status_code == 404
-
-
 def resources(ports, account) -> WorkspaceImages:
     stored = StoredFonts(ports.database, ports.blobs, ports.cell(account.account_id).font_pins)
     images = Images(

@@ -173,11 +173,10 @@ def test_a_key_may_be_long_and_odd(caller, worker):
 
 def test_a_repeat_while_the_first_is_in_progress_is_a_409_with_retry_after(caller, worker):
     begin = threading.Event()
-    worker.answer = lambda job: begin.wait(5) and worker.succeed(job)
+    worker.answer = lambda job: begin.wait(60) and worker.succeed(job)
     with ThreadPoolExecutor() as pool:
         first = pool.submit(send, caller)
-        while not worker.jobs:
-            pass
+        wait_until(lambda: worker.jobs)
         again = send(caller)
         begin.set()
         assert again.status_code == 409
@@ -253,6 +252,7 @@ def test_expired_keys_are_removed_some_at_a_time(caller, worker, database):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("render_budget", [5])
 def test_a_render_over_its_budget_is_a_504_that_is_stored(caller, worker):
     worker.answer = lambda job: None
     first = send(caller)
@@ -263,6 +263,7 @@ def test_a_render_over_its_budget_is_a_504_that_is_stored(caller, worker):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("render_budget", [5])
 def test_a_render_that_no_worker_started_is_a_503_and_done_when_repeated(caller, worker):
     worker.consume("nothing")
     first = send(caller)

@@ -85,14 +85,6 @@ def encrypted(data: bytes) -> bytes:
     return out.getvalue()
 
 
-def test_the_letterhead_of_an_account_is_unknown_to_another(caller, other):
-    put(caller, "letterhead", LETTERHEAD, "application/pdf")
-    assert other.get("/v2/images/letterhead").status_code == 404
-    assert other.delete("/v2/images/letterhead").status_code == 404
-    assert other.get("/v2/images").json["images"] == []
-    assert caller.get("/v2/images/letterhead").status_code == 200
-
-
 def test_a_replacement_keeps_created_by_and_draws_the_new_image(caller):
     first = put(caller, "logo", draw()).json
     second = put(caller, "logo", draw(colour="red")).json

@@ -60,9 +60,15 @@ NAMED = [
     ("GET", "/v2/batches/{batch}/items", {}),
     ("GET", "/v2/batches/{batch}/result", {}),
     ("DELETE", "/v2/batches/{batch}", {}),
-    ("GET", "/v2/jobs/{item}", {}),
-    ("GET", "/v2/jobs/{item}/pdf", {}),
-    ("DELETE", "/v2/jobs/{item}", {}),
+    *(
+        (method, path.replace("{item}", name), {})
+        for name in ("{item}", "{job}")
+        for method, path in (
+            ("GET", "/v2/jobs/{item}"),
+            ("GET", "/v2/jobs/{item}/pdf"),
+            ("DELETE", "/v2/jobs/{item}"),
+        )
+    ),
     ("GET", "/v2/webhooks/{webhook}", {}),
     ("DELETE", "/v2/webhooks/{webhook}", {}),
     ("POST", "/v2/webhooks/{webhook}/rotate", {}),
@@ -117,7 +123,8 @@ def owned(caller, template, publish) -> dict[str, str]:
     item = f"job_{batch.removeprefix('batch_')}-0"
     owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
     key = caller.post("/v2/keys").json["id"]
-    return owned | {"batch": batch, "item": item, "key": key}
+    job = caller.post("/v2/pdf", headers={"Prefer": "respond-async"}, **XML).json["id"]
+    return owned | {"batch": batch, "item": item, "key": key, "job": job}
 
 
 def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(caller, other, owned):
@@ -129,7 +136,7 @@ def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(caller, 
         "webhook": "hook_none",
         "key": "key_none",
     }
-    missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0"}
+    missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0", "job": f"job_{'a' * 24}"}
     before, differing = snapshot(caller, owned), {}
     for method, path, how in NAMED:
         theirs, nothing = (ask(other, method, path, how, names) for names in (owned, missing))
@@ -146,6 +153,8 @@ def test_lists_and_reports_show_nothing_of_another_account(other, owned):
     assert other.get("/v2/jobs").json == {"jobs": []}
     assert other.get("/v2/batches").json == {"batches": []}
     assert other.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
+    assert other.get("/v2/fonts").json["fonts"] == []
+    assert other.get("/v2/webhooks").json["webhooks"] == []
     assert other.get("/v2/slugs/letter").json == {"slug": "letter", "available": True}
     assert other.get("/v2/account/usage").json["pagesGenerated"] == 0
     assert other.get("/v2/account/usage/templates").json["templates"] == []

@@ -230,18 +230,6 @@ def test_a_job_cancelled_at_the_moment_of_its_end_is_removed(caller, worker, por
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
 
 
-def test_anothers_job_is_as_one_that_never_was(caller, other):
-    job_id = send(caller).json["id"]
-    never = "job_" + "a" * 24
-    for method in ("get", "delete"):
-        call = getattr(other, method)
-        theirs, none = call(f"/v2/jobs/{job_id}"), call(f"/v2/jobs/{never}")
-        assert theirs.status_code == none.status_code == 404
-        assert theirs.json["message"].replace(job_id, never) == none.json["message"]
-    assert other.get(f"/v2/jobs/{job_id}/pdf").status_code == 404
-    assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "queued"
-
-
 @pytest.mark.parametrize("job_id", ["x", "job_", "job_%01", "%F0%9F%96%A8", "job_" + "A" * 24])
 def test_an_invalid_job_id_is_not_found(caller, job_id):
     for path in (f"/v2/jobs/{job_id}", f"/v2/jobs/{job_id}/pdf"):

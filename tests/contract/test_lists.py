@@ -111,13 +111,6 @@ def test_a_page_of_running_jobs_reads_a_bounded_number_and_continues(caller, set
     assert [len(page["jobs"]) for page in pages] == [0, 1]
 
 
-def test_the_jobs_of_another_account_are_not_listed(caller, other):
-    mine, theirs = add_job(caller), add_job(other)
-    assert ids_of(caller) == [mine]
-    assert ids_of(other) == [theirs]
-    assert ids_of(other, f"?start_after={mine}") == []
-
-
 @pytest.mark.parametrize("kind", ["jobs", "batches"])
 @pytest.mark.parametrize(
     "query",
@@ -144,11 +137,6 @@ def test_batches_are_listed_newest_first_with_how_far_they_are(caller, numbered,
     assert ids_of(caller, "?status=queued", "batches") == [*reversed(waiting)]
     page = caller.get("/v2/batches?limit=1").json
     assert ids_of(caller, f"?start_after={page['next_cursor']}", "batches") == [waiting[0], done]
-
-
-def test_the_batches_of_another_account_are_not_listed(caller, other, numbered):
-    accept(caller, numbered, numbers(1))
-    assert ids_of(other, kind="batches") == []
 
 
 def test_the_error_of_too_many_unfinished_batches_names_how_to_list_and_cancel_them(
@@ -221,13 +209,6 @@ def test_the_key_of_a_removed_batch_is_not_rendered_again(caller, numbered, slic
     assert (answer.status_code, "removed" in answer.json["message"]) == (410, True)
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(idempotency_keys)) == 1
-
-
-def test_the_batch_of_another_account_is_not_removed(caller, other, numbered, slices):
-    batch_id = accept(caller, numbered, numbers(1))
-    slices.work_off()
-    assert other.delete(f"/v2/batches/{batch_id}").status_code == 404
-    assert caller.get(f"/v2/batches/{batch_id}").status_code == 200
 
 
 # --- however many rows there are ------------------------------------------------------------------

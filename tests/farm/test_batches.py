@@ -289,10 +289,10 @@ def test_an_outage_fails_no_document(caller, numbered, slices, settings):
 def test_a_slow_document_times_out_alone(caller, numbered, settings, slices):
     def slow(numbered, payload, **options):
         if b'"n": 1}' in payload.body:
-            time.sleep(3)
+            time.sleep(60)  # an alarm ends it
         return render(numbered, payload, **options)
 
-    quick = replace(settings, render_budget=0.5)
+    quick = replace(settings, render_budget=3)
     batch_id = accept(caller, numbered, numbers(3))
     SliceWorker(quick, render=slow).work_off()
     statuses = [item.get("error", {}).get("statusCode") for item in items_of(caller, batch_id)]

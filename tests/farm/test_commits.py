@@ -41,15 +41,6 @@ def test_a_commit_wakes_the_front_and_meters_the_pages(front, commits):
     assert json.loads(fields[b"event"])["type"] == "pressroom.pages"
 
 
-def test_the_second_commit_of_a_job_changes_nothing(front, commits):
-    job = front.job()
-    commits.commit(job, succeeded(job))
-    assert commits.commit(job, succeeded(job, pages=5)) is None
-    assert front.used() == (3, 1)
-    assert front.events() == 1
-    assert front.redis.llen(f"job:{job.id}:reply") == 1
-
-
 def test_a_commit_whose_reply_was_lost_counts_once(front, commits, redis_server, request):
     commits.commit(before := front.job(), succeeded(before))  # the server has the script then
     gate = ReplyLosingGate(redis_server.port, trigger=b"EVALSHA")
@@ -72,28 +63,6 @@ def test_a_commit_on_a_connection_that_broke_is_made(front, commits):
     assert commits.commit(job, outcome) == outcome
     assert front.wait(job) == outcome
     assert front.used() == (6, 2)
-
-
-def test_a_commit_after_the_front_gave_up_changes_nothing(front, commits):
-    job = front.job()
-    assert front.replies.abandon(job.id) is None
-    assert commits.commit(job, succeeded(job)) is None
-    assert front.used() == (0, 0)
-    assert front.events() == 0
-
-
-def test_giving_up_just_after_the_commit_gives_its_outcome(front, commits):
-    job = front.job()
-    outcome = succeeded(job)
-    commits.commit(job, outcome)
-    assert front.replies.abandon(job.id) == outcome
-    assert front.events() == 1
-
-
-def test_a_success_past_its_deadline_is_not_metered(front, commits):
-    job = front.job(budget=-0.1)
-    assert commits.commit(job, succeeded(job)) is None
-    assert front.events() == 0
 
 
 def test_commit_and_giving_up_agree_however_they_race(front, commits):

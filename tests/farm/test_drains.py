@@ -30,7 +30,7 @@ def test_running_jobs_end_and_waiting_jobs_start_when_the_queue_is_resumed(
 ):
     start_worker()
     started = tmp_path / "started"
-    running = front.send(f"sleep {PROPAGATION_SECONDS + 1} {started}")
+    running = front.send(f"sleep {PROPAGATION_SECONDS + 4} {started}")
     wait_until(lambda: lines(started) == 1)
     assert drains.drain("interactive")
     assert not drains.drain("interactive")
@@ -58,7 +58,7 @@ def test_a_worker_that_starts_takes_nothing_from_a_drained_queue(
     drains.drain("interactive")
     job = front.send(f"sleep 0 {started}")
     start_worker()
-    wait_until(lambda: find_workers(front.redis), seconds=20)
+    wait_until(lambda: find_workers(front.redis))
     assert front.wait(job, seconds=3.0) is None
     assert lines(started) == 0
     drains.resume("interactive")
@@ -106,7 +106,7 @@ def test_an_unknown_queue_is_reported(drains):
 @pytest.mark.long
 def test_a_worker_reports_its_tasks_and_its_shutdown(front, start_worker, tmp_path):
     worker = start_worker(worker_queues="batch,interactive", worker_concurrency="3")
-    wait_until(lambda: find_workers(front.redis), seconds=20)
+    wait_until(lambda: find_workers(front.redis))
     [word] = find_workers(front.redis)
     assert (word.queues, word.slots, word.busy) == (("batch", "interactive"), 3, 0)
     assert word.name.endswith(f":{worker.pid}")

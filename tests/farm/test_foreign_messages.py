@@ -96,10 +96,10 @@ def test_foreign_messages_are_dropped_and_counted_and_the_processes_keep_running
             for queue in (INTERACTIVE, BATCH):
                 front.redis.lpush(queue, text)
                 assert front.wait(front.send(), seconds=20).pages == 1
-        wait_until(lambda: not front.redis.llen(BATCH), seconds=10)
+        wait_until(lambda: not front.redis.llen(BATCH))
         assert front.render().pages == 1
     expected = Counter((reason,) for reason in counted.values() for _ in (INTERACTIVE, BATCH))
-    wait_until(lambda: read_counts(free_tcp_port, "messages_dropped") == expected, seconds=15)
+    wait_until(lambda: read_counts(free_tcp_port, "messages_dropped") == expected)
     assert worker.poll() is None
     assert children_of(worker.pid) == children
 

@@ -115,7 +115,7 @@ def test_connections_that_are_lost_as_a_job_runs_are_not_laid_to_its_charge(
     for _ in range(3):
         before = wait_until(lambda: broker.find_consumers(INTERACTIVE))
         broker.run("close_all_connections", "for a test")
-        wait_until(lambda old=before: not old & broker.find_consumers(INTERACTIVE), seconds=10)
+        wait_until(lambda old=before: not old & broker.find_consumers(INTERACTIVE))
     assert front.wait(job).pages == 1
     assert front.used() == (1, 1)
     assert worker.poll() is None
@@ -221,7 +221,7 @@ def test_foreign_messages_are_dropped_and_counted_and_the_processes_keep_running
                 expected[reason,] += 1
                 assert front.wait(front.send(), seconds=20).pages == 1, (message.properties, reason)
     wait_until(lambda: not any(head.waiting for head in reader.read_depth().queues.values()))
-    wait_until(lambda: read_counts(free_tcp_port, "messages_dropped") == expected, seconds=20)
+    wait_until(lambda: read_counts(free_tcp_port, "messages_dropped") == expected)
     assert worker.poll() is None
     assert children_of(worker.pid) == children
 

@@ -14,7 +14,7 @@ from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import open_database
 from shared.files.kinds import IMAGES, ImageFileProperties
-from shared.jobs.records import Allowance, PinnedTemplate, Purpose
+from shared.jobs.records import PinnedTemplate, Purpose
 from shared.templates.repository import store_content
 from tests.farm.conftest import real_worker
 
@@ -68,39 +68,12 @@ def test_a_complete_document_renders(front):
     assert {"queue", "merge", "layout", "finish"} == set(outcome.timings)
 
 
-def test_a_draft_counts_against_its_own_allowance(front):
-    outcome = front.render(DOCUMENT, allowance=Allowance.DRAFT)
-    assert outcome.error is None
-    assert front.used(allowance="draft") == (1, 1)
-    assert front.used() == (0, 0)
-
-
 def test_a_template_draws_the_images_of_its_workspace_only(front, template, workspace):
     outcome = front.render("{}", template=template, workspace=workspace, kind="json")
     assert pages(front, outcome) == 1
     stranger = front.render("{}", template=template, workspace="ws_other", kind="json")
     assert stranger.error.status == 400
     assert "logo" in stranger.error.message
-
-
-def test_the_same_job_gives_the_same_bytes(front, template, workspace):
-    first, second = (
-        front.render("{}", template=template, workspace=workspace, kind="json") for _ in range(2)
-    )
-    assert first.pdf.data == second.pdf.data
-
-
-def test_a_document_that_is_wrong_is_a_400_with_its_place(front):
-    error = front.render(DOCUMENT.replace("p>", "para>")).error
-    assert error.status == 400
-    assert error.stack_trace[0]["tagName"] == "para"
-
-
-def test_a_document_is_validated_without_rendering(front):
-    assert front.render(DOCUMENT, purpose=Purpose.VALIDATE).findings["valid"] is True
-    wrong = front.render(DOCUMENT.replace("p>", "para>"), purpose=Purpose.VALIDATE).findings
-    assert wrong["valid"] is False
-    assert wrong["errors"][0]["source"]["tagName"] == "para"
 
 
 def test_a_validation_finds_an_image_that_the_workspace_lacks(front, template, workspace):

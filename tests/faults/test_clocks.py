@@ -47,5 +47,5 @@ def test_renders_are_answered_with_clocks_an_hour_off_and_status_reports_it(
 def test_a_farm_whose_clocks_agree_has_nothing_to_tell(start):
     farm = start()
     assert farm.client().render(0).status == 200
-    wait_until(lambda: not read_problems(farm), seconds=20)
+    wait_until(lambda: not read_problems(farm))
     assert scrape(farm, "front", "pressroom_clock_ahead_seconds") == pytest.approx([0], abs=1)

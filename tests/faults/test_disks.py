@@ -41,10 +41,10 @@ def test_a_full_data_folder_rejects_writes_and_ends_no_process(start, tmp_path):
         filler.unlink()
         wait_until_served(client)
         assert client.submit(template, 3).status == 202
-        wait_until(lambda: farm.processes.get("background") != before["background"], seconds=5)
+        wait_until(lambda: farm.processes.get("background") != before["background"])
         assert_same_processes(farm, before, besides={"background"})
         assert count_requests(farm) >= 9  # those that were refused too
-        wait_until(lambda: not read_problems(farm), seconds=20)
+        wait_until(lambda: not read_problems(farm))
         assert_sound(farm)
 
 
@@ -100,7 +100,7 @@ def ask_for_everything(client: Client, template: str) -> list[Any]:
 
 def wait_until_refused(client: Client) -> None:
     """Render until the bytes are used up that are left in the last blocks of files."""
-    wait_until(lambda: client.render(1).status in REFUSED, seconds=20)
+    wait_until(lambda: client.render(1).status in REFUSED)
 
 
 def wait_until_served(client: Client) -> None:

@@ -107,7 +107,7 @@ def test_the_counter_is_killed_over_and_over(start, scaled) -> None:
         for _ in range(max(scaled(20), 3)):
             farm.kill("background")
             # Some die at their first event, some in the middle, some before they count at all.
-            wait_until(lambda: "background" in farm.processes, seconds=20)
+            wait_until(lambda: "background" in farm.processes)
             time.sleep(chance.random() * 4)
     assert farm.history.count(200) == len(farm.history) >= scaled(3000)
     assert_sound(farm)

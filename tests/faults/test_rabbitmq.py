@@ -70,7 +70,7 @@ def test_redis_dies_and_is_emptied_beside_the_broker(start, scaled) -> None:
         for harm in (lambda: farm.kill("redis"), farm.empty_redis):
             time.sleep(1.5)
             harm()
-            wait_until(lambda: render_answers(farm), seconds=30)
+            wait_until(lambda: render_answers(farm))
     assert {entry.status for entry in farm.history} <= {200, 202, 503, 504}
     state = farm.settle()
     assert all(status == "succeeded" for status, _ in state.jobs.values())

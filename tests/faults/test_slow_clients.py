@@ -87,7 +87,7 @@ def check(farm: FaultyFarm, kind: str, *, share: float) -> tuple[float, float]:
         assert opened == round(count * share)
         # Of heads no application knows; the answers of readers have begun, and are counted no more.
         if kind == "bodies":
-            wait_until(lambda: count_in_progress(port) >= opened, seconds=20)
+            wait_until(lambda: count_in_progress(port) >= opened)
         slowed = measure(farm)
         # While they are still there: the measuring must not have outlasted them.
         assert count_open() == opened

@@ -85,8 +85,8 @@ def test_a_store_is_unavailable_for_ten_seconds(gated, scaled, part) -> None:
         time.sleep(AWAY_SECONDS)
         gate.reopen()
         with within(10):
-            wait_until(lambda: farm.client().accept(1).status == 202, seconds=10)
-            wait_until(lambda: farm.client().render(1, text=LARGE).status == 200, seconds=10)
+            wait_until(lambda: farm.client().accept(1).status == 202)
+            wait_until(lambda: farm.client().render(1, text=LARGE).status == 200)
         time.sleep(1)
     assert_clean_errors(farm)
     assert_sound(farm)
@@ -114,7 +114,7 @@ def test_the_database_crashes_and_comes_back(start, make_postgresql, scaled) -> 
             time.sleep(2)
             crash(urlsplit(database_url).port or 0)
             farm.faults += 1
-            wait_until(lambda: farm.client().accept(1).status == 202, seconds=10)
+            wait_until(lambda: farm.client().accept(1).status == 202)
     assert {entry.status for entry in farm.history} <= {200, 202, 503}
     assert_sound(farm)
     state = farm.read_state()
@@ -141,7 +141,7 @@ def test_the_disk_of_the_blobs_is_full_for_a_while(start, small_disk) -> None:
     assert not list(farm.read_state().half_files)
     for at in range(stored):
         farm.client().ask("DELETE", f"/v2/images/image-{at}")
-    wait_until(lambda: client.upload("again", data[0]).status == 201, seconds=10)
+    wait_until(lambda: client.upload("again", data[0]).status == 201)
     listed = client.ask("GET", "/v2/images?limit=1000")
     assert listed["usage"]["count"] == len(listed["images"]) == statuses[stored:].count(201) + 1
     assert_sound(farm)
@@ -158,5 +158,5 @@ def test_the_disk_of_the_database_is_full_for_a_while(start, small_disk) -> None
     assert {entry.status for entry in entries[20:]} <= {202, 503}
     assert entries[-1].status == 503
     filler.unlink()
-    wait_until(lambda: client.accept(1).status == 202, seconds=10)
+    wait_until(lambda: client.accept(1).status == 202)
     assert_sound(farm)

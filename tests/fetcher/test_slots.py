@@ -62,7 +62,7 @@ def test_a_turn_that_is_given_back_goes_to_the_account_that_has_the_fewest():
     order: list[str] = []
 
     def wait(account):
-        with take(slots, account, account, patience=10):
+        with take(slots, account, account, patience=60):
             order.append(account)
 
     with take(slots, "greedy", "x"):

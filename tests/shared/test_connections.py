@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,6 +19,7 @@ from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from tests.postgresql import as_ordinary_user, connect_postgresql
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.services
 
@@ -92,15 +92,16 @@ def pgbouncer(postgresql_url: str) -> Iterator[str]:
 
 
 def await_server(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(100):
+    def answers() -> bool:
         assert process.poll() is None, "PgBouncer does not start"
         with (
             suppress(psycopg.OperationalError),
             psycopg.connect(f"host=127.0.0.1 port={port} user=pressroom dbname=pressroom"),
         ):
-            return
-        time.sleep(0.1)
-    raise AssertionError("PgBouncer does not answer")
+            return True
+        return False
+
+    wait_until(answers)
 
 
 def test_many_share_few_connections_through_pgbouncer(postgresql_url, pgbouncer):

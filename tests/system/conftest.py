@@ -95,7 +95,7 @@ class Account:
         assert answer.status == 200, answer.body
         return answer.json
 
-    def settled_usage(self, *, pages: int, seconds: float = 20) -> dict[str, Any]:
+    def settled_usage(self, *, pages: int, seconds: float = 120) -> dict[str, Any]:
         """Return the report once it shows `pages`, or the last one if it never does."""
         deadline = time.monotonic() + seconds
         while (report := self.usage())["pagesGenerated"] != pages:

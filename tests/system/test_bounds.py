@@ -36,7 +36,7 @@ def account(impatient_farm, make_account):
 
 def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):
     assert account.render(HELLO).status == 200
-    with within(BUDGET_SECONDS + 2):
+    with within(BUDGET_SECONDS + 10):
         answer = account.render(ENDLESS)
     assert answer.status == 504, answer.body[:300]
     assert answer.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
@@ -47,7 +47,7 @@ def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):
 
 
 def test_renders_that_wait_behind_an_endless_one_are_answered_within_their_own_budget(account):
-    with within(BUDGET_SECONDS + 3), ThreadPoolExecutor(3) as pool:
+    with within(BUDGET_SECONDS + 10), ThreadPoolExecutor(3) as pool:
         endless = pool.submit(account.render, ENDLESS)
         time.sleep(0.5)
         waiting = [pool.submit(account.render, HELLO) for _ in range(2)]

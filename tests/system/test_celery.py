@@ -100,10 +100,10 @@ def worker(
 ) -> Iterator[subprocess.Popen]:
     command = [*CELERY, "worker", "-Q", "interactive,validate", "-c", "1", "-n", "one@%h"]
     with running(command, worker_environment, tmp_path / "worker.log") as process:
-        wait_until(lambda: process.poll() is not None or find_workers(front.redis), seconds=60)
+        wait_until(lambda: process.poll() is not None or find_workers(front.redis))
         assert process.poll() is None, (tmp_path / "worker.log").read_text()
         # Remote control is a broadcast: who has not subscribed yet does not hear it.
-        wait_until(lambda: Operator(worker_environment).ask("ping"), seconds=60)
+        wait_until(lambda: Operator(worker_environment).ask("ping"))
         yield process
 
 
@@ -177,7 +177,7 @@ def test_flower_shows_finished_renders(operator: Operator, front: Front, tmp_pat
     command = [*CELERY, "flower", f"--port={port}", "--address=127.0.0.1"]
     given = operator.environment | {"FLOWER_UNAUTHENTICATED_API": "true"}
     with running(command, given, tmp_path / "flower.log"):
-        wait_until(lambda: fetch(port, "/api/workers") is not None, seconds=60)
+        wait_until(lambda: fetch(port, "/api/workers") is not None)
 
         def shows_task() -> bool:
             job = front.send(HELLO)
@@ -188,7 +188,7 @@ def test_flower_shows_finished_renders(operator: Operator, front: Front, tmp_pat
             shown = {(task["name"], task["state"]) for task in tasks.values()}
             return ("pressroom.render", "SUCCESS") in shown
 
-        wait_until(shows_task, seconds=60)
+        wait_until(shows_task)
 
 
 def fetch(port: int, path: str) -> Any:

@@ -56,15 +56,6 @@ def test_a_page_is_shown_with_its_lines(author):
     assert stages == ["queue", "merge", "layout", "finish"]
 
 
-def test_previews_are_not_metered(farm):
-    account = open_account(farm)
-    for kind in ("png", "webp", "pdf"):
-        assert ask(account, page_of("<p>a</p>"), format=kind).status == 200
-    account.render(page_of("<p>a</p>"))
-    assert account.settled_usage(pages=1)["pagesGenerated"] == 1
-    assert account.usage()["apiCalls"] == 1
-
-
 def test_the_images_of_the_workspace_are_drawn(author):
     author.store_logo()
     answer = ask(author, page_of('<img src="logo" alt="logo" width="30mm"/>'))

@@ -163,21 +163,6 @@ def test_a_free_account_is_refused_once_its_pages_are_used_up(farm, make_account
     assert refused.json["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 1, "usage": 1}
 
 
-def test_a_revoked_key_is_refused_on_the_next_request(farm, account):
-    assert account.request("GET", "/v2/authcheck").status == 200
-    farm.command("key", "revoke", account.key_id)
-    refused = account.request("GET", "/v2/authcheck")
-    assert (refused.status, refused.json["data"]["code"]) == (401, "ERR_KEY_REVOKED")
-
-
-def test_a_disabled_account_is_refused_until_it_is_enabled(farm, account):
-    farm.command("account", "set", account.id, "--disabled")
-    refused = account.render(HELLO)
-    assert (refused.status, refused.json["data"]["code"]) == (403, "ERR_ACCOUNT_DISABLED")
-    farm.command("account", "set", account.id, "--enabled")
-    assert account.render(HELLO).status == 200
-
-
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
 def test_operations_need_no_key(account, path):
     answer = account.request("GET", path, headers={"Authorization": ""})

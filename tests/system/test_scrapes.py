@@ -17,7 +17,7 @@ LOAD = 60
 
 
 def read_metrics(farm, part):
-    connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part], timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part], timeout=60)
     try:
         connection.request("GET", "/metrics")
         return connection.getresponse().read().decode()

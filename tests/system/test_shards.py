@@ -265,7 +265,7 @@ def test_jobs_accepted_without_their_shard_end_after_its_return(farm, residents)
         assert answer.status in (200, 503)
         return answer.status == 200 and answer.json["status"] == "succeeded"
 
-    wait_until(has_ended, seconds=30)
+    wait_until(has_ended)
 
 
 @pytest.mark.long

@@ -27,7 +27,7 @@ def settings(
         blob_url=f"file://{folder}/blobs",
         fetcher_url=fetcher_url,
         secret_keys=new_key(),
-        render_budget=5,
+        render_budget=30,
         enforce_rate_limits=False,
     )
 

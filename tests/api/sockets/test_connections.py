@@ -23,7 +23,7 @@ ALIVE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def call(port):
-    return socket.create_connection(("127.0.0.1", port), timeout=10)
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
 
 
 def read_answer(connection) -> bytes:

@@ -39,7 +39,7 @@ def pieces(size, piece=MB):
 
 def speak(port, text: bytes) -> bytes:
     """Send bytes, say no more, and read all that comes."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(text)
         connection.shutdown(socket.SHUT_WR)
         answer = b""
@@ -80,7 +80,7 @@ def test_a_client_that_stops_sending_gets_the_error_at_once(port, account):
     declared = f"Content-Type: text/xml\r\nContent-Length: {MAX_BODY_BYTES + 1}\r\n\r\n<"
     for key, status in ((account.api_key, 413), ("pr_unknown", 401)):
         head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n{declared}"
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
             client.sendall(head.encode())
             assert client.recv(64).startswith(f"HTTP/1.1 {status} ".encode())
 
@@ -149,7 +149,7 @@ def check_refusal(answer: bytes, status: int) -> None:
 )
 def test_what_is_declared_too_large_is_refused_before_it_is_sent(port, account, framing, status):
     head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\nContent-Type: text/xml\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall((head + framing).encode())
         answer = b""
         while b"}" not in answer:
@@ -271,7 +271,7 @@ def test_a_waiting_render_whose_client_hangs_up_never_runs(port, account, worker
 @pytest.mark.long
 def test_a_render_with_an_idempotency_key_is_done_though_its_client_hangs_up(port, account, worker):
     go_on = threading.Event()
-    worker.answer = lambda job: go_on.wait(5) and worker.succeed(job)
+    worker.answer = lambda job: go_on.wait(60) and worker.succeed(job)
     hang_up(port, account, worker, fields="Idempotency-Key: k\r\n")
     time.sleep(2.5)
     go_on.set()

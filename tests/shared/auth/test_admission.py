@@ -77,14 +77,6 @@ def test_the_counters_of_the_current_period_come_with_the_state(cache, redis):
     assert cache.find(DIGEST).used == Totals(Usage(12, 2), Usage(3, 1))
 
 
-def test_seeding_never_reverts_concurrent_counts(cache, redis):
-    cache.put(DIGEST, STATE)
-    redis.hincrby(f"usage:acc_1:{period()}", "production:pages", 5)
-    cache.seed_usage("acc_1", period(), Totals(Usage(2, 1)))
-    cache.seed_usage("acc_1", period(), Totals(Usage(50, 9)))
-    assert cache.find(DIGEST).used.production.pages == 5
-
-
 def test_a_dropped_key_is_forgotten_and_an_old_state_does_not_come_back(cache):
     cache.put(DIGEST, STATE)
     cache.drop([DIGEST])

@@ -214,7 +214,7 @@ def test_two_slices_that_claim_at_once_do_not_wait_for_each_other(accept, feed, 
         assert list(claim_jobs(session, first, limit=3, at=LATER)) == ["a0", "a1", "a2"]
         other = threading.Thread(target=claim_others)
         other.start()
-        other.join(2)
+        other.join(60)
         assert not other.is_alive()
     assert claimed == ["a3", "a4", "a5"]
 
@@ -234,7 +234,7 @@ def test_accepting_does_not_block_on_other_accepts_or_feeds(accept, database):
         ensure_in_rotation(session, ["acc_a"], at=NOON)
         other = threading.Thread(target=accept_others)
         other.start()
-        other.join(3)
+        other.join(60)
         assert done == [2]
 
 

@@ -124,7 +124,7 @@ def launch_chromium(
 
 
 def await_port(port: int, process: subprocess.Popen[bytes], *, said: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

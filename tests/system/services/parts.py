@@ -105,7 +105,7 @@ class Parts:
         def is_ready() -> bool:
             with (
                 suppress(OSError, http.client.HTTPException),
-                urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5) as answer,
+                urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=60) as answer,
             ):
                 return answer.status == 200
             return False

@@ -136,7 +136,7 @@ def test_a_server_that_stops_in_a_statement_is_unavailable(postgresql_url):
     begun = time.monotonic()
     with pytest.raises(Unavailable), database.session() as session:
         session.execute(text("SELECT pg_sleep(20)"))
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 15
     database.check()
     database.close()
 

@@ -156,7 +156,7 @@ def test_a_batch_of_seventy_megabytes_goes_through_as_it_arrives(account, proxy)
 
 def ask(port, head: str):
     """Send a head and return the status, the header fields and the body of the answer."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall(f"{head}\r\n".encode())
         answer = http.client.HTTPResponse(client)
         answer.begin()
