@@ -47,7 +47,7 @@ class FileStore(Generic[F]):
     def delete(self, name: str, principal: Principal) -> bool:
         """Delete a file, free its space, and return whether it existed."""
         workspace_id = principal.get_workspace()
-        self._drop_pin(principal)
+        self._drop_pin(name, principal)
         with self._ports.database.session() as session:
             sha256 = self._kind.files.delete(session, workspace_id, name)
         if sha256 is not None:
@@ -74,7 +74,7 @@ class FileStore(Generic[F]):
             ports.blobs.put(
                 files.blob_key(workspace_id, properties.sha256), body.file, properties.bytes
             )
-            self._drop_pin(principal)
+            self._drop_pin(name, principal)
             with ports.database.session() as session:
                 return files.record(
                     session, room, properties=properties, user=principal.user, at=now()
@@ -83,9 +83,9 @@ class FileStore(Generic[F]):
             self._release(room)
             raise
 
-    def _drop_pin(self, principal: Principal) -> None:
+    def _drop_pin(self, name: str, principal: Principal) -> None:
         cell = self._ports.cell(principal.state.account_id)
-        self._kind.pins(cell).drop(principal.get_workspace())
+        self._kind.pins(cell).drop(principal.get_workspace(), name)
 
     def _delete_unreferenced(self, workspace_id: str, sha256: str) -> None:
         """Delete a blob that no file of the workspace references; if that fails, maintenance deletes it later."""

@@ -12,7 +12,7 @@ from shared.queue.connection import reachable
 from shared.queue.scripts import register
 from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
 
-# A pin is invalidated before its name changes. For this long after, nothing is cached: longer than the
+# A pin is invalidated before its name changes. For this long after, it is not cached: longer than the
 # change may wait and take, so that no reader can cache the old value again.
 TOMBSTONE_SECONDS: Final = 20
 # For changes without an invalidation: the public templates of a newer release.
@@ -33,7 +33,6 @@ class Pins:
     ) -> None:
         self._redis = redis
         self._put = register(redis, "put_pin", package=_PACKAGE)
-        self._drop = register(redis, "drop_pins", package=_PACKAGE)
         self._kind = kind
         self._cache = cache
         self._observer = observer
@@ -48,15 +47,26 @@ class Pins:
     def put(self, owner: str, name: str, value: str) -> None:
         """Cache the value of a name as read from the database, unless a change has just started."""
         with reachable():
-            self._put(keys=[self._key(owner)], args=[name, value, _TTL_SECONDS, _MAX_PINS])
+            self._put(
+                keys=[self._key(owner), self._marker(owner, name), self._marker(owner)],
+                args=[name, value, _TTL_SECONDS, _MAX_PINS],
+            )
 
-    def drop(self, owner: str) -> None:
-        """Invalidate an owner's names. Call it before the change, so that none can be missed."""
-        with reachable():
-            self._drop(keys=[self._key(owner)], args=[TOMBSTONE_SECONDS])
+    def drop(self, owner: str, name: str | None = None) -> None:
+        """Invalidate a name, or all names of an owner. Call it before the change, so that none can be missed."""
+        with reachable(), self._redis.pipeline() as pipe:  # in this order, so that no old pin stays
+            pipe.set(self._marker(owner, name), 1, ex=TOMBSTONE_SECONDS)
+            if name is None:
+                pipe.delete(self._key(owner))
+            else:
+                pipe.hdel(self._key(owner), name)
+            pipe.execute()
 
     def _key(self, owner: str) -> str:
         return f"pins:{self._kind}:{owner}"
+
+    def _marker(self, owner: str, name: str | None = None) -> str:
+        return f"{self._key(owner)}:changed" + ("" if name is None else f":{name}")
 
 
 class TemplatePins:

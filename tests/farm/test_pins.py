@@ -65,7 +65,7 @@ def test_after_a_change_the_new_bytes_are_drawn(database, workspace, pins, tmp_p
     keep(database, blobs, workspace, b"first", "1" * 64)
     images = Images(database, blobs, pins, fetcher=Fetcher("http://127.0.0.1:9"))
     assert images.find(workspace.workspace_id, "logo") == b"first"
-    pins.drop(workspace.workspace_id)
+    pins.drop(workspace.workspace_id, "logo")
     keep(database, blobs, workspace, b"second", "2" * 64)
     assert images.find(workspace.workspace_id, "logo") == b"second"
 

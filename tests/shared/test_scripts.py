@@ -375,21 +375,23 @@ def test_seed_usage_keeps_the_larger_of_two_counts_and_seeds_once(redis, run_buc
     assert has_ttl(redis, "usage:a")
 
 
+PIN_KEYS = ["pins:a", "pins:a:changed:x", "pins:a:changed"]
+
+
 def test_put_pin_keeps_a_name_and_begins_again_when_full(redis, run_bucket):
-    assert run_bucket("put_pin", ["pins:a"], "x", "1", 600, 2) == 1
-    assert run_bucket("put_pin", ["pins:a"], "y", "2", 600, 2) == 1
+    assert run_bucket("put_pin", PIN_KEYS, "x", "1", 600, 2) == 1
+    assert run_bucket("put_pin", PIN_KEYS, "y", "2", 600, 2) == 1
     assert redis.hgetall("pins:a") == {b"x": b"1", b"y": b"2"}
-    assert run_bucket("put_pin", ["pins:a"], "z", "3", 600, 2) == 1
+    assert run_bucket("put_pin", PIN_KEYS, "z", "3", 600, 2) == 1
     assert redis.hgetall("pins:a") == {b"z": b"3"}
     assert has_ttl(redis, "pins:a")
 
 
-def test_drop_pins_keeps_older_ones_out_for_a_while(redis, run_bucket):
-    run_bucket("put_pin", ["pins:a"], "x", "1", 600, 2)
-    run_bucket("drop_pins", ["pins:a"], 10)
-    assert run_bucket("put_pin", ["pins:a"], "x", "1", 600, 2) == 0
-    assert redis.hgetall("pins:a") == {b"": b"1"}
-    assert has_ttl(redis, "pins:a")
+@pytest.mark.parametrize("changed", PIN_KEYS[1:])
+def test_put_pin_keeps_nothing_just_after_a_change(redis, run_bucket, changed):
+    redis.set(changed, 1)
+    assert run_bucket("put_pin", PIN_KEYS, "x", "1", 600, 2) == 0
+    assert not redis.exists("pins:a")
 
 
 # --- places ------------------------------------------------------------------------------------------

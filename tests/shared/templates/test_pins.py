@@ -5,7 +5,7 @@ import pytest
 from shared.errors import Unavailable
 from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import connect
-from shared.templates.pins import TemplatePins
+from shared.templates.pins import TemplatePins, image_pins
 
 LIVE = PinnedTemplate("a" * 20, None, "1" * 64)
 PUBLISHED = PinnedTemplate("a" * 20, 3, "2" * 64)
@@ -40,6 +40,20 @@ def test_a_stale_reader_cannot_restore_the_old_state(pins):
     pins.drop("acc_1")
     pins.put("acc_1", "invoice", LIVE)
     assert pins.find("acc_1", "invoice") is None
+
+
+def test_a_change_of_an_image_forgets_no_other_name(redis_url):
+    redis = connect(redis_url)
+    redis.flushall()
+    pins = image_pins(redis)
+    pins.put("ws_1", "logo", "1" * 64)
+    pins.put("ws_1", "seal", "2" * 64)
+    pins.drop("ws_1", "logo")
+    pins.put("ws_1", "logo", "1" * 64)  # a stale reader
+    pins.put("ws_1", "sign", "3" * 64)
+    found = [pins.find("ws_1", name) for name in ("logo", "seal", "sign")]
+    assert found == [None, "2" * 64, "3" * 64]
+    redis.close()
 
 
 def test_an_unavailable_redis_is_reported():
