@@ -6,12 +6,12 @@ that spans over the break continues at the top of the next area.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workers.engine.layout.context import EPSILON, LayoutContext, Region, Resume
 from workers.engine.layout.elements.tables.grid import TableGrid
-from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan
+from workers.engine.layout.elements.tables.row_plans import CellPlan
 from workers.engine.layout.elements.tables.rows import (
     DONE,
     CellLayout,
@@ -21,7 +21,6 @@ from workers.engine.layout.elements.tables.rows import (
     lay_out_cell,
     own_height,
 )
-from workers.engine.tree.nodes import TableRow
 
 
 class OpenCell(NamedTuple):
@@ -60,44 +59,25 @@ class _Span:
     rest: CellLayout = None  # all of it, if that is known
 
 
-def break_rows(
-    context: LayoutContext,
-    grid: TableGrid,
-    start: TableResume,
-    end: int,
-    room: float,
-    *,
-    is_forced: bool,
-) -> BrokenRows:
-    """Lay out rows from a position up to row `end`, as many as fit.
+@dataclass(slots=True)
+class RowBreaker:
+    """One attempt to fill an area with rows that it may break.
 
-    At the top of an area it `is_forced` to place something; elsewhere it may have no rows.
+    At the top of an area it `is_forced` to place something; elsewhere it may place no rows.
     """
-    return _RowBreaker(context, grid, start, room, is_forced=is_forced).lay_out(end)
 
-
-class _RowBreaker:
-    """One attempt to fill an area with rows that it may break."""
-
-    def __init__(
-        self,
-        context: LayoutContext,
-        grid: TableGrid,
-        start: TableResume,
-        room: float,
-        *,
-        is_forced: bool,
-    ) -> None:
-        self.context = context
-        self.grid = grid
-        self.start = start
-        self.room = room
-        self.is_forced = is_forced
-        self.rows: list[RowBlock] = []
-        self.tops = [0.0]  # of the rows, and the lower edge of the last
-        self.spans = [_Span(cell) for cell in start.open_cells]
+    context: LayoutContext
+    grid: TableGrid
+    start: TableResume
+    room: float
+    is_forced: bool
+    rows: list[RowBlock] = field(default_factory=list)
+    tops: list[float] = field(default_factory=lambda: [0.0])  # and the lower edge of the last
+    spans: list[_Span] = field(default_factory=list)
 
     def lay_out(self, end: int) -> BrokenRows:
+        """Lay out rows from the start up to row `end`, as many as fit."""
+        self.spans += map(_Span, self.start.open_cells)
         resume = None
         for index in range(self.start.row, end):
             starts = self.start.cells if index == self.start.row else None
@@ -143,23 +123,22 @@ class _RowBreaker:
 
     def _split(self, whole: RowBlock, room: float, starts: tuple[Resume, ...] | None) -> RowBlock:
         """Return the part that fits of the cells that do not span rows."""
-        plan, row = whole.plan, whole.rows[0]
+        region = Region(0.0, room, self.is_forced)
         contents: list[CellLayout] = []
         resumes: list[Resume] = []
         height = 0.0
-        for at, cell in enumerate(plan.cells):
-            value, resume = None, None if starts is None else starts[at]
+        for at, cell in enumerate(whole.plan.cells):
+            start = None if starts is None else starts[at]
             if cell.template.rowspan > 1:
-                resume = DONE
-            if resume is not DONE:
-                region = Region(0.0, room, self.is_forced)
-                value, resume = _fill_cell(self.context, plan, row, at, region, resume)
+                start = DONE
+            value, resume = self._fill(OpenCell(whole.first, at, start), region)
+            if start is not DONE:
                 height = max(height, cell_height(cell, value))
             contents.append(value)
             resumes.append(resume)
         is_whole = all(resume is DONE for resume in resumes)
-        resume = None if is_whole else tuple(resumes)
-        return RowBlock(plan, whole.first, [row], height, contents, resumes=resume)
+        rest = None if is_whole else tuple(resumes)
+        return RowBlock(whole.plan, whole.first, whole.rows, height, contents, resumes=rest)
 
     def _grow(self, index: int, height: float) -> float:
         """Return the height of a row with what the spanning cells that end with it need."""
@@ -201,25 +180,18 @@ class _RowBreaker:
         return tuple(open_cells)
 
     def _fill(self, cell: OpenCell, region: Region) -> tuple[CellLayout, Resume]:
-        """Return the next part of a spanning cell, and where it resumes."""
+        """Return the next part of a cell that fits, and where it resumes: `DONE` after its end."""
         if cell.resume is DONE:
             return None, DONE
         row = self.grid.rows[cell.row]
         plan = self.grid.row(self.context, cell.row).plan
-        return _fill_cell(self.context, plan, row, cell.at, region, cell.resume)
+        fragment = lay_out_cell(self.context, plan, row, cell.at, region, cell.resume)
+        if fragment is None:
+            return None, cell.resume
+        return fragment, DONE if fragment.resume is None else fragment.resume
 
     def _plan_of(self, cell: OpenCell) -> CellPlan:
         return self.grid.row(self.context, cell.row).plan.cells[cell.at]
 
     def _end_of(self, cell: OpenCell) -> int:
         return cell.row + self.grid.rows[cell.row].template.cells[cell.at].rowspan
-
-
-def _fill_cell(
-    context: LayoutContext, plan: RowPlan, row: TableRow, at: int, region: Region, start: Resume
-) -> tuple[CellLayout, Resume]:
-    """Return the part of a cell that fits, and where it resumes: `DONE` where all of it does."""
-    fragment = lay_out_cell(context, plan, row, at, region, start)
-    if fragment is None:
-        return None, start
-    return fragment, DONE if fragment.resume is None else fragment.resume

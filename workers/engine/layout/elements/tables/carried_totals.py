@@ -25,9 +25,8 @@ class CarriedTotals:
     def __init__(self, totals: Sequence[Total], rows: Sequence[TableRow]) -> None:
         self._totals = totals
         self._rows = rows
-        self._before: dict[int, TotalValues] = {
-            0: initial_values(totals)
-        }  # by the index of the next row
+        # By the index of the next row.
+        self._before: dict[int, TotalValues] = {0: initial_values(totals)}
         self._by_rows: dict[tuple[int, int], tuple[TotalValues, TotalValues, TotalValues]] = {}
         self._whole = self._find_before(len(rows))
 
@@ -52,8 +51,7 @@ class CarriedTotals:
         known = self._before.get(index)
         if known is None:
             nearest = max(before for before in self._before if before < index)
-            known = self._add(self._before[nearest], nearest, index)
-            self._before[index] = known
+            known = self._before[index] = self._add(self._before[nearest], nearest, index)
         return known
 
     def _add(self, carried: TotalValues, first: int, end: int) -> TotalValues:

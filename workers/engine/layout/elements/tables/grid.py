@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import inf
 from typing import Final, NamedTuple
 
@@ -26,7 +27,6 @@ from workers.engine.tree.nodes import (
     RowGroup,
     RowTemplate,
     Table,
-    TableBody,
     TableRow,
 )
 from workers.engine.tree.styles.computed import BreakTo
@@ -64,8 +64,8 @@ class TableGrid:
     laid_out: list[RowBlock | None]  # the block of each row
     measured: int = 0  # rows up to here are in a block if their cells are lines of text
     forces_breaks: bool = False  # whether a row or body forces a break before or after itself
+    # By template, which keeps the styles whose ids are in the other keys, and by layout key.
     plans: dict[Hashable, RowPlan] = field(default_factory=dict)
-    templates: list[RowTemplate] = field(default_factory=list)  # kept: their styles' ids are keys
     groups: dict[RowGroup, list[RowBlock]] = field(default_factory=dict)
     captions: dict[Caption, LaidOutCaption] = field(default_factory=dict)
     lines: dict[Hashable, tuple[tuple[float, float, Border], ...]] = field(default_factory=dict)
@@ -83,7 +83,6 @@ class TableGrid:
                 is_rtl=self.node.style.paragraph.is_rtl,
             )
             self.plans[template] = self.plans[key] = known
-            self.templates.append(template)
         return known
 
     def block(self, context: LayoutContext, index: int) -> RowBlock:
@@ -200,15 +199,14 @@ def _make_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
     carried = CarriedTotals(node.totals, rows)
     groups = group_by_template([*rows, *_outer_rows(node, carried)])
     widths, fractions = find_widths(context, node.columns, groups, width)
-    edges = [0.0]
-    for column in reversed(widths) if node.style.paragraph.is_rtl else widths:
-        edges.append(edges[-1] + column)
+    if node.style.paragraph.is_rtl:
+        widths.reverse()
     return TableGrid(
         node=node,
-        edges=edges,
+        edges=[*accumulate(widths, initial=0.0)],
         fractions=fractions,
         rows=rows,
-        starts=_starts(node.bodies),
+        starts=[*accumulate((len(body.rows) for body in node.bodies), initial=0)],
         group_heads=[index for index, row in enumerate(rows) if row.template.repeats],
         room=width,
         carried=carried,
@@ -229,13 +227,6 @@ def all_rows(node: Table) -> list[TableRow]:
 def total_height(blocks: Iterable[RowBlock]) -> float:
     """Return the total height of rows, in points."""
     return sum(block.height * len(block.rows) for block in blocks)
-
-
-def _starts(bodies: Sequence[TableBody]) -> list[int]:
-    starts = [0]
-    for body in bodies:
-        starts.append(starts[-1] + len(body.rows))
-    return starts
 
 
 def _outer_rows(node: Table, carried: CarriedTotals) -> list[TableRow]:

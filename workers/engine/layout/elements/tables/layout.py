@@ -24,7 +24,7 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
-from workers.engine.layout.elements.tables.broken_rows import BrokenRows, TableResume, break_rows
+from workers.engine.layout.elements.tables.broken_rows import BrokenRows, RowBreaker, TableResume
 from workers.engine.layout.elements.tables.fragments import TableFragment
 from workers.engine.layout.elements.tables.grid import (
     FORCING_BREAKS,
@@ -122,14 +122,11 @@ class _TableFiller:
         return self._force_fragment(min(end, count - 1))
 
     def _force_fragment(self, end: int) -> TableFragment:
-        while end > self.first and self._breaks_spanning_cell(end):
+        while end > self.first and self.grid.rows[end].template.covers:
             end -= 1
         if end > self.first:
             return self._make_fragment(end, is_last=False)
         return self._place_broken([], self._break_rows(self.at, self._room(is_last=False)))
-
-    def _breaks_spanning_cell(self, end: int) -> bool:
-        return bool(self.grid.rows[end].template.covers)
 
     def _blocks(self, end: int) -> Iterator[RowBlock]:
         """Yield the rows of the fragment up to, not including, `end`, in as few blocks as there are."""
@@ -144,7 +141,7 @@ class _TableFiller:
         """Return the heads and feet of a table without rows, or feet left over from the area
         before.
         """
-        fragment = self._assemble([], None, is_last=True)
+        fragment = self._assemble([], None)
         return fragment if self.is_top or self._fits(fragment) else None
 
     def _fits(self, fragment: TableFragment) -> bool:
@@ -199,13 +196,10 @@ class _TableFiller:
     def _previous_break(self, end: int) -> int:
         rows, starts = self.grid.rows, self.grid.starts
         above = rows[end - 1].template
-        if (
-            above.style.breaks.after is BreakTo.AVOID
-            or above.repeats
-            or self._breaks_spanning_cell(end)
-        ):
+        below = rows[end].template
+        if BreakTo.AVOID in (above.style.breaks.after, below.style.breaks.before):
             return end - 1
-        if rows[end].template.style.breaks.before is BreakTo.AVOID:
+        if above.repeats or below.covers:
             return end - 1
         number = self.grid.body_of(end)
         begin, stop = starts[number], starts[number + 1]
@@ -249,22 +243,20 @@ class _TableFiller:
         """Return the part of the rows kept together from a position that fits."""
         is_forced = self.is_top and start.row == self.first
         end = self.grid.joined_rows(start.row).stop
-        return break_rows(self.context, self.grid, start, end, max(room, 0.0), is_forced=is_forced)
+        return RowBreaker(self.context, self.grid, start, max(room, 0.0), is_forced).lay_out(end)
 
     def _place_broken(self, above: list[RowBlock], broken: BrokenRows) -> TableFragment:
         """Return the fragment that ends with broken rows, at least some of the first."""
         rows = [*above, *broken.rows]
         end = broken.rows[-1].end
         resume = broken.resume or TableResume(end)
-        fragment = self._assemble(rows, resume, is_last=False)
+        fragment = self._assemble(rows, resume)
         if broken.resume is None and end == len(self.grid.rows):
-            whole = self._assemble(rows, None, is_last=True)
+            whole = self._assemble(rows, None)
             if self._fits(whole) or whole.height <= fragment.height:
                 fragment = whole
         room = self._room(is_last=False)
-        if room > 0 and not all(
-            isinstance(content, str) for content in broken.rows[-1].rows[0].cells
-        ):
+        if room > 0 and any(not isinstance(each, str) for each in broken.rows[-1].rows[0].cells):
             fragment.problem = self._too_wide()  # overflow inside a cell is reported there
         fragment.problem = fragment.problem or self._describe_unsplittable(broken.rows[0], room)
         return fragment
@@ -282,31 +274,26 @@ class _TableFiller:
         return None
 
     def _make_fragment(self, end: int, *, is_last: bool) -> TableFragment:
-        return self._assemble(
-            [*self._blocks(end)], None if is_last else TableResume(end), is_last=is_last
-        )
+        return self._assemble([*self._blocks(end)], None if is_last else TableResume(end))
 
-    def _assemble(
-        self, rows: list[RowBlock], resume: TableResume | None, *, is_last: bool
-    ) -> TableFragment:
-        node, grid = self.node, self.grid
-        height = self._fixed_height(is_last=is_last) + total_height(rows)
+    def _assemble(self, rows: list[RowBlock], resume: TableResume | None) -> TableFragment:
+        """Return the fragment with some rows; it is the last if there is no position after it."""
+        node, is_last = self.node, resume is None
         fragment = TableFragment(
-            grid=grid,
+            grid=self.grid,
             context=self.context,
             heads=self._shown(node.heads, is_last=is_last),
             feet=self._shown(node.feet, is_last=is_last),
             rows=rows,
             first=self.first,
             end=rows[-1].end if rows else self.first,
-            height=height,
+            height=self._fixed_height(is_last=is_last) + total_height(rows),
             resume=resume,
             is_start=self.is_start,
             captions=self._captions(is_last=is_last),
             repeated_heads=self.repeated_heads,
         )
-        own = self.surroundings_problem or self._too_wide() or self._too_tall(fragment)
-        fragment.problem = own
+        fragment.problem = self.surroundings_problem or self._too_wide() or self._too_tall(fragment)
         return fragment
 
     def _fixed_height(self, *, is_last: bool) -> float:
@@ -321,22 +308,15 @@ class _TableFiller:
 
     def _shown(self, parts: Sequence[_Part], *, is_last: bool) -> list[_Part]:
         """Return the heads, feet or captions that the fragment has."""
-        return [part for part in parts if self._appears_on(part.on, is_last=is_last)]
-
-    def _appears_on(self, on: Occurrence, *, is_last: bool) -> bool:
         if self.surroundings_problem is not None:
-            return False
-        match on:
-            case Occurrence.FIRST:
-                return self.is_start
-            case Occurrence.REST:
-                return not self.is_start
-            case Occurrence.LAST:
-                return is_last
-            case Occurrence.NOT_LAST:
-                return not is_last
-            case _:
-                return True
+            return []
+        shows = {
+            Occurrence.FIRST: self.is_start,
+            Occurrence.REST: not self.is_start,
+            Occurrence.LAST: is_last,
+            Occurrence.NOT_LAST: not is_last,
+        }
+        return [part for part in parts if shows.get(part.on, True)]
 
     def _find_repeated_heads(self) -> list[RowBlock]:
         """Return the group heads that are repeated because their body continues."""

@@ -32,9 +32,8 @@ from workers.engine.tree.styles.computed import WhiteSpace
 from workers.engine.units import AUTO, ZERO, LengthKind
 
 _ANY: Final = Column(AUTO, ZERO, None)
-_ROOM_FOR_SHARES: Final = (
-    0.15  # of a table: with less left, the words of `fr` columns are measured too
-)
+# Of a table: with less left, the words of `fr` columns are measured too.
+_ROOM_FOR_SHARES: Final = 0.15
 
 
 class MeasureMode(Enum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.syntax.nodes import Element
@@ -22,24 +23,17 @@ _OF_COLUMN: Final = frozenset({"width", "min-width", "max-width"})
 _AUTO_COLUMN: Final = Column(AUTO, ZERO, None)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class TableColumns:
     """The columns of one table, each with its width and the defaults of its cells."""
 
-    __slots__ = ("_defaults", "columns", "padding")
-
-    def __init__(
-        self,
-        columns: tuple[Column, ...],
-        defaults: tuple[Properties, ...],
-        padding: Properties,
-    ) -> None:
-        self.columns = columns
-        self.padding = padding
-        self._defaults = defaults
+    columns: tuple[Column, ...]
+    defaults: tuple[Properties, ...]
+    padding: Properties
 
     def defaults_at(self, position: int) -> Properties:
         """Return the defaults of a cell that begins at a column."""
-        return self._defaults[position] if position < len(self._defaults) else NO_PROPERTIES
+        return self.defaults[position] if position < len(self.defaults) else NO_PROPERTIES
 
 
 def compile_columns(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
-from workers.engine.diagnostics import format_count
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
@@ -17,7 +16,11 @@ from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.lets import compile_with_lets
 from workers.engine.tree.elements.tables.columns import TableColumns, count_cells, rows_of
-from workers.engine.tree.elements.tables.spans import RowBuilder, SpannedColumns
+from workers.engine.tree.elements.tables.spans import (
+    RowBuilder,
+    SpannedColumns,
+    cell_count_message,
+)
 from workers.engine.tree.elements.tables.totals import RunningTotals, TotalsCompiler
 from workers.engine.tree.expressions.compiler import compile_texts
 from workers.engine.tree.expressions.environment import TOTALS
@@ -210,14 +213,6 @@ def has_spans(table: Element) -> bool:
     return False
 
 
-def cell_count_message(count: int, wanted: int) -> str:
-    """Return the message about a row that does not fill the columns."""
-    return (
-        f"The row has cells for {format_count(count, 'column')}, the table has {wanted}. "
-        "Add or remove cells, or change a colspan"
-    )
-
-
 class CellStyles:
     """The styles of a cell, one for each set of column defaults."""
 
@@ -261,8 +256,7 @@ class _TextCells:
         repeats: bool,
     ) -> None:
         self._location, self._repeats = element.location, repeats
-        self._general: MakeCells | None = None
-        self._compile_general = general
+        self._general = cache(general)
         self._cells = [
             (
                 CellStyles(cell, context),
@@ -291,7 +285,7 @@ class _TextCells:
     ) -> tuple[RowTemplate, Sequence[CellContent]]:
         """Return the cells of one row with their template."""
         if scope.spanned.cells:
-            return self._make_general(scope, computed)
+            return self._general()(scope, computed)
         columns: TableColumns = scope.columns
         made = self._made.get((computed, columns))
         if made is None:
@@ -300,18 +294,12 @@ class _TextCells:
             made = self._made[computed, columns] = self._make_template(scope, computed)
         template, transforms = made
         if not template.is_text:
-            return self._make_general(scope, computed)
+            return self._general()(scope, computed)
         try:
             texts = self._texts(scope)
         except EVALUATION_ERRORS:
-            return self._make_general(scope, computed)
+            return self._general()(scope, computed)
         return template, [*map(apply_text_transform, texts, transforms)] if transforms else texts
-
-    def _make_general(
-        self, scope: Scope, computed: ComputedStyle
-    ) -> tuple[RowTemplate, Sequence[CellContent]]:
-        self._general = self._general or self._compile_general()
-        return self._general(scope, computed)
 
     def _make_template(
         self, scope: Scope, computed: ComputedStyle

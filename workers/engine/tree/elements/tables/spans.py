@@ -81,12 +81,7 @@ class RowBuilder:
         own = sum(cell.colspan for cell in self.cells)
         above = len(self._covered)
         if own + above != columns or self._overlaps:
-            spanned = f" and {above} covered by cells above" if above else ""
-            message = f"The row has cells for {format_count(own, 'column')}{spanned}, the table has {columns}. "
-            advice = "Add or remove cells, or change a colspan"
-            if not columns:
-                advice = "Data decide the cells of every row: declare the columns with `col`"
-            findings.error("cell-count", message + advice, location)
+            findings.error("cell-count", cell_count_message(own, columns, above), location)
         if repeats and (above or any(cell.rowspan > 1 for cell in self.cells)):
             findings.error(
                 "rowspan",
@@ -95,3 +90,12 @@ class RowBuilder:
                 location,
             )
         self._spanned.next_row(self)
+
+
+def cell_count_message(count: int, wanted: int, above: int = 0) -> str:
+    """Return the message about a row that does not fill the columns, with `above` cells covering it."""
+    spanned = f" and {above} covered by cells above" if above else ""
+    advice = "Add or remove cells, or change a colspan"
+    if not wanted:
+        advice = "Data decide the cells of every row: declare the columns with `col`"
+    return f"The row has cells for {format_count(count, 'column')}{spanned}, the table has {wanted}. {advice}"

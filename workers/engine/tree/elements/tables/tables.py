@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import localcontext
 from functools import partial
 from typing import Any, Final
@@ -19,11 +19,7 @@ from workers.engine.tree.elements.footnotes import check_notes_in_section, has_n
 from workers.engine.tree.elements.lets import compile_let, keep_names
 from workers.engine.tree.elements.page_content import VALIDATION_PAGE, keep_used, page_record
 from workers.engine.tree.elements.tables.columns import compile_columns, declared_width
-from workers.engine.tree.elements.tables.rows import (
-    RowCompiler,
-    build_section,
-    has_spans,
-)
+from workers.engine.tree.elements.tables.rows import RowCompiler, build_section, has_spans
 from workers.engine.tree.elements.tables.totals import (
     IN_FRAGMENTS,
     IN_ROWS,
@@ -168,7 +164,7 @@ class _TableCompiler:
             inner = keep_used(element_style.enter(scope), used)
             running: RunningTotals | None = scope.running_totals
             totals = () if running is None else running.totals
-            fragment_content = CompiledFragmentRows(rows, inner, own, totals, is_static=is_static)
+            fragment_content = CompiledFragmentRows(rows, inner, own, totals, is_static)
             if makes_notes or scope.state.validator is not None:
                 fragment_content.validate()
             # Compared by identity: an author may declare an equal rule.
@@ -231,21 +227,16 @@ class _TableCompiler:
         return NodeBuilder(build, is_static=False)
 
 
+@dataclass(slots=True, eq=False)
 class CompiledFragmentRows:
     """Head or foot rows, evaluated for each fragment of the table; static ones once."""
 
-    def __init__(
-        self,
-        rows: NodeBuilder,
-        scope: Scope,
-        computed: ComputedStyle,
-        totals: tuple[Total, ...],
-        *,
-        is_static: bool,
-    ) -> None:
-        self._rows, self._scope, self._parent, self._totals = rows, scope, computed, totals
-        self._made: tuple[TableRow, ...] | None = None
-        self.is_static = is_static
+    _rows: NodeBuilder
+    _scope: Scope
+    _parent: ComputedStyle
+    _totals: tuple[Total, ...]
+    is_static: bool
+    _made: tuple[TableRow, ...] | None = None
 
     def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
         """Return the rows of one fragment."""

@@ -147,16 +147,6 @@ class TotalsCompiler:
 class RunningTotals:
     """The totals of one table while its rows are built in order."""
 
-    __slots__ = (
-        "_elements",
-        "_has_sums_only",
-        "_is_past_bounds",
-        "_outer",
-        "_reported",
-        "carried",
-        "totals",
-    )
-
     def __init__(
         self, totals: tuple[Total, ...], elements: Sequence[Element], scope: Scope
     ) -> None:
