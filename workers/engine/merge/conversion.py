@@ -10,7 +10,12 @@ from typing import Any, Final
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation, format_count
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
 from workers.engine.merge.json_data import merge_patch
-from workers.engine.merge.misspellings import ReferencedNames, find_misspelled
+from workers.engine.merge.misspellings import (
+    ReferencedNames,
+    escape_step,
+    find_misspelled,
+    find_unknown_in_rows,
+)
 from workers.engine.merge.types import (
     CONVERTERS,
     Convert,
@@ -450,11 +455,7 @@ def set_value(data: dict[str, Any], path: DataPath, value: Any) -> None:
 
 def _pointer(path: DataPath) -> str:
     """Return a path as a JSON pointer (RFC 6901)."""
-    return "".join(f"/{_escape_step(step)}" for step in path)
-
-
-def _escape_step(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")[:100]
+    return "".join(f"/{escape_step(step)}" for step in path)
 
 
 # --- undeclared members ---------------------------------------------------------------------------------
@@ -502,7 +503,7 @@ def _unknown_members(
 ) -> Iterator[tuple[str, str, _DeclaredMembers]]:
     """Yield pointer, name and declared siblings of undeclared members; in a list each name once."""
     for name, value in payload.items():
-        here = f"{pointer}/{_escape_step(name)}"
+        here = f"{pointer}/{escape_step(name)}"
         if name not in known:
             yield here, name, known
             continue
@@ -512,17 +513,6 @@ def _unknown_members(
         if type(value) is dict:
             yield from _unknown_members(value, members, here)
         elif type(value) is list:
-            yield from _unknown_in_rows(value, members, here)
-
-
-def _unknown_in_rows(
-    rows: list[Any], known: _DeclaredMembers, pointer: str
-) -> Iterator[tuple[str, str, _DeclaredMembers]]:
-    names = known.keys()
-    reported: set[str] = set()
-    for i, row in enumerate(rows):
-        if type(row) is not dict or row.keys() <= names:
-            continue
-        for name in sorted(row.keys() - names - reported):
-            reported.add(name)
-            yield f"{pointer}/{i}/{_escape_step(name)}", name, known
+            names = members.keys()
+            for row_pointer, member, _ in find_unknown_in_rows(value, names, here):
+                yield row_pointer, member, members

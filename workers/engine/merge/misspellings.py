@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, Final
 
@@ -77,7 +78,7 @@ def _find_unreferenced(
     names: set[str],
 ) -> Iterator[tuple[str, str, set[str]]]:
     for name, value in payload.items():
-        here = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')[:100]}"
+        here = f"{pointer}/{escape_step(name)}"
         if name in defaults:
             yield from _find_unreferenced_in(value, defaults[name], words, here)
         elif name not in words:
@@ -93,11 +94,24 @@ def _find_unreferenced_in(
         record: dict[str, Any] = {}
         for row in default[:_MAX_ROWS]:
             record |= row if type(row) is dict else {}
-        reported: set[str] = set()
-        known = record.keys() | words
-        for at, row in enumerate(value if record else ()):
-            if type(row) is not dict or row.keys() <= known:
-                continue
-            for name in sorted(row.keys() - known - reported):
-                reported.add(name)
-                yield f"{pointer}/{at}/{name[:100]}", name, record.keys() - row.keys()
+        unknown = find_unknown_in_rows(value if record else [], record.keys() | words, pointer)
+        for here, name, row in unknown:
+            yield here, name, record.keys() - row.keys()
+
+
+def find_unknown_in_rows(
+    rows: list[Any], known: AbstractSet[str], pointer: str
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield pointer, name and record of members that are not known, each name once."""
+    reported: set[str] = set()
+    for at, row in enumerate(rows):
+        if type(row) is not dict or row.keys() <= known:
+            continue
+        for name in sorted(row.keys() - known - reported):
+            reported.add(name)
+            yield f"{pointer}/{at}/{escape_step(name)}", name, row
+
+
+def escape_step(name: str) -> str:
+    """Return a member's name as a step of a JSON pointer (RFC 6901), shortened."""
+    return name.replace("~", "~0").replace("/", "~1")[:100]

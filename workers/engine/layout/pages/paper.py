@@ -19,7 +19,7 @@ from workers.engine.units import BLACK, mm
 
 _WATERMARK_SHARE: Final = 0.7  # of the diagonal, for a watermark without a size
 # For watermarks: bold, and of size 1 so that the text can be measured before its size is known.
-_MARK_STYLE: Final = TextStyle((), 1.0, 700, False, BLACK, 0.0, "none", 0.0, None, "en")
+_MARK_STYLE: Final = TextStyle((), 1.0, 700, False)
 _MARK_LENGTH: Final = mm(5)
 _MARK_DISTANCE: Final = mm(3)  # from the edge of the paper, or the bleed if that is more
 _MARK_WIDTH: Final = 0.25

@@ -388,15 +388,15 @@ class _Computation:
             width=self.length("width", AUTO),
             height=self.length("height", AUTO),
             min_width=self.length("min-width", ZERO),
-            max_width=self._limit("max-width"),
+            max_width=self.length("max-width", None),
             min_height=self.length("min-height", ZERO),
-            max_height=self._limit("max-height"),
+            max_height=self.length("max-height", None),
             margin=self._each(self._margin),
             padding=self._each(self._padding),
             border=self._each(lambda side: self.border(get(f"border-{side}"))),
             radius=self.points("border-radius", 0.0),
             background=self._color(get("background")),
-            background_image=self._image(),
+            background_image=get("background-image"),
             opacity=get("opacity", 1.0),
             overflow=Overflow(get("overflow", "error")),
             min_font_size=_apply_if_set(get("min-font-size"), self._points_of, None),
@@ -440,7 +440,7 @@ class _Computation:
         value = self.get(name)
         return default if value is None else self._points_of(value)
 
-    def length(self, name: str, default: Length) -> Length:
+    def length(self, name: str, default: T) -> Length | T:
         """Return a property as a length with font units resolved."""
         value = self.get(name)
         return default if value is None else self._length_of(value)
@@ -451,9 +451,6 @@ class _Computation:
             return NO_BORDER
         width = self._points_of(value.width)
         return Border(width, value.style, self.sheet.get_color(value.color)) if width else NO_BORDER
-
-    def _image(self) -> Any:
-        return self.get("background-image")
 
     def _each(self, make: Callable[[str], T]) -> Sides[T]:
         return Sides(*(make(side) for side in _SIDES))
@@ -495,10 +492,6 @@ class _Computation:
         start = "right" if self.inherited.is_rtl else "left"
         return self.points("padding-start", 0.0) if side == start else 0.0
 
-    def _limit(self, name: str) -> Length | None:
-        value = self.get(name)
-        return None if value is None else self._length_of(value)
-
     def _color(self, value: ColorValue | None) -> Color | None:
         return None if value is None else self.sheet.get_color(value)
 
@@ -530,18 +523,7 @@ class _Computation:
         step, own = self._points_of(value), self.inherited
         if not step:
             return None
-        text = TextStyle(
-            own.families,
-            own.size,
-            own.weight,
-            own.is_italic,
-            BLACK,
-            0.0,
-            "none",
-            0.0,
-            None,
-            own.lang,
-        )
+        text = TextStyle(own.families, own.size, own.weight, own.is_italic, lang=own.lang)
         return self.sheet.intern(LineGrid(max(step, MIN_GRID_STEP), text))
 
     def _rise(self) -> float:
@@ -584,7 +566,7 @@ def _resolve_align(value: str, *, is_rtl: bool) -> Align:
 
 
 INITIAL_STYLE: Final = Style(
-    TextStyle(("Noto Sans",), 10.0, 400, False, BLACK, 0.0, "none", 0.0, None, "en"),
+    TextStyle(("Noto Sans",), 10.0, 400, False, lang="en"),
     ParagraphStyle(13.5, Align.LEFT, 0.0, WhiteSpace.NORMAL, "manual", True, 2, 2, False),
     BoxStyle(
         AUTO, AUTO, ZERO, None, ZERO, None, Sides(ZERO, ZERO, ZERO, ZERO), Sides(0.0, 0.0, 0.0, 0.0),

@@ -12,7 +12,7 @@ from typing import Final
 
 from workers.engine.syntax.font_variants import Features
 from workers.engine.syntax.numbers import NumberFormat
-from workers.engine.units import Border, Color, Length, Sides
+from workers.engine.units import BLACK, Border, Color, Length, Sides
 
 DEFAULT_PAGE_FAMILY: Final = "default"
 
@@ -91,12 +91,12 @@ class TextStyle:
     size: float
     weight: int
     is_italic: bool
-    color: Color
-    letter_spacing: float
-    decoration: str  # none, underline, line-through
-    rise: float
-    background: Color | None
-    lang: str
+    color: Color = BLACK
+    letter_spacing: float = 0.0
+    decoration: str = "none"  # none, underline, line-through
+    rise: float = 0.0
+    background: Color | None = None
+    lang: str = "en"
     stretch: float = 100.0  # width of the font, in per cent of the normal one
     features: Features = ()  # of OpenType, with their values, sorted by tag
     ligatures: Features = ()  # the common ones, where the font has them
