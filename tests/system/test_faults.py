@@ -19,7 +19,12 @@ TWO_PAGES = "<document><flow><p>One</p><p break-before='page'>Two</p></flow></do
 
 def processes_of(farm):
     """Return the processes of the farm once all of them run again."""
-    wait_until(lambda: len(farm.folder.read_record().processes) >= 6)
+
+    def all_run():
+        record = farm.folder.read_record()
+        return record.restarts and record.restarts.keys() == record.processes.keys()
+
+    wait_until(all_run)
     return farm.folder.read_record().processes
 
 
