@@ -56,7 +56,7 @@ def test_the_content_type_determines_the_kind_of_body(caller, worker, template, 
     assert job.template.template_id == template
 
 
-def test_the_job_contains_all_that_the_worker_needs(caller, worker, template, account):
+def test_the_job_contains_all_that_the_worker_needs(caller, worker, template, account, ports):
     caller.post(
         f"/v2/pdf?template_id={template}@live&flow=intro&draft=true",
         data="# Héllo".encode("latin-1"),
@@ -68,7 +68,7 @@ def test_the_job_contains_all_that_the_worker_needs(caller, worker, template, ac
     assert job.meter.allowance is Allowance.DRAFT
     assert job.meter.cap == 10
     assert (job.flow, job.charset) == ("intro", "iso8859-1")
-    assert job.deadline - job.admitted_at == 5
+    assert job.deadline - job.admitted_at == ports.render_budget
 
 
 def test_markdown_replaces_the_body_flow_by_default(caller, worker, template):
