@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module, _, function = parsed.run.partition(".")
     try:
         code: int = getattr(import_module(f"deploy.cli.{module}"), function)(parsed)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # the language server closes it
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader has closed the pipe; prevent a second error when stdout is flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
