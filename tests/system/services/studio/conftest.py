@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 import api.studio
 from tests.system.conftest import Account
 
 SOURCE = Path(api.studio.__file__).with_name("source")
-SECONDS = 20
+SECONDS = 30
+expect.set_options(timeout=SECONDS * 1000)
 
 
 @pytest.fixture(scope="session")
