@@ -1,25 +1,17 @@
 /** Requests to the API with the session of this page. */
 
+import type { StackTraceEntry } from "./records";
+
 /** An error response of the API: status, message, and code if it has one. */
 export class Failure extends Error {
   constructor(
     readonly status: number,
     message: string,
     readonly code: string | null,
-    readonly stackTrace: readonly SourceEntry[] = [],
+    readonly stackTrace: readonly StackTraceEntry[] = [],
   ) {
     super(message);
   }
-}
-
-export interface SourceEntry {
-  tagName: string;
-  origin?: "template" | "payload";
-  lineStart: number;
-  lineEnd: number;
-  columnStart: number;
-  columnEnd: number;
-  message?: string;
 }
 
 export interface Options {

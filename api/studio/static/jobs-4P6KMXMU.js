@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-JGWKT34R.js";import"./chunk-TY4HXSP6.js";import"./chunk-6AMNRAYM.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
