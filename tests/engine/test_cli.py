@@ -31,14 +31,9 @@ def test_data_make_the_document_a_template(
     document: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = document.with_name("data.json")
-    data.write_text('{"n": "Ann"}')
-    assert main(["dump", str(document), "--data", str(data), "--stage", "tree"]) == 0
-    assert "Hello Ann" in capsys.readouterr().out
-
-
-def test_pages_can_be_dumped(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["dump", str(document)]) == 0
-    assert "Hello World" in capsys.readouterr().out
+    data.write_text('{"n": [1]}')
+    assert main(["check", str(document), "--data", str(data)]) == 1
+    assert "A list cannot be shown as text" in capsys.readouterr().out
 
 
 def test_check_shows_the_line_with_a_caret(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.golden.case import OPTIONS, FolderImages
+from tests.golden.dump import dump_pages
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.units import POINTS_PER_MM

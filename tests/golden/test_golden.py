@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.golden.case import FOLDER, LINKED, OPTIONS, Case, FolderImages, find_cases
+from tests.golden.dump import dump_pages
 from tests.golden.pictures import MAX_BYTES, draw, is_same, to_png
 from tests.golden.report import REPORT
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings
 from workers.engine.layout import passes
 from workers.engine.layout.context import LayoutContext, LayoutFunction, Region, Resume
-from workers.engine.layout.dump import dump_pages
 from workers.engine.layout.registry import LAYOUTS
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template
 

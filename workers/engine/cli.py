@@ -1,4 +1,4 @@
-"""Command line of the engine: render, check and dump documents from files."""
+"""Command line of the engine: render and check documents from files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Final, NamedTuple, TextIO
 
 from workers.engine.diagnostics import (
     AuthoringError,
@@ -22,19 +22,14 @@ from workers.engine.diagnostics import (
     format_count,
 )
 from workers.engine.excerpts import cut_excerpt
-from workers.engine.layout.dump import dump_pages
 from workers.engine.layout.images.formats import SUFFIXES
 from workers.engine.pipeline import (
     PreparedTemplate,
-    build_document,
-    lay_out_document,
     prepare_template,
     render,
     validate,
 )
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
-from workers.engine.tree.nodes import Source
-from workers.engine.tree.styles.computed import Style, TextStyle
 
 _TEMPLATE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LINKS: Final = re.compile(rb"<document\b[^>]*\bextends\s*=|<import\b")
@@ -233,11 +228,6 @@ def _describe_total(findings: Findings, severity: Severity) -> str:
     return f"{total} ({left_out} not shown)" if left_out else total
 
 
-def dump_tree(node: Any) -> str:
-    """Return a tree as text, one node per line with its type and fields, without styles."""
-    return "\n".join(_node_lines(node, 0)) + "\n"
-
-
 # --- commands -------------------------------------------------------------------------------------------
 
 
@@ -269,30 +259,12 @@ def _run_check(parsed: argparse.Namespace, inputs: Inputs) -> int:
     return 1 if findings.error_count else 0
 
 
-def _run_dump(parsed: argparse.Namespace, inputs: Inputs) -> int:
-    findings = Findings()
-    try:
-        document, _ = build_document(
-            inputs.template, inputs.payload, options=_options(parsed), findings=findings
-        )
-        if parsed.stage == "tree":
-            print(dump_tree(document), end="")
-            return 0
-        laid_out = lay_out_document(document, resources=inputs.resources, findings=findings)
-    except AuthoringError as error:
-        print_errors(error, inputs, sys.stderr)
-        return 1
-    print(dump_pages(laid_out), end="")
-    return 0
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m workers.engine", description=__doc__)
     commands = parser.add_subparsers(required=True)
     for name, run, doc in (
         ("render", _run_render, "make a PDF"),
         ("check", _run_check, "print the findings of a document"),
-        ("dump", _run_dump, "print the result of a stage as text"),
     ):
         command = commands.add_parser(name, help=doc, allow_abbrev=False)
         command.set_defaults(run=run)
@@ -318,8 +290,6 @@ def _parser() -> argparse.ArgumentParser:
         )
         if name == "render":
             command.add_argument("-o", dest="output", type=Path, help="file to write")
-        if name == "dump":
-            command.add_argument("--stage", choices=("tree", "pages"), default="pages")
     return parser
 
 
@@ -362,27 +332,3 @@ def _excerpt(body: bytes, location: SourceLocation) -> list[str]:
     end = span.column_end - 1 if span.line_end == span.line_start else len(line)
     shown, before, marked = cut_excerpt(line, start, min(end, len(line)))
     return [f"{span.line_start:5} | {shown}", f"      | {' ' * before}{'^' * marked}"]
-
-
-def _node_lines(node: Any, depth: int) -> Iterator[str]:
-    if isinstance(node, list | tuple) and not hasattr(node, "_fields"):
-        for item in node:
-            yield from _node_lines(item, depth)
-        return
-    if not is_dataclass(node) or isinstance(node, type):
-        yield f"{'  ' * depth}{node!r}"
-        return
-    values = {f.name: getattr(node, f.name) for f in fields(node)}
-    shown = {
-        name: value
-        for name, value in values.items()
-        if not isinstance(value, Source | Style | TextStyle | tuple | list)
-        and not is_dataclass(value)
-        and value not in (None, "", False)
-    }
-    written = " ".join(f"{name}={value!r}" for name, value in shown.items())
-    yield f"{'  ' * depth}{type(node).__name__} {written}".rstrip()
-    for value in values.values():
-        is_node = is_dataclass(value) and not isinstance(value, Source | Style | TextStyle)
-        if is_node or (isinstance(value, list | tuple) and not hasattr(value, "_fields")):
-            yield from _node_lines(value, depth + 1)

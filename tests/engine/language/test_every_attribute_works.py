@@ -25,8 +25,8 @@ from tests.engine.language.probes import (
     Probe,
 )
 from tests.golden.case import LINKED, OPTIONS, FolderImages
+from tests.golden.dump import dump_pages
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
-from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import (
     PreparedTemplate,
     build_document,

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.golden.case import OPTIONS, Case, FolderImages, find_cases
+from tests.golden.dump import dump_pages
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import (
     build_document,
     lay_out_document,

@@ -36,7 +36,7 @@ class GlyphRun(NamedTuple):
     """A run of text in one face on one baseline.
 
     `codes` is the encoded PDF operand (string or TJ array). `text` is the Unicode text, for
-    extraction, dumps and tags. `width` is in points and includes letter and word spacing.
+    extraction and tags. `width` is in points and includes letter and word spacing.
     """
 
     x: float
