@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import compress, filterfalse
 from operator import add
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import uharfbuzz as hb
 
@@ -28,7 +28,6 @@ T = TypeVar("T")
 Features = tuple[tuple[str, int], ...]  # of OpenType, with their values
 
 _MAX_CACHED_WORDS: Final = 20_000  # per face, some 4 MB of each kind; a book has some 10,000
-_MAX_CACHED_NUMBERS: Final = 2_000  # patterns per face
 _MAX_CACHED_PAIRS: Final = 50_000  # of characters per face; the text of one language has some 1,000
 # Features that HarfBuzz applies by default; ligatures are switched off here.
 _ON_BY_DEFAULT: Final = frozenset({"kern", "ccmp", "locl", "mark", "mkmk", "rlig", "rclt"})
@@ -56,7 +55,6 @@ _ESCAPED: Final = re.compile(rb"[\\()\r]")
 
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 _BY_ITSELF: Final = b"by itself"  # of texts whose operand depends on their digits
-_NOT_ZERO: Final = re.compile("[1-9]")
 
 # Figures are never kerned, so that they align in columns.
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
@@ -109,7 +107,6 @@ class Face:
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
         # The product's text fonts have all of ASCII; one of an account may have emoji only.
         self._has_ascii = not self.is_own or self._covered.issuperset(_ASCII)
-        self._numbers: dict[bytes, _Number] = {}
         extents = self.hb_font.get_font_extents("ltr")
         self.ascent: float = extents.ascender / self.units
         self.descent: float = -extents.descender / self.units
@@ -173,11 +170,7 @@ class Face:
 
     def measure(self, text: str) -> float:
         """Return the advance width of `text` in em, kerned; the result is cached."""
-        width = self._widths.get(text)
-        if width is None:
-            number = self._find_number(text)
-            width = self._widths[text] if number is None else number.width
-        return width
+        return self._widths[text]
 
     def measure_all(self, texts: Sequence[str]) -> list[float]:
         """Return the advance widths of many texts, as `measure` does of each."""
@@ -188,43 +181,13 @@ class Face:
 
     def measure_words(self, words: Sequence[str]) -> list[float]:
         """Return the advance width of each word in em."""
-        # They recur, so that one pass over what is known mostly suffices.
-        widths = list(map(self._widths.get, words))
-        if None in widths:
-            return [
-                self.measure(word) if width is None else width
-                for word, width in zip(words, widths, strict=True)
-            ]
-        return cast("list[float]", widths)
+        return [*map(self._widths.__getitem__, words)]
 
     def _measure(self, text: str) -> float:
         units = sum(map(self.advances.__getitem__, text))
         if not _FIGURES.fullmatch(text):
             units += sum(map(self._kerns.__getitem__, map(add, text, text[1:])))
         return units / self.units
-
-    def _find_number(self, text: str) -> _Number | None:
-        """Return what is common to all texts that differ from `text` in their digits only.
-
-        None for a text without a digit, and in a face whose figures are not equally wide. The
-        amounts of a statement are all different, and have a handful of patterns.
-        """
-        if text.isascii():
-            pattern = text.encode().translate(_ZEROS)
-        elif _FIGURES.fullmatch(text):  # such as −1,250.00 or 1 250,00 €
-            pattern = _NOT_ZERO.sub("0", text).encode()
-        else:
-            return None
-        number = self._numbers.get(pattern)
-        if number is None:
-            if b"0" not in pattern or len(text) > _MAX_CACHED_LENGTH or not self._has_equal_figures:
-                return None
-            zeros = pattern.decode()
-            is_plain = self._write_operand(zeros) == _write_plain(zeros)
-            if len(self._numbers) >= _MAX_CACHED_NUMBERS:
-                self._numbers.clear()
-            number = self._numbers[pattern] = _Number(self._measure(zeros), is_plain)
-        return number
 
     def _find_patterns(self, joined: str, count: int) -> list[bytes] | None:
         """Return the texts in `count` lines with zeros for their digits, in one go.
@@ -265,13 +228,7 @@ class Face:
 
     def encode(self, text: str) -> bytes:
         """Return `text` as the operand of Tj, or of TJ where pairs are kerned (ISO 32000-1 9.4.3)."""
-        operand = self._operands.get(text)
-        if operand is None:
-            number = self._find_number(text)
-            if number is not None and number.is_plain:
-                return _write_plain(text)
-            operand = self._operands[text]
-        return operand
+        return self._operands[text]
 
     def encode_all(self, texts: Sequence[str]) -> list[bytes]:
         """Return the operands of many texts, as `encode` does of each."""
@@ -496,13 +453,6 @@ def _shape_all(face: Face, texts: Sequence[str]) -> dict[str, tuple[int, int]]:
             found[text] = glyphs[0]
         start += len(text) + 1
     return found
-
-
-class _Number(NamedTuple):
-    """The width of a number in em, and whether it is encoded without kerns and escapes."""
-
-    width: float
-    is_plain: bool
 
 
 def _cache(compute: Callable[[K], T]) -> BoundedCache[K, T]:
