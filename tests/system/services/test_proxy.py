@@ -5,12 +5,21 @@ import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import (
+    DatagramRequestHandler,
+    StreamRequestHandler,
+    ThreadingTCPServer,
+    ThreadingUDPServer,
+)
+from threading import Thread
 
 import pytest
 
@@ -37,19 +46,22 @@ def farm(tmp_path_factory):
 @pytest.fixture(scope="module")
 def proxy(farm, tmp_path_factory):
     """Run nginx before the farm, and return its port and its log."""
-    with running_proxy(tmp_path_factory.mktemp("nginx"), front=farm.record.ports["front"]) as proxy:
-        yield proxy
+    with fronts_by_name("127.0.0.1") as resolver:
+        folder = tmp_path_factory.mktemp("nginx")
+        with running_proxy(folder, front=farm.record.ports["front"], resolver=resolver) as proxy:
+            yield proxy
 
 
 @contextmanager
-def running_proxy(folder, *, front):
+def running_proxy(folder, *, front, resolver):
     """Run nginx with the product's file, its ports and folders changed."""
     assert NGINX, "nginx is not installed; run: apt-get install nginx-light"
     port = free_port()
     text = CONFIG.read_text()
     for here, there in (
         ("listen 8080 ", f"listen 127.0.0.1:{port} "),
-        ("server front:8000;", f"server 127.0.0.1:{front};"),
+        ("front:8000", f"front.example:{front}"),
+        ("resolver 127.0.0.11 ", f"resolver 127.0.0.1:{resolver.server_address[1]} "),
         ("/tmp/", f"{folder}/"),
     ):
         assert here in text
@@ -70,6 +82,110 @@ def running_proxy(folder, *, front):
     finally:
         process.terminate()
         process.wait()
+
+
+class NameServer(ThreadingUDPServer):
+    """Answers each question of DNS with the addresses of the moment, as Docker does for replicas."""
+
+    addresses: tuple[str, ...] = ()
+
+
+class Answers(DatagramRequestHandler):
+    def handle(self):
+        """RFC 1035, 4.1: the head, the question as it came, and one A record for each address."""
+        question = self.rfile.read()
+        addresses = self.server.addresses
+        self.wfile.write(
+            question[:2] + struct.pack("!HHHHH", 0x8180, 1, len(addresses), 0, 0) + question[12:]
+        )
+        for address in addresses:
+            self.wfile.write(
+                b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 1, 4) + socket.inet_aton(address)
+            )
+
+
+class AddressedFront(BaseHTTPRequestHandler):
+    """Answers each request with the address of its server."""
+
+    def do_POST(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.server.server_address[0].encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class ClosingFront(StreamRequestHandler):
+    """Takes each request and closes the connection without an answer."""
+
+    def handle(self):
+        self.request.recv(4096)
+        self.server.taken += 1
+
+
+@contextmanager
+def serving(server):
+    with server:
+        thread = Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def fronts_by_name(*addresses):
+    with serving(NameServer(("127.0.0.1", 0), Answers)) as server:
+        server.addresses = addresses
+        yield server
+
+
+def bare_front(address, port=0):
+    return serving(ThreadingHTTPServer((address, port), AddressedFront))
+
+
+def test_a_front_that_moved_to_another_address_is_found(tmp_path):
+    with (
+        bare_front("127.0.0.2") as old,
+        bare_front("127.0.0.3", old.server_port),
+        fronts_by_name("127.0.0.2") as names,
+        running_proxy(tmp_path, front=old.server_port, resolver=names) as (proxy, _),
+    ):
+        assert post(proxy) == (200, b"127.0.0.2")
+        names.addresses = ("127.0.0.3",)
+        wait_until(lambda: post(proxy) == (200, b"127.0.0.3"))
+
+
+def test_requests_that_no_front_took_go_to_another_one(tmp_path):
+    with (
+        bare_front("127.0.0.2") as front,
+        fronts_by_name("127.0.0.3", "127.0.0.2") as names,
+        running_proxy(tmp_path, front=front.server_port, resolver=names) as (proxy, _),
+    ):
+        assert {post(proxy) for _ in range(20)} == {(200, b"127.0.0.2")}
+
+
+def test_a_render_that_a_front_took_is_not_sent_to_another(tmp_path):
+    with (
+        bare_front("127.0.0.2") as front,
+        serving(
+            ThreadingTCPServer(("127.0.0.3", front.server_port), ClosingFront)
+        ) as closing_front,
+        fronts_by_name("127.0.0.3", "127.0.0.2") as names,
+        running_proxy(tmp_path, front=front.server_port, resolver=names) as (proxy, _),
+    ):
+        closing_front.taken = 0
+        statuses = [post(proxy)[0] for _ in range(20)]
+    assert set(statuses) == {200, 502}
+    assert statuses.count(502) == closing_front.taken
+
+
+def post(port):
+    status, _, body = ask(port, "POST / HTTP/1.1\r\nHost: x\r\n")
+    return status, body
 
 
 def answers(port):
@@ -128,7 +244,10 @@ def test_the_proxys_own_errors_are_the_json_error_body(account, proxy, head, sta
 
 
 def test_a_front_that_is_away_is_json_with_retry_after(tmp_path):
-    with running_proxy(tmp_path, front=free_port()) as (port, _):
+    with (
+        fronts_by_name("127.0.0.1") as resolver,
+        running_proxy(tmp_path, front=free_port(), resolver=resolver) as (port, _),
+    ):
         status, fields, body = ask(port, "GET /healthz HTTP/1.1\r\nHost: x\r\n")
     assert (status, fields["retry-after"]) == (502, "5")
     assert json.loads(body)["statusCode"] == 502
