@@ -10,7 +10,7 @@ from alembic.config import Config
 from sqlalchemy import text
 
 from shared.clock import now
-from shared.db.revision import list_revisions, read_revision
+from shared.db.revision import is_expanded, list_revisions, read_revision
 from shared.db.session import open_database
 from shared.db.tables import metadata
 from shared.templates.public import publish_public_templates
@@ -20,14 +20,14 @@ _LOCK_KEY: Final = 0x7072657373  # of PostgreSQL's advisory lock for migrations
 
 
 class UnknownRevision(Exception):
-    """The database is of a release that is too old, or newer than this one."""
+    """The database is of a release that is too old, or of one whose tables this release cannot use."""
 
 
 def upgrade(database_url: str) -> None:
     """Bring the database to the newest revision, and publish this release's public templates.
 
-    A new database is created from the models. Concurrent calls run one after another; only the
-    first has work to do.
+    A new database is created from the models; one that a later release has only added to stays as it
+    is, so that a farm can go back. Concurrent calls run one after another; only the first has work to do.
 
     Raises:
         UnknownRevision: this release has no migration from its revision.
@@ -48,7 +48,7 @@ def upgrade(database_url: str) -> None:
             if found is None:
                 metadata.create_all(session)
                 command.stamp(config, "head")
-            else:
+            elif not is_expanded(found):
                 _check_revision(found)
                 command.upgrade(config, "head")
             publish_public_templates(session, at=now())

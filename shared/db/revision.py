@@ -11,6 +11,7 @@ from shared.db.session import Database, Session
 
 _VERSIONS: Final = Path(__file__).parent / "migrations/versions"
 _NUMBER_LENGTH: Final = 4
+_SERIES_LENGTH: Final = 2
 
 
 def list_revisions() -> list[str]:
@@ -26,11 +27,22 @@ def read_revision(session: Session) -> str | None:
     return found
 
 
+def is_expanded(found: str) -> bool:
+    """Return whether a later release has only added to the tables of this one, which works on them as they are.
+
+    The first two digits of a revision are its series. Within one, migrations add tables, indexes and
+    columns with defaults; what a running release needs goes in the first revision of the next series.
+    """
+    newest = list_revisions()[-1]
+    return found > newest and found[:_SERIES_LENGTH] == newest[:_SERIES_LENGTH]
+
+
 def is_current(database: Database) -> bool:
-    """Return whether a database has the newest revision.
+    """Return whether a database needs no migration of this release.
 
     Raises:
         Unavailable: it does not answer.
     """
     with database.snapshot() as session:
-        return read_revision(session) == list_revisions()[-1]
+        found = read_revision(session)
+    return found == list_revisions()[-1] or (found is not None and is_expanded(found))

@@ -176,6 +176,20 @@ def test_a_database_of_another_release_is_refused_with_advice(sqlite_url: str, r
     database.close()
 
 
+def test_a_release_works_on_tables_that_a_later_one_added_to(sqlite_url: str):
+    later = f"{int(list_revisions()[-1]) + 1:04}"
+    database = open_database(sqlite_url)
+    with database.session() as session:
+        session.execute(text("ALTER TABLE accounts ADD COLUMN colour TEXT"))
+        session.execute(text(f"UPDATE alembic_version SET version_num = '{later}'"))
+    assert is_current(database)
+    upgrade(sqlite_url)
+    with database.session() as session:
+        assert session.scalar(text("SELECT version_num FROM alembic_version")) == later
+        assert session.execute(OLD_ROWS[0]).rowcount == 1
+    database.close()
+
+
 @pytest.mark.long
 def test_several_may_open_a_new_database_at_once(tmp_path: Path):
     together = threading.Barrier(8)

@@ -12,4 +12,5 @@ depends_on = ${repr(depends_on)}
 
 
 def upgrade() -> None:
+    # Adds only, within a series: the release before must run on these tables (deploy/docs/upgrade.md).
     ${upgrades if upgrades else "pass"}
