@@ -50,6 +50,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
 	@sh deploy/setup/need-program.sh rabbitmq-server rabbitmq-server
 	@sh deploy/setup/need-program.sh promtool prometheus
+	@sh deploy/setup/need-program.sh amtool prometheus-alertmanager
 	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-program.sh chromium chromium
 	@sh deploy/setup/need-program.sh gs ghostscript

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -136,11 +137,11 @@ class _StatusReport:
 
     def _ping_servers(self) -> None:
         """Check whether the Redis servers answer while the queues cannot be read."""
-        from shared.queue.connection import connect  # late, as below
+        from shared.queue.connection import check_writable, connect  # late, as below
 
         for shard in self._place.shards:
             with connect(shard.url) as redis:
-                self._check("redis", "Redis", redis.ping)
+                self._check("redis", "Redis", partial(check_writable, redis))
 
     def _read_shard(
         self, shard: ShardAddress, queues: Queues | None, shown: dict[str, list[dict[str, Any]]]
@@ -148,7 +149,7 @@ class _StatusReport:
         """Add the queues and workers of a shard to those shown, and return its depth."""
         # Imported here, since a stopped farm has no Redis to connect to.
         from shared.queue.clocks import find_clocks
-        from shared.queue.connection import UnfitRedisError, connect
+        from shared.queue.connection import UnfitRedisError, check_writable, connect
         from shared.queue.depth import QueueReader
         from shared.queue.drains import Drains
         from shared.queue.shard_layout import ShardLayout, assert_shard
@@ -158,7 +159,8 @@ class _StatusReport:
         label = {} if is_only else {"shard": shard.name}
         name = "Redis" if is_only else f"Redis of shard {shard.name}"
         redis = connect(shard.url)
-        if not self._check("redis" if is_only else f"redis_{shard.name}", name, redis.ping):
+        store = "redis" if is_only else f"redis_{shard.name}"
+        if not self._check(store, name, lambda: check_writable(redis)):
             return None
         try:
             assert_shard(redis, ShardLayout.of(shard, self._place.shards))
@@ -240,7 +242,7 @@ class _StatusReport:
             self._problems.append(f"{name} has no space left")
             return False
         except Exception as error:  # noqa: BLE001 - every error of a store is reported
-            self._problems.append(f"{name} {_explain(error)}")
+            self._problems.append(f"{name} does not respond: {_reason(error)}")
             return False
         self._stores[store] = {"milliseconds": round(took * _MILLISECONDS, 1)}
         return True
@@ -284,18 +286,6 @@ def _batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
         "failed": counts.failed,
         "created_at": timestamp(batch.created_at),
     }
-
-
-def _explain(error: Exception) -> str:
-    if type(error).__module__.startswith("redis."):
-        # Imported here, since a stopped farm has no Redis to connect to.
-        from redis import RedisError
-
-        from shared.queue.connection import is_refused_for_space
-
-        if isinstance(error, RedisError) and is_refused_for_space(error):
-            return "has no disk space left for its append-only file and refuses to write"
-    return f"does not respond: {_reason(error)}"
 
 
 def _reason(error: BaseException) -> str:

@@ -9,10 +9,11 @@ from typing import Any, Final, TypeVar
 from redis import BlockingConnectionPool, Redis, RedisError
 from redis.backoff import ConstantBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import ResponseError
+from redis.exceptions import OutOfMemoryError, ResponseError
 from redis.retry import Retry
 
 from shared.errors import MisconfiguredPartError, StorageFull, Unavailable
+from shared.queue.names import WRITE_CHECK
 
 T = TypeVar("T")
 
@@ -94,11 +95,23 @@ def scan(redis: Redis, pattern: str) -> Iterator[list[Any]]:
 
 
 def is_refused_for_space(error: RedisError) -> bool:
-    """Return whether Redis refused to write because its append-only file cannot grow.
+    """Return whether Redis refused to write because its append-only file or its memory cannot grow.
 
     It then refuses every command that writes, and tries its file again each second.
     """
-    return isinstance(error, ResponseError) and "No space left on device" in str(error)
+    is_disk_full = isinstance(error, ResponseError) and "No space left on device" in str(error)
+    return is_disk_full or isinstance(error, OutOfMemoryError)
+
+
+def check_writable(redis: Redis) -> None:
+    """Check that a server answers and takes what renders write.
+
+    Raises:
+        StorageFull: its disk or its memory is full.
+        Unavailable: it is unreachable.
+    """
+    with reachable():
+        redis.set(WRITE_CHECK, 1, ex=60)
 
 
 def assert_durable(redis: Redis) -> None:

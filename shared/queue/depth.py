@@ -43,8 +43,9 @@ class QueueReader:
             pipe.xlen(DEAD_EVENTS)
             pipe.xrange(USAGE_STREAM, count=1)
             pipe.hkeys(DRAINED)
+            pipe.info("memory")
             pipe.time()
-            pending, dead, first, drained, (seconds, microseconds) = pipe.execute()
+            pending, dead, first, drained, memory, (seconds, microseconds) = pipe.execute()
         at = seconds + microseconds / _MICROSECONDS
         queues = {
             queue: _describe(
@@ -56,7 +57,15 @@ class QueueReader:
             )
             for queue, head in heads.items()
         }
-        return FarmDepth(queues, pending, dead, _entry_age(first, at), _count_by_state(places))
+        return FarmDepth(
+            queues,
+            pending,
+            dead,
+            _entry_age(first, at),
+            _count_by_state(places),
+            memory["used_memory"],
+            memory["maxmemory"],
+        )
 
 
 def _describe(

@@ -24,6 +24,7 @@ FARM_LAYOUT: Final = "farm:layout"  # name of this shard, and of all shards of t
 FARM_MEMORY: Final = (
     "farm:memory"  # random value, changes if Redis was emptied, see shared.queue.usage_replay
 )
+WRITE_CHECK: Final = "farm:writable"  # written by checks of readiness
 DRAINED: Final = "farm:drained"  # hash of drained queues: when each was drained
 WORKERS: Final = "farm:workers"  # hash of the workers' reports
 WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of workers, by the time of their last report

@@ -8,7 +8,13 @@ from typing import cast
 from redis import Redis
 
 from shared.errors import Unavailable
-from shared.queue.connection import UnfitRedisError, assert_durable, connect, reachable
+from shared.queue.connection import (
+    UnfitRedisError,
+    assert_durable,
+    check_writable,
+    connect,
+    reachable,
+)
 from shared.queue.names import FARM_LAYOUT
 from shared.records import Record
 from shared.shards import ShardAddress, component_name
@@ -105,7 +111,9 @@ def make_checks(
         layout = ShardLayout.of(shard, shards)
 
         def check_both() -> None:
-            assert_shard(redis_of(shard.name), layout)
+            redis = redis_of(shard.name)
+            assert_shard(redis, layout)
+            check_writable(redis)
             check_broker(shard.name)
 
         return check_both

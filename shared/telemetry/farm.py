@@ -85,6 +85,13 @@ def _depths(depths: Mapping[str, FarmDepth]) -> Iterator[Metric]:
         for state, count in depth.places.items()
     }
     yield write_gauge(metrics.PLACES, places)
+    yield write_gauge(
+        metrics.QUEUE_MEMORY, {(shard,): depth.memory_bytes for shard, depth in depths.items()}
+    )
+    yield write_gauge(
+        metrics.QUEUE_MEMORY_LIMIT,
+        {(shard,): depth.memory_limit_bytes for shard, depth in depths.items()},
+    )
     yield write_gauge(metrics.EVENTS_PENDING, {(): sum(each.events_pending for each in found)})
     yield write_gauge(metrics.EVENTS_DEAD, {(): sum(each.events_dead for each in found)})
     yield write_gauge(metrics.LEDGER_LAG, {(): max(each.ledger_lag_seconds for each in found)})

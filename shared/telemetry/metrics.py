@@ -214,6 +214,15 @@ EVENTS_COUNTED: Final = _counter(
 EVENTS_PENDING: Final = _gauge(
     "usage_events_pending", Exporter.COUNTER, "Usage events that are not in the ledger yet."
 )
+QUEUE_MEMORY: Final = _gauge(
+    "queue_memory_bytes", Exporter.COUNTER, "Memory that Redis uses.", "shard"
+)
+QUEUE_MEMORY_LIMIT: Final = _gauge(
+    "queue_memory_limit_bytes",
+    Exporter.COUNTER,
+    "Memory at which Redis refuses writes (`maxmemory`); 0 means no limit.",
+    "shard",
+)
 EVENTS_DEAD: Final = _gauge("usage_events_dead", Exporter.COUNTER, "Malformed usage events.")
 LEDGER_LAG: Final = _gauge(
     "usage_ledger_lag_seconds",

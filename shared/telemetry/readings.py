@@ -19,8 +19,8 @@ class QueueDepth:
 
 @dataclass(frozen=True, slots=True)
 class FarmDepth:
-    """The state of one Redis server: queues by name, usage events that are not in the ledger yet, and
-    the number of jobs with a waiting client by state.
+    """The state of one Redis server: queues by name, usage events that are not in the ledger yet,
+    the number of jobs with a waiting client by state, and its memory; a limit of 0 is none.
     """
 
     queues: Mapping[str, QueueDepth]
@@ -28,6 +28,8 @@ class FarmDepth:
     events_dead: int = 0
     ledger_lag_seconds: float = 0.0
     places: Mapping[str, int] = field(default_factory=dict)
+    memory_bytes: int = 0
+    memory_limit_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,12 +287,12 @@ def port_asked():
     return image_settings()["PRESSROOM_FETCHER_BIND"].rpartition(":")[2]
 
 
-def test_only_the_fetcher_and_webhooks_have_a_way_out_and_the_fetcher_no_secret():
+def test_only_those_that_send_have_a_way_out_and_the_fetcher_no_secret():
     networks = compose()["networks"]
     leading_out = {name for name, each in networks.items() if not each.get("internal")}
     assert leading_out == {"outside", "viewers", "exit"}
     out = {name for name, each in SERVICES.items() if leading_out & set(each["networks"])}
-    assert out == {"proxy", "grafana", "fetcher", "webhooks"}
+    assert out == {"proxy", "grafana", "fetcher", "webhooks", "alertmanager"}
     assert set(OURS["fetcher"]["environment"]) == {"PRESSROOM_FETCHER_CACHE_MB"}
 
 
@@ -337,8 +337,9 @@ def test_each_network_connects_those_that_need_each_other():
         "fetching": {"front", *WORKERS, "fetcher", "prometheus"},
         "scrapes": {"prometheus"} | set(OURS) - {"fetcher", "migrate"},
         "boards": {"prometheus", "grafana"},
+        "alerts": {"prometheus", "alertmanager"},
         "viewers": {"grafana"},
-        "exit": {"fetcher", "webhooks"},
+        "exit": {"fetcher", "webhooks", "alertmanager"},
     }
 
 

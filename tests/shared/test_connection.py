@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.errors import StorageFull, Unavailable
-from shared.queue.connection import batched, connect, reachable, scan
+from shared.queue.connection import batched, check_writable, connect, reachable, scan
 from tests.waiting import wait_until
 
 
@@ -83,6 +83,18 @@ def test_a_server_that_is_away_is_reported():
 def test_a_full_server_disk_is_distinguished_from_an_unavailable_server():
     with pytest.raises(StorageFull), reachable():
         raise ResponseError("MISCONF Errors writing to the AOF file: No space left on device")
+
+
+def test_a_server_at_its_memory_limit_is_full_though_it_answers(redis):
+    check_writable(redis)
+    redis.config_set("maxmemory", 1)
+    try:
+        assert redis.ping()
+        with pytest.raises(StorageFull):
+            check_writable(redis)
+    finally:
+        redis.config_set("maxmemory", 0)
+    check_writable(redis)
 
 
 def test_keys_come_in_lists(redis):

@@ -71,7 +71,7 @@ def test_counts_of_all_front_processes_add_up_whether_ended_or_not(tmp_path):
 
 
 def test_the_farm_shows_every_depth():
-    depth = FarmDepth({"interactive": QueueDepth(5, 2, 1.5)}, 7, 1, 3.25, {"waiting": 3})
+    depth = FarmDepth({"interactive": QueueDepth(5, 2, 1.5)}, 7, 1, 3.25, {"waiting": 3}, 800, 1000)
     census = StoreStatistics(
         {"database": True, "object_store": False},
         (
@@ -90,6 +90,8 @@ def test_the_farm_shows_every_depth():
         'pressroom_queue_drained{queue="interactive",shard="0"} 0.0',
         'pressroom_places{shard="0",state="waiting"} 3.0',
         "pressroom_usage_events_pending 7.0",
+        'pressroom_queue_memory_bytes{shard="0"} 800.0',
+        'pressroom_queue_memory_limit_bytes{shard="0"} 1000.0',
         "pressroom_usage_events_dead 1.0",
         "pressroom_usage_ledger_lag_seconds 3.25",
         'pressroom_part_up{part="queue"} 1.0',

@@ -63,6 +63,42 @@ def test_every_alert_is_quiet_first_and_fires_later(file):
     promtool("test", "rules", file)
 
 
+@pytest.mark.parametrize("severity", ["page", "ticket"])
+def test_an_alert_is_sent_to_the_address_of_the_settings(tmp_path, severity):
+    port = free_port()
+    text = (FOLDER / "alertmanager.yml").read_text()
+    with Server(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as target:
+        # `url_file` is newer than Debian's Alertmanager. Nobody waits half a minute here.
+        text = text.replace("url_file: /tmp/alert_url", f"url: {target.url('/hook')}")
+        config = tmp_path / "alertmanager.yml"
+        config.write_text(text.replace("group_wait: 30s", "group_wait: 1s"))
+        command = [
+            "prometheus-alertmanager",
+            f"--config.file={config}",
+            f"--storage.path={tmp_path / 'data'}",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--cluster.listen-address=",
+        ]
+        with (tmp_path / "log").open("wb") as log:
+            process = subprocess.Popen(with_parent_death_signal(command), stdout=log, stderr=log)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            add = ["amtool", "alert", "add", "PressroomTest", f"severity={severity}"]
+            sent = [*add, f"--alertmanager.url={url}"]
+            wait_until(
+                lambda: subprocess.run(sent, capture_output=True, check=False).returncode == 0,
+                pause=0.2,
+                explain=(tmp_path / "log").read_text,
+            )
+            wait_until(lambda: target.requests, pause=0.1)
+        finally:
+            process.terminate()
+            process.wait()
+    told = json.loads(target.requests[0].partition(b"\r\n\r\n")[2])
+    assert told["receiver"] == f"{severity}s"
+    assert told["alerts"][0]["labels"]["alertname"] == "PressroomTest"
+
+
 class Prometheus:
     def __init__(self, port):
         self._url = f"http://127.0.0.1:{port}"
@@ -89,6 +125,7 @@ def configured(farm, folder):
         "scrape_timeout": "1s",
         "evaluation_interval": "1s",
     }
+    del config["alerting"]
     config["rule_files"] = [str(FOLDER / "rules/*.yml")]
     for job in config["scrape_configs"]:
         del job["dns_sd_configs"]
