@@ -135,7 +135,7 @@ def _output(metavar: str, text: str, **options: Any) -> Argument:
 GROUPS: Final = {
     "account": "create, change and list accounts",
     "key": "create, revoke and list API keys",
-    "ledger": "export the usage ledger",
+    "ledger": "export the usage ledger, and see to events that are missing from it",
     "job": "show recorded jobs",
     "queue": "pause and resume queues",
     "shards": "change a farm's Redis servers, or find an account's",
@@ -269,6 +269,20 @@ COMMANDS: Final = {
         ),
         "Rows are in the order in which their jobs ended. Dates are in UTC. Jobs of the last minutes may"
         " not be in the ledger yet.",
+    ),
+    "ledger dead": Command(
+        "show the usage events that the counter could not read",
+        "ledger.run_dead",
+        (
+            [
+                _flag("--retry", "let the counter read them again, each job once"),
+                _flag(
+                    "--delete", "delete them after they are shown: their pages are never counted"
+                ),
+            ],
+            _FARM,
+        ),
+        "Prints a JSON object a line.",
     ),
     "job show": Command(
         "show one job",

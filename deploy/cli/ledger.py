@@ -1,4 +1,4 @@
-"""`pressroom ledger export`: the metered jobs of a date range, for invoicing and archiving."""
+"""`pressroom ledger export|dead`: the metered jobs of a date range, and the events that are in no ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from deploy.cli.farm import open_farm
+from deploy.cli.farm import find_farm, open_farm
 from deploy.cli.output import CommandFailed
 from shared.clock import timestamp
 
@@ -31,6 +31,26 @@ def run_export(arguments: argparse.Namespace) -> int:
         with _open_output(arguments.output) as output:
             count = _WRITERS[arguments.format](rows, output)
     print(f"{count:,} rows", file=sys.stderr)
+    return 0
+
+
+def run_dead(arguments: argparse.Namespace) -> int:
+    """Print the usage events that the counter could not read, a JSON object a line, and end them as asked."""
+    from shared.queue.connection import connect  # late: an export needs no Redis
+    from shared.queue.usage import end_dead, list_dead
+
+    shards = find_farm(arguments.data).shards
+    if not shards:
+        raise CommandFailed("the farm is not running")
+    for shard in shards:
+        with connect(shard.url) as redis:
+            for entry_id, entry in list_dead(redis):
+                told = {
+                    name.decode(): text.decode(errors="replace") for name, text in entry.items()
+                }
+                print(json.dumps({"shard": shard.name} | told))
+                if arguments.retry or arguments.delete:
+                    end_dead(redis, entry_id, retried=entry[b"event"] if arguments.retry else None)
     return 0
 
 

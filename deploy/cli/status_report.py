@@ -137,7 +137,8 @@ class _StatusReport:
 
     def _ping_servers(self) -> None:
         """Check whether the Redis servers answer while the queues cannot be read."""
-        from shared.queue.connection import check_writable, connect  # late, as below
+        from shared.queue.connection import connect  # late, as below
+        from shared.queue.shard_layout import check_writable
 
         for shard in self._place.shards:
             with connect(shard.url) as redis:
@@ -149,10 +150,10 @@ class _StatusReport:
         """Add the queues and workers of a shard to those shown, and return its depth."""
         # Imported here, since a stopped farm has no Redis to connect to.
         from shared.queue.clocks import find_clocks
-        from shared.queue.connection import UnfitRedisError, check_writable, connect
+        from shared.queue.connection import UnfitRedisError, connect
         from shared.queue.depth import QueueReader
         from shared.queue.drains import Drains
-        from shared.queue.shard_layout import ShardLayout, assert_shard
+        from shared.queue.shard_layout import ShardLayout, assert_shard, check_writable
         from shared.queue.worker_presence import find_workers
 
         is_only = len(self._place.shards) == 1

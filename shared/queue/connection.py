@@ -13,7 +13,6 @@ from redis.exceptions import OutOfMemoryError, ResponseError
 from redis.retry import Retry
 
 from shared.errors import MisconfiguredPartError, StorageFull, Unavailable
-from shared.queue.names import WRITE_CHECK
 
 T = TypeVar("T")
 
@@ -101,17 +100,6 @@ def is_refused_for_space(error: RedisError) -> bool:
     """
     is_disk_full = isinstance(error, ResponseError) and "No space left on device" in str(error)
     return is_disk_full or isinstance(error, OutOfMemoryError)
-
-
-def check_writable(redis: Redis) -> None:
-    """Check that a server answers and takes what renders write.
-
-    Raises:
-        StorageFull: its disk or its memory is full.
-        Unavailable: it is unreachable.
-    """
-    with reachable():
-        redis.set(WRITE_CHECK, 1, ex=60)
 
 
 def assert_durable(redis: Redis) -> None:

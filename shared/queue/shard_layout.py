@@ -8,14 +8,8 @@ from typing import cast
 from redis import Redis
 
 from shared.errors import Unavailable
-from shared.queue.connection import (
-    UnfitRedisError,
-    assert_durable,
-    check_writable,
-    connect,
-    reachable,
-)
-from shared.queue.names import FARM_LAYOUT
+from shared.queue.connection import UnfitRedisError, assert_durable, connect, reachable
+from shared.queue.names import FARM_LAYOUT, WRITE_CHECK
 from shared.records import Record
 from shared.shards import ShardAddress, component_name
 
@@ -98,6 +92,17 @@ def assert_shards(shards: Sequence[ShardAddress]) -> None:
             redis.close()
     if len(away) == len(shards):
         raise away[0]
+
+
+def check_writable(redis: Redis) -> None:
+    """Check that a server answers and takes what renders write.
+
+    Raises:
+        StorageFull: its disk or its memory is full.
+        Unavailable: it is unreachable.
+    """
+    with reachable():
+        redis.set(WRITE_CHECK, 1, ex=60)
 
 
 def make_checks(

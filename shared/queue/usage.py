@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -81,6 +81,29 @@ class UsageStream:
             pipe.xack(USAGE_STREAM, USAGE_GROUP, entry.id)
             pipe.xdel(USAGE_STREAM, entry.id)
             pipe.execute()
+
+
+def list_dead(redis: Redis) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
+    """Return the unreadable events, oldest first: id, and `event`, `reason` and the `id` that it had.
+
+    Raises:
+        Unavailable: Redis is unreachable.
+    """
+    with reachable():
+        return cast("list[Any]", redis.xrange(DEAD_EVENTS))
+
+
+def end_dead(redis: Redis, entry_id: bytes, *, retried: bytes | None = None) -> None:
+    """Delete an unreadable event, after writing it to the usage stream again as `retried`.
+
+    Raises:
+        Unavailable: Redis is unreachable.
+    """
+    with reachable(), redis.pipeline() as pipe:
+        if retried is not None:
+            pipe.xadd(USAGE_STREAM, {"event": retried})
+        pipe.xdel(DEAD_EVENTS, entry_id)
+        pipe.execute()
 
 
 def find_newest(redis: Redis) -> bytes | None:

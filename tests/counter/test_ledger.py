@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
+from deploy.cli.main import main
 from shared.clock import now
 from shared.db.tables import usage_ledger
 from shared.jobs.records import Allowance
@@ -36,6 +39,28 @@ def test_a_repeated_event_counts_once(counter, send, make_event, totals):
     send(make_event(1))
     counter.count_once()
     assert totals().production == Usage(2, 1)
+
+
+def test_an_operator_reads_repeats_and_deletes_unreadable_events(
+    redis, redis_url, sqlite_url, monkeypatch, capsys
+):
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", sqlite_url)
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", redis_url)
+    for event in ("one", "two"):
+        redis.xadd("usage:dead", {"event": event, "reason": "not JSON", "id": "1-0"})
+    assert main(["ledger", "dead", "--retry"]) == 0
+    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["event"] for each in shown] == ["one", "two"]
+    assert shown[0]["reason"] == "not JSON"
+    assert [fields for _, fields in redis.xrange("usage")] == [
+        {b"event": b"one"},
+        {b"event": b"two"},
+    ]
+    assert redis.xlen("usage:dead") == 0
+    redis.xadd("usage:dead", {"event": "three", "reason": "not JSON", "id": "1-0"})
+    assert main(["ledger", "dead"]) == main(["ledger", "dead", "--delete"]) == 0
+    assert main(["ledger", "dead"]) == 0
+    assert capsys.readouterr().out.count("three") == 2
 
 
 def test_an_invalid_event_is_dead_lettered_and_blocks_no_other(

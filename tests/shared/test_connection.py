@@ -13,7 +13,8 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.errors import StorageFull, Unavailable
-from shared.queue.connection import batched, check_writable, connect, reachable, scan
+from shared.queue.connection import batched, connect, reachable, scan
+from shared.queue.shard_layout import check_writable
 from tests.waiting import wait_until
 
 
