@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from datetime import UTC
+from datetime import UTC, date
 from typing import Any, Final
 
 import msgspec
 
-from deploy.cli.farm import open_farm
+from deploy.cli.farm import FarmStores, open_farm
 from deploy.cli.output import CommandFailed, print_result, write_table
 from shared.auth import accounts
 from shared.clock import now, timestamp
 from shared.db.session import Session
 from shared.errors import Unavailable
 from shared.jobs.records import Allowance
-from shared.usage.metering import Totals
 from shared.usage.periods import find_period
 from shared.usage.repository import find_totals
 
@@ -65,14 +64,7 @@ def run_set(arguments: argparse.Namespace) -> int:
 def run_list(arguments: argparse.Namespace) -> int:
     """List all accounts with plan, limits and state."""
     with open_farm(arguments.data) as farm:
-        found: list[accounts.AccountInfo] = []
-        with farm.database.snapshot() as session:
-            while True:
-                after = found[-1].account_id if found else None
-                page = accounts.list_accounts(session, after=after, limit=_AT_ONCE)
-                found += page
-                if len(page) < _AT_ONCE:
-                    break
+        found = _list_all(farm)
     if arguments.json:
         shown = [
             msgspec.structs.asdict(each) | {"created_at": timestamp(each.created_at)}
@@ -101,30 +93,52 @@ def _state(account: accounts.AccountInfo) -> str:
 
 
 def run_usage(arguments: argparse.Namespace) -> int:
-    """Report an account's usage of a billing period: pages in the ledger, and pages not recorded yet."""
+    """Report usage of a billing period, of one account or of all: pages in the ledger, and not recorded yet."""
+    account_id, today = arguments.account_id, arguments.date or now().astimezone(UTC).date()
     with open_farm(arguments.data) as farm:
-        today = arguments.date or now().astimezone(UTC).date()
-
-        def read(session: Session) -> tuple[accounts.AccountInfo, str, str, Totals]:
-            account = accounts.get_account(session, arguments.account_id)
-            period = find_period(today, renewal_day=account.renewal_day)
-            used = find_totals(session, account.account_id, period.key)
-            return account, period.key, period.end.isoformat(), used
-
-        account, start, end, used = farm.read(read)
-        counted = None
-        if farm.key_states is not None:
-            with suppress(Unavailable):
-                # Without a counter in Redis there is no unrecorded usage.
-                cache = farm.key_states.of(account.account_id)
-                counted = cache.find_usage(account.account_id, start) or used
-    print_result(_report(account, start, end, used, counted), as_json=arguments.json)
+        if account_id is None:
+            reports = [_report(farm, account, today) for account in _list_all(farm)]
+        else:
+            account = farm.read(lambda session: accounts.get_account(session, account_id))
+            reports = [_report(farm, account, today)]
+    if account_id is not None:
+        print_result(reports[0], as_json=arguments.json)
+    elif arguments.json:
+        print_result({"accounts": reports}, as_json=True)
+    else:
+        head = ["account", "plan", "from", "to", *(f"{each} pages" for each in Allowance)]
+        rows = [
+            [
+                *(report[name] for name in ("account_id", "plan", "period_start", "period_end")),
+                *(str(report[allowance]["pages"]) for allowance in Allowance),
+            ]
+            for report in reports
+        ]
+        print(write_table(head, rows))
     return 0
 
 
-def _report(
-    account: accounts.AccountInfo, start: str, end: str, used: Totals, counted: Totals | None
-) -> dict[str, Any]:
+def _list_all(farm: FarmStores) -> list[accounts.AccountInfo]:
+    found: list[accounts.AccountInfo] = []
+    with farm.database.snapshot() as session:
+        while True:
+            after = found[-1].account_id if found else None
+            page = accounts.list_accounts(session, after=after, limit=_AT_ONCE)
+            found += page
+            if len(page) < _AT_ONCE:
+                return found
+
+
+def _report(farm: FarmStores, account: accounts.AccountInfo, today: date) -> dict[str, Any]:
+    period = find_period(today, renewal_day=account.renewal_day)
+    start, end = period.key, period.end.isoformat()
+    used = farm.read(lambda session: find_totals(session, account.account_id, start))
+    counted = None
+    if farm.key_states is not None:
+        with suppress(Unavailable):
+            # Without a counter in Redis there is no unrecorded usage.
+            cache = farm.key_states.of(account.account_id)
+            counted = cache.find_usage(account.account_id, start) or used
     terms = {Allowance.PRODUCTION: account.max_pages, Allowance.DRAFT: account.max_draft_pages}
     report: dict[str, Any] = {
         "account_id": account.account_id,

@@ -210,10 +210,10 @@ COMMANDS: Final = {
     ),
     "account list": Command("list all accounts", "accounts.run_list", (_FARM, _JSON)),
     "account usage": Command(
-        "report an account's usage",
+        "report the usage of an account, or of all",
         "accounts.run_usage",
         (
-            _ACCOUNT,
+            _value("account_id", "an account (all)", "ACCOUNT_ID", nargs="?"),
             _value(
                 "--date", "a day, UTC, of the billing period (today)", "DAY", type=_day_of_period
             ),

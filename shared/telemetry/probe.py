@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +33,10 @@ class _ProbeServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], write_metrics: Callable[[], bytes]) -> None:
         super().__init__(address, _ProbeHandler)
         self.write_metrics = write_metrics
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log what ended a request, such as a scraper that hung up, as a line like the others."""
+        log.warning("scrape not answered", cause=repr(sys.exception()))
 
 
 class _ProbeHandler(BaseHTTPRequestHandler):

@@ -20,6 +20,7 @@ from shared.jobs.idempotency import KEY_RETENTION, remove_expired_keys
 from shared.jobs.records import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH, INTERACTIVE, job_key
 from tests.waiting import wait_until
+from workers.maintenance.jobs import remove_keys
 
 XML = "text/xml"
 
@@ -239,6 +240,15 @@ def test_a_key_is_free_again_after_a_day(caller, worker, database):
         session.execute(update(idempotency_keys).values(expires_at=now()))
     assert send(caller, b"<e/>").status_code == 200
     assert len(worker.jobs) == 2
+
+
+def test_a_round_of_maintenance_removes_all_expired_keys(caller, worker, database, monkeypatch):
+    monkeypatch.setattr("workers.maintenance.jobs.ROWS_PER_TRANSACTION", 2)
+    for number in range(5):
+        send(caller, key=f"k{number}")
+    with database.session() as session:
+        session.execute(update(idempotency_keys).values(expires_at=now()))
+    assert remove_keys(database) == 5
 
 
 def test_expired_keys_are_removed_some_at_a_time(caller, worker, database):

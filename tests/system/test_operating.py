@@ -199,6 +199,7 @@ def test_an_account_is_found_with_its_usage(farm, account):
         "max_pages": 1000,
         "pages_not_in_the_ledger_yet": 0,
     }
+    assert used in farm.command("account", "usage")["accounts"]
     before = farm.command("account", "usage", account.id, "--date", "2024-02-29")
     assert (before["period_start"], before["production"]["pages"]) == ("2024-02-01", 0)
 

@@ -20,16 +20,15 @@ from shared.batches.rotation import (
     remove_idle_accounts,
 )
 from shared.batches.slice_scheduling import list_in_flight
-from shared.clock import now, ticks
+from shared.clock import now
 from shared.db.session import Database
 from shared.queue.slices import Assembly, BatchWork
 from shared.settings import get_limits
 from shared.telemetry.log import get_logger
-from workers.maintenance.runner import MaintenanceTask
+from workers.maintenance.runner import MaintenanceTask, repeat_while_full
 
 ROWS_PER_TRANSACTION: Final = 500
 _BATCHES_AT_ONCE: Final = 20
-ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
 
 log: Final = get_logger(__name__)
 
@@ -93,19 +92,17 @@ class ExpireBatches:
         self._flow = flow
 
     def run_once(self) -> int:
-        """Run one round of up to `ROUND_SECONDS`; see `MaintenanceTask.run_once`."""
-        begun, count = ticks(), 0
-        while ticks() - begun < ROUND_SECONDS:
-            with self._flow.database.snapshot() as session:
-                due = list_due_batches(
-                    session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots
-                )
-            for batch in due:
-                self._expire(batch)
-            count += len(due)
-            if len(due) < _BATCHES_AT_ONCE:
-                break
-        return count
+        """Run one round; see `MaintenanceTask.run_once`."""
+        return repeat_while_full(self._expire_some, limit=_BATCHES_AT_ONCE)
+
+    def _expire_some(self) -> int:
+        with self._flow.database.snapshot() as session:
+            due = list_due_batches(
+                session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots
+            )
+        for batch in due:
+            self._expire(batch)
+        return len(due)
 
     def _expire(self, batch: Batch) -> None:
         database, blobs = self._flow.database, self._flow.blobs

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from math import isinf
 from typing import Final
 
-from shared.clock import epoch, now, ticks
+from shared.clock import epoch, now
 from shared.db.session import Database
 from shared.jobs.idempotency import remove_expired_keys
 from shared.jobs.lifecycle import JobLifecycle
@@ -24,11 +24,11 @@ from shared.queue.broker import Broker
 from shared.queue.names import INTERACTIVE
 from shared.settings import get_limits
 from shared.telemetry.log import get_logger
+from workers.maintenance.runner import repeat_while_full
 
 # Younger jobs may still be queued by their front.
 FORGOTTEN_AFTER: Final = timedelta(seconds=3)
 ROWS_PER_TRANSACTION: Final = 500
-ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
 
 log: Final = get_logger(__name__)
 
@@ -82,19 +82,16 @@ class ExpireJobs:
 
     def run_once(self) -> int:
         """Process due jobs, longest due first."""
-        begun = ticks()
-        count = 0
-        while ticks() - begun < ROUND_SECONDS:
-            with self.flow.database.snapshot() as session:
-                due = list_due_jobs(
-                    session, at=now(), limit=ROWS_PER_TRANSACTION, slots=self.flow.slots
-                )
-            for job in due:
-                self._expire(job)
-            count += len(due)
-            if len(due) < ROWS_PER_TRANSACTION:
-                break
-        return count
+        return repeat_while_full(self._expire_some, limit=ROWS_PER_TRANSACTION)
+
+    def _expire_some(self) -> int:
+        with self.flow.database.snapshot() as session:
+            due = list_due_jobs(
+                session, at=now(), limit=ROWS_PER_TRANSACTION, slots=self.flow.slots
+            )
+        for job in due:
+            self._expire(job)
+        return len(due)
 
     def _expire(self, job: JobRecord) -> None:
         if not job.status.is_final:
@@ -112,5 +109,9 @@ class ExpireJobs:
 
 def remove_keys(database: Database) -> int:
     """Delete idempotency keys a day after their first call, and return how many."""
-    with database.session() as session:
-        return remove_expired_keys(session, at=now(), limit=ROWS_PER_TRANSACTION)
+
+    def remove() -> int:
+        with database.session() as session:
+            return remove_expired_keys(session, at=now(), limit=ROWS_PER_TRANSACTION)
+
+    return repeat_while_full(remove, limit=ROWS_PER_TRANSACTION)

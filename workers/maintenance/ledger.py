@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from shared.clock import now, ticks
+from shared.clock import now
 from shared.db.session import Database
 from shared.settings import get_limits
 from shared.telemetry.log import get_logger
 from shared.usage.ledger import prune_ledger
+from workers.maintenance.runner import repeat_while_full
 
 ROWS_PER_TRANSACTION: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second
-ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
 _MONTHS_A_YEAR: Final = 12
 
 log: Final = get_logger(__name__)
@@ -30,16 +30,16 @@ class PruneLedger:
     months: int
 
     def run_once(self) -> int:
-        """Delete old rows, some thousand in each unit of work, for up to `ROUND_SECONDS`."""
+        """Run one round; see `MaintenanceTask.run_once`."""
         if not self.months:
             return 0
-        before, begun, count = self.find_cutoff(now()), ticks(), 0
-        while ticks() - begun < ROUND_SECONDS:
+        before = self.find_cutoff(now())
+
+        def prune() -> int:
             with self.database.session() as session:
-                removed = prune_ledger(session, before=before, limit=ROWS_PER_TRANSACTION)
-            count += removed
-            if removed < ROWS_PER_TRANSACTION:
-                break
+                return prune_ledger(session, before=before, limit=ROWS_PER_TRANSACTION)
+
+        count = repeat_while_full(prune, limit=ROWS_PER_TRANSACTION)
         if count:
             log.info("old ledger rows deleted", before=before.isoformat(), rows=count)
         return count

@@ -13,6 +13,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
 
+ROUND_SECONDS: Final = 10.0
 _LONGEST_PAUSE_SECONDS: Final = 1.0
 
 log: Final = get_logger(__name__)
@@ -30,6 +31,20 @@ class MaintenanceTask:
     name: str
     every_seconds: float
     run_once: Callable[[], int]
+
+
+def repeat_while_full(step: Callable[[], int], *, limit: int) -> int:
+    """Call `step`, which sees to up to `limit` rows and returns how many, while it finds as many.
+
+    Returns the sum, after `ROUND_SECONDS` at the latest: other tasks wait meanwhile.
+    """
+    begun, count = ticks(), 0
+    while ticks() - begun < ROUND_SECONDS:
+        done = step()
+        count += done
+        if done < limit:
+            break
+    return count
 
 
 class MaintenanceRunner:
