@@ -239,6 +239,15 @@ class PrintedFooter(NamedTuple):
     source: Source
 
 
+class PrintedAddress(NamedTuple):
+    """An address on the page being drawn: its box, the window, and the first and last of its items."""
+
+    node: Container
+    window: Rectangle
+    first: int
+    end: int
+
+
 _ONLY_PAGE: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 
 
@@ -254,6 +263,7 @@ class PageCanvas:
     __slots__ = (
         "_findings",
         "_reported",
+        "addresses",
         "containing_block",
         "footer",
         "index",
@@ -291,6 +301,7 @@ class PageCanvas:
         self.is_rotated = False  # inside a rotated box, coordinates are not those of the page
         self.containing_block = Rectangle(0.0, 0.0, page.width, page.height)
         self.footer: PrintedFooter | None = None
+        self.addresses: list[PrintedAddress] = []
         self.overflow = Overflow.ERROR  # of the box being drawn, for content that is too wide
         self._findings = Findings() if findings is None else findings
         self._reported = set() if reported is None else reported

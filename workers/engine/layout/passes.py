@@ -54,6 +54,7 @@ from workers.engine.layout.pages.running_content import (
     lay_out_running_content,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
+from workers.engine.layout.pages.windows import check_windows
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.structure import LogicalStructure
@@ -341,6 +342,7 @@ def _draw_page(
     check_room(canvas, plan)
     draw_background(context, master, page.items)
     draw_watermarks(context, marks, page, are_over=False)
+    start = len(page.items)
     draw_page_boxes(context, canvas, boxes, are_over=False)
     draw_running_content(canvas, plan)
     _check_areas(context, canvas, plan)
@@ -351,6 +353,7 @@ def _draw_page(
         if canvas.structure is not None:
             canvas.structure.leave()
     draw_page_boxes(context, canvas, boxes, are_over=True)
+    check_windows(context, canvas, start)
     draw_watermarks(context, marks, page, are_over=True)
     draw_crop_marks(page)
 

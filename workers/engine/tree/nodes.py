@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import SourceLocation
+from workers.engine.syntax.address_windows import AddressWindow
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.field_values import FieldKind, FieldOption
 from workers.engine.tree.image_sources import ImageSource
@@ -230,6 +231,14 @@ class Position:
     is_over: bool = False
 
 
+class Envelope(NamedTuple):
+    """The window of an envelope in which a box stands, which is positioned on the paper."""
+
+    standard: str
+    window: AddressWindow
+    has_fold_marks: bool
+
+
 class FloatTo(StrEnum):
     """The place a figure floats to: an edge of its area, or an area of its own."""
 
@@ -265,7 +274,7 @@ class Container:
     """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow.
 
     An `is_box` contains the positioned boxes inside it; `columns` is None for a single column,
-    `floating` for a box in the flow.
+    `floating` for a box in the flow, `envelope` for any but that of an address.
     """
 
     source: Source
@@ -277,6 +286,7 @@ class Container:
     is_box: bool = False
     columns: ColumnLayout | None = None
     floating: Floating | None = None
+    envelope: Envelope | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
+from workers.engine.diagnostics import Severity
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
@@ -17,16 +18,22 @@ from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
+    PrintedAddress,
     Rectangle,
     Region,
     UnbrokenFragment,
     format_mm,
 )
+from workers.engine.layout.display import Stroke
+from workers.engine.syntax.address_windows import AddressWindow
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Position, Source
 from workers.engine.tree.styles.computed import BoxStyle
-from workers.engine.units import Length, LengthKind
+from workers.engine.units import BLACK, Length, LengthKind, mm
 
+# Printers leave the outer 5 mm of the paper empty.
+_MARK_LEFT, _FOLD_LENGTH, _PUNCH_LENGTH = 5.0, 4.0, 6.0
+_MARK_WIDTH: Final = 0.3
 _NOWHERE: Final = Position()
 
 
@@ -57,6 +64,8 @@ def make_positioned(context: LayoutContext, node: AnyBlock) -> PositionedFragmen
 def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas) -> None:
     """Lay out and draw a positioned box in the containing block of `canvas`."""
     containing_block, position = canvas.containing_block, node.position or _NOWHERE
+    if node.envelope is not None:
+        containing_block = Rectangle(0.0, 0.0, canvas.page.width, canvas.page.height)
     if containing_block.width == inf:
         return  # a dry run without paper
     box = node.style.box
@@ -92,7 +101,46 @@ def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas)
         canvas.report(_describe_no_room(context, node, containing_block.width))
     elif not box.rotate and not canvas.is_rotated:
         report_outside(context, node.source, area, canvas)
+    first = len(canvas.items)
     fragment.draw(canvas, area.x, area.y + margin_top)
+    if node.envelope is not None:
+        window = area._replace(height=mm(node.envelope.window.height))
+        canvas.addresses.append(PrintedAddress(node, window, first, len(canvas.items)))
+        _check_lines(context, node, canvas)
+        if node.envelope.has_fold_marks:
+            _draw_fold_marks(node.envelope.window, canvas)
+
+
+def _check_lines(context: LayoutContext, address: Container, canvas: PageCanvas) -> None:
+    """Warn of lines of an address that are wider than its window."""
+    envelope, lines = address.envelope, address.children[-1]
+    assert envelope is not None
+    assert isinstance(lines, Container)
+    available = mm(envelope.window.width - envelope.window.inset)
+    for number, line in enumerate(lines.children, 1):
+        needed = context.measure(line)[1]
+        if needed <= available + EPSILON:
+            continue
+        canvas.report(
+            LayoutProblem(
+                code="address-width",
+                message=f"Line {number} of the address needs {format_mm(needed)}, "
+                f"{envelope.standard} allows {format_mm(available)}",
+                advice="It is set in two lines; shorten it, or make the text smaller.",
+                chain=context.chain(address.source),
+                severity=Severity.WARNING,
+            )
+        )
+
+
+def _draw_fold_marks(window: AddressWindow, canvas: PageCanvas) -> None:
+    lengths = dict.fromkeys(window.folds, _FOLD_LENGTH)
+    if window.punch is not None:
+        lengths[window.punch] = _PUNCH_LENGTH
+    for height, length in lengths.items():
+        left, y = mm(_MARK_LEFT), mm(height)
+        mark = Stroke(left, y, left + mm(length), y, _MARK_WIDTH, BLACK, None)
+        canvas.items.append(mark)
 
 
 def report_outside(

@@ -7,7 +7,7 @@ Ordinary renders use a canvas that does not record it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, radians
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -190,16 +190,35 @@ class _BoxFinder:
             self._found[at] = (unionRect(self._found[at][0], seen), node.source)
 
     def _clip(self, edges: _Edges) -> _Edges | None:
-        """Return the visible part of a rectangle on the page, None where it is clipped away."""
-        state = self._states[-1]
-        left, top, right, bottom = _transform(state.matrix, edges)
-        seen = (
-            max(left, state.clip[0]),
-            max(top, state.clip[1]),
-            min(right, state.clip[2]),
-            min(bottom, state.clip[3]),
-        )
-        return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
+        return _visible(self._states[-1], edges)
+
+
+def find_ink(items: Iterable[Item]) -> Iterator[tuple[int, SingleItem, _Edges]]:
+    """Yield what is visible of a page: the index of an item, a single item of it, and its edges."""
+    states = [_GroupState(Identity, _EVERYWHERE)]
+    for at, item in enumerate(items):
+        for single in single_items([item]):
+            match single:
+                case Save():
+                    states.append(_enter(states[-1], single))
+                case Restore():
+                    states.pop()
+                case _:
+                    seen = _visible(states[-1], _EXTENTS[type(single)](single))
+                    if seen is not None:
+                        yield at, single, seen
+
+
+def _visible(state: _GroupState, edges: _Edges) -> _Edges | None:
+    """Return the visible part of a rectangle on the page, None where it is clipped away."""
+    left, top, right, bottom = _transform(state.matrix, edges)
+    seen = (
+        max(left, state.clip[0]),
+        max(top, state.clip[1]),
+        min(right, state.clip[2]),
+        min(bottom, state.clip[3]),
+    )
+    return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
 
 
 def _box_of(edges: _Edges, source: Source) -> ElementBox:

@@ -8,6 +8,7 @@ from typing import Final
 from workers.engine.barcodes import SYMBOLOGIES
 from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
+from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
 from workers.engine.syntax.vocabulary.attribute_sets import (
     BLOCK_ATTRIBUTES,
     COLUMNS,
@@ -151,6 +152,15 @@ BLOCK_ELEMENTS: Final = (
         *fixed(attribute("type", v.choice("sepa"), "Kind of payment: sepa is a credit transfer in euros (EPC069-12).", "sepa")),
         replace(expression("value", "The payment: a record as bar codes of type epc-qr take it."), is_required=True),
         COMMON, SLIP_TEXT, BOX_PROPERTIES, MONOLITHIC_BREAKS,
+    ),
+    element(
+        "address", "The address of a letter where a standard has the window of the envelope, whatever is around it. It takes no room in the flow. Lines that are too long or too many are warnings, and so is anything else that is printed in the window.", ContentModel.EMPTY,
+        required("standard", v.choice(*ADDRESS_WINDOWS), "The standard: DIN 5008 form B or A, ISO 269 (DL), SN 010130 with the window on the left or right, BS 4264 (DL), NF Z 11-001, or the US envelope no. 10."),
+        expression("value", "The lines of the address: a text, or a list of texts and lists, as in `[buyer.name, buyer.lines]`. Blank lines are left out.", is_required=True),
+        attribute("sender", v.TEXT, "The address of the sender in one line above that of the recipient; us-10 has no room for it."),
+        expression("remarks", "Lines below that of the sender, such as “Registered”."),
+        attribute("fold-marks", v.BOOLEAN, "Whether the edge of the paper has marks where the letter is folded and, by DIN 5008, where it is punched.", "false"),
+        COMMON, without(TEXT, "text-indent", "initial-letter"),
     ),
     element(
         "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,

@@ -57,6 +57,7 @@ BLOCKS: Final = frozenset(
         "barcode",
         "chart",
         "payment-slip",
+        "address",
         "markdown",
         "insert",
         "break",

@@ -20,6 +20,7 @@ from workers.engine.tree.compiler.builders import (
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements import charts, contents, figures, footnotes, markdown
+from workers.engine.tree.elements.addresses import compile_address
 from workers.engine.tree.elements.block_builder import BlockBuilder, report_page_time, with_counters
 from workers.engine.tree.elements.flows import compile_insert
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
@@ -388,6 +389,7 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     **dict.fromkeys(FORM_FIELDS, compile_field),
     "qr-bill": compile_qr_bill,
     "payment-slip": compile_payment_slip,
+    "address": compile_address,
     "grid": _compile_grid,
     "markdown": markdown.compile_markdown,
     "table": tables.compile_table,

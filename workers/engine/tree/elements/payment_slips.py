@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from typing import Any, Final
 
 from workers.engine.barcodes import (
@@ -16,25 +15,21 @@ from workers.engine.barcodes import (
     read_sepa_slip,
 )
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.styled_blocks import StyledBlocks
 from workers.engine.tree.expressions.formats import get_formats, make_currency
 from workers.engine.tree.nodes import (
     Barcode,
     Block,
     Container,
-    Paragraph,
     Role,
     Row,
-    Source,
-    TextRun,
     describe_loops,
 )
-from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
-from workers.engine.tree.styles.user_agent import expand_shorthands
+from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import mm
 
 CODE: Final = "payment-slip-value"
@@ -76,7 +71,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
         except InvalidPaymentError as wrong:
             state.findings.error(CODE, f"{wrong}{describe_loops(source.loop)}", location)
             return
-        blocks = _SlipBuilder(sheet, computed, source).build(slip, value)
+        blocks = _SlipBuilder(StyledBlocks(sheet, computed, source)).build(slip, value)
         out.append(Container(source, Role.DIV, computed.style, blocks, None, name))
 
     return NodeBuilder(build, is_static=False)
@@ -94,20 +89,20 @@ def _read(value: object) -> SepaSlip:
 class _SlipBuilder:
     """Builds the content of one slip, in the fonts and colours of the document."""
 
-    sheet: StyleSheet
-    parent: ComputedStyle
-    source: Source
+    blocks: StyledBlocks
 
     @property
     def texts(self) -> SlipTexts:
         """The words in the language of the element, in English if there are none."""
-        lang = self.parent.inherited.lang.partition("-")[0].lower()
+        lang = self.blocks.parent.inherited.lang.partition("-")[0].lower()
         return SLIP_TEXTS.get(lang, SLIP_TEXTS["en"])
 
     def build(self, slip: SepaSlip, value: Mapping[str, Any]) -> tuple[Block, ...]:
-        texts = self.texts
-        code = self._box(_COLUMN, (self._code(value), self._text(texts.scan, _SCAN)))
-        return self._text(texts.title, _TITLE), self._row((code, self._box({}, self._words(slip))))
+        texts, make = self.texts, self.blocks
+        code = make.box(_COLUMN, (self._code(value), make.text(texts.scan, _SCAN)))
+        columns = (code, make.box({}, self._words(slip)))
+        row = Row(make.source, make.style({}), columns, _GAP, "start")
+        return make.text(texts.title, _TITLE), row
 
     def _words(self, slip: SepaSlip) -> tuple[Block, ...]:
         texts = self.texts
@@ -123,20 +118,20 @@ class _SlipBuilder:
     def _field(self, label: str, value: str) -> tuple[Block, ...]:
         if not value:
             return ()
-        return self._text(label, _LABEL), self._text(value, _VALUE)
+        return self.blocks.text(label, _LABEL), self.blocks.text(value, _VALUE)
 
     def _amount(self, amount: Decimal | None) -> tuple[Block, ...]:
         texts = self.texts
         if amount is None:
-            return self._text(f"{texts.amount} (EUR)", _LABEL), self._box(_BLANK, ())
-        formats = get_formats(self.parent.inherited.lang, "EUR", _UTC)
+            return self.blocks.text(f"{texts.amount} (EUR)", _LABEL), self.blocks.box(_BLANK, ())
+        formats = get_formats(self.blocks.parent.inherited.lang, "EUR", _UTC)
         shown = str(make_currency(formats)(amount))
-        return self._text(texts.amount, _LABEL), self._text(shown, _AMOUNT)
+        return self.blocks.text(texts.amount, _LABEL), self.blocks.text(shown, _AMOUNT)
 
     def _code(self, value: Mapping[str, Any]) -> Block:
         return Barcode(
-            self.source,
-            self._compute(_SYMBOL).style,
+            self.blocks.source,
+            self.blocks.style(_SYMBOL),
             symbology="epc-qr",
             value=value,
             alt=self.texts.code,
@@ -145,22 +140,3 @@ class _SlipBuilder:
             module=None,
             has_quiet_zone=True,
         )
-
-    def _text(self, text: str, properties: Mapping[str, str]) -> Paragraph:
-        style = self._compute(properties).style
-        return Paragraph(self.source, Role.P, style, (TextRun(text, style.text),))
-
-    def _row(self, blocks: tuple[Block, ...]) -> Row:
-        return Row(self.source, self._compute({}).style, blocks, _GAP, "start")
-
-    def _box(self, properties: Mapping[str, str], blocks: tuple[Block, ...]) -> Container:
-        return Container(self.source, Role.DIV, self._compute(properties).style, blocks)
-
-    def _compute(self, properties: Mapping[str, str]) -> ComputedStyle:
-        return self.sheet.compute(self.parent, _parse(tuple(properties.items())))
-
-
-@cache
-def _parse(properties: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    parsed = {name: PROPERTIES[name].value_type.parse(text) for name, text in properties}
-    return expand_shorthands(parsed)

@@ -1,0 +1,42 @@
+"""Blocks that an element builds itself, in the fonts and colours of its document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from workers.engine.syntax.vocabulary import PROPERTIES
+from workers.engine.tree.nodes import Block, Container, Paragraph, Role, Source, TextRun
+from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
+from workers.engine.tree.styles.computed import Style
+from workers.engine.tree.styles.user_agent import expand_shorthands
+
+
+@dataclass(frozen=True, slots=True)
+class StyledBlocks:
+    """Makes blocks of one element; `properties` are as an author would write them."""
+
+    sheet: StyleSheet
+    parent: ComputedStyle
+    source: Source
+
+    def text(self, text: str, properties: Mapping[str, str]) -> Paragraph:
+        """Return a paragraph."""
+        style = self.style(properties)
+        return Paragraph(self.source, Role.P, style, (TextRun(text, style.text),))
+
+    def box(self, properties: Mapping[str, str], blocks: tuple[Block, ...]) -> Container:
+        """Return a box."""
+        return Container(self.source, Role.DIV, self.style(properties), blocks)
+
+    def style(self, properties: Mapping[str, str]) -> Style:
+        """Return the style of a block inside the element."""
+        return self.sheet.compute(self.parent, _parse(tuple(properties.items()))).style
+
+
+@cache
+def _parse(properties: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    parsed = {name: PROPERTIES[name].value_type.parse(text) for name, text in properties}
+    return expand_shorthands(parsed)
