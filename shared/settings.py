@@ -103,7 +103,15 @@ class SignerSettings(ProcessSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(LimitSettings, FetcherSettings, SignerSettings):
+class RuleSettings(ProcessSettings):
+    """Settings of the rules that electronic invoices are checked by."""
+
+    # Folder of rule packs, each in a folder of its own, beside those of installed packages; empty is none.
+    rules: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(LimitSettings, FetcherSettings, SignerSettings, RuleSettings):
     """The settings; the variable of a field is `PRESSROOM_` and its name in capitals."""
 
     # SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db.
@@ -325,6 +333,15 @@ def get_signer_settings() -> SignerSettings:
         WrongSetting: one line for each variable that is invalid.
     """
     return _check(SignerSettings, {})
+
+
+def get_rule_settings() -> RuleSettings:
+    """Read the settings of rule packs from the environment, which need not name any store.
+
+    Raises:
+        WrongSetting: one line for each variable that is invalid.
+    """
+    return _check(RuleSettings, {})
 
 
 def _check(kind: type[_S], given: Mapping[str, str]) -> _S:

@@ -295,36 +295,52 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "InvoiceReport": object_schema(
         {
-            "valid": boolean(
-                "True exactly when errors is empty: it keeps the rules of checked_by."
-            ),
+            "valid": {
+                **boolean(
+                    "True if it keeps all rules that it must, false with errors; null if some rules were not run: see note."
+                ),
+                "type": ["boolean", "null"],
+            },
             "errors": array_of(
-                "InvoiceError", description="Broken rules, at most 50.", maxItems=50
+                "InvoiceFinding", description="Broken rules, 50 of each file of rules."
+            ),
+            "warnings": array_of(
+                "InvoiceFinding", description="What the rules warn of, 50 of each file."
             ),
             "checked_by": array_of(
-                "InvoiceRules", description="The rules that were applied.", maxItems=10
+                "RulePack", description="The rule packs that were applied.", maxItems=10
             ),
+            "note": string("Why valid is null or some rules were not run; absent if all were."),
+            "specification": string("Specification identifier of the invoice (BT-24)."),
             "file": string("File name of the XML in the PDF; absent for XML."),
             "profile": string(
-                "minimum, basicwl, basic, en16931, extended, xrechnung or peppol, as the invoice states it."
+                "minimum, basicwl, basic, en16931, extended, xrechnung or peppol, as the invoice states it; "
+                "absent for others."
             ),
             "syntax": string("Syntax of the XML.", enum=["cii", "ubl"]),
             "number": string("Number of the invoice (BT-1); absent if it states none."),
         },
-        optional=("file", "number"),
+        optional=("file", "note", "number", "profile"),
     ),
-    "InvoiceRules": object_schema(
-        {"name": string("The schema or the set of rules."), "version": string("Its edition.")}
+    "RulePack": object_schema(
+        {
+            "pack": string("Name of the pack."),
+            "version": string("Its version."),
+            "date": string("Its date of release, empty if its files state none."),
+        }
     ),
-    "InvoiceError": object_schema(
+    "InvoiceFinding": object_schema(
         {
             "rule": string(
-                "The rule, such as BR-CO-15; schema or cardinality for elements that are unknown, missing, "
+                "The rule, such as BR-CO-15; schema, or without rule packs cardinality for elements that are unknown, missing, "
                 "misplaced or too many, syntax for a value of the wrong type."
             ),
-            "path": string("The term, as a path of the record, such as /lines/0/quantity."),
+            "path": string(
+                "The term, as a path of the record, such as /lines/0/quantity; / of a finding of an official file."
+            ),
             "element": string("XPath of the element in the XML, or of where it belongs."),
             "message": string("Description of the problem."),
+            "severity": string("Whether the invoice breaks a rule.", enum=["error", "warning"]),
         }
     ),
     "FormReport": object_schema(

@@ -60,10 +60,11 @@ class InspectionRoutes(Routes):
         """Check a received electronic invoice.
 
         Accepts an invoice in CII (Factur-X, ZUGFeRD, XRechnung) or UBL (Peppol, XRechnung), as XML or
-        embedded in a PDF, and reports what breaks the official XML schema and the rules of its profile: EN
-        16931, its code lists, XRechnung and Peppol BIS. `checked_by` names what was applied; rules of
-        single countries in Peppol are not. Nothing is stored or metered. A file that is not such an invoice
-        is a 400.
+        embedded in a PDF, and reports what official rule files say of it: first the XML schema, then the rules
+        of its specification, and those of France if seller and buyer are there. `checked_by` names the rule
+        packs that were applied. If none of the service has all rules of the specification, or some did not end
+        within 10 s, `valid` is null and `note` has the reason. Nothing is stored or metered. A file that is not
+        such an invoice is a 400.
         """
         return self._inspect(INVOICE)
 

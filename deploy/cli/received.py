@@ -5,26 +5,35 @@ from __future__ import annotations
 import argparse
 
 from deploy.cli.output import CommandFailed, print_result, read_file
+from shared.settings import get_rule_settings
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Print each rule that the invoice violates; return 1 if there is one, or if it cannot be read."""
+    """Print what official rules find; return 1 if the invoice breaks one, or if it cannot be read."""
     from workers.engine.invoice_checks import check_external_invoice
+    from workers.rules.judging import Judge, has_processor, refuse_files
 
-    report = check_external_invoice(read_file(arguments.file))
+    judge = Judge(get_rule_settings().rules, refuse_files) if has_processor() else None
+    found = check_external_invoice(read_file(arguments.file), judge)
+    if found.reason:
+        raise CommandFailed(f"{arguments.file}: {found.reason}")
+    report = found.to_report()
+    status = 1 if report["errors"] else 0
     if arguments.json:
-        print_result(report.to_report(), as_json=True)
-        return 0 if report.is_valid else 1
-    if report.reason:
-        raise CommandFailed(f"{arguments.file}: {report.reason}")
-    for one in report.violations:
-        print(f"{one.rule} at {one.element if one.path == '/' else one.path}: {one.message}")
-    count = len(report.violations)
-    print(
-        f"invoice {report.number} ({report.profile}): {count or 'no'} broken rule{'s' * (count != 1)}"
-    )
-    print(f"checked by {', '.join(f'{one.name} {one.version}' for one in report.checked_by)}")
-    return 0 if report.is_valid else 1
+        print_result(report, as_json=True)
+        return status
+    for one in (*report["errors"], *report["warnings"]):
+        place = one["element"] if one["path"] == "/" else one["path"]
+        print(f"{one['severity']}: {one['rule']} at {place}: {one['message']}")
+    words = {
+        True: "valid",
+        False: "not valid",
+        None: f"not known to be valid: {report.get('note')}",
+    }
+    print(f"invoice {report.get('number')}: {words[report['valid']]}")
+    for pack in report["checked_by"]:
+        print(f"checked by {' '.join(text for text in pack.values() if text)}")
+    return status
 
 
 def run_extract(arguments: argparse.Namespace) -> int:

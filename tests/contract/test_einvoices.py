@@ -41,17 +41,43 @@ def check(caller, content: bytes, media: str = "application/xml"):
 
 
 @pytest.mark.parametrize(
-    ("profile", "syntax"), [("en16931", "cii"), ("xrechnung", "ubl"), ("peppol", "ubl")]
+    ("profile", "syntax", "pack", "valid"),
+    [
+        ("en16931", "cii", "Factur-X EN16931", True),
+        ("en16931", "ubl", "EN 16931 UBL", True),
+        ("peppol", "ubl", "EN 16931 UBL", None),
+    ],
 )
-def test_an_invoice_is_reported_valid_with_its_profile(caller, profile, syntax):
+def test_an_invoice_is_checked_by_the_rule_packs_of_its_profile(
+    caller, profile, syntax, pack, valid
+):
     answer = check(caller, invoice(profile, syntax))
     assert answer.status_code == 200
-    found = {"valid": True, "errors": [], "number": "2026-0042"}
     report = dict(answer.json)
-    schema, *rules = report.pop("checked_by")
-    assert report == found | {"profile": profile, "syntax": syntax}
-    assert schema["name"].startswith("Schema of ")
-    assert {"name": "EN 16931 business rules", "version": "1.3.16"} in rules
+    (used,) = report.pop("checked_by")
+    assert (used["pack"], used["date"][:4]) == (pack, "2026")
+    assert ("no rule pack" in report.pop("note", "")) is (valid is None)
+    assert report == {
+        "valid": valid,
+        "errors": [],
+        "warnings": [],
+        "number": "2026-0042",
+        "profile": profile,
+        "specification": PROFILES[profile].guideline,
+        "syntax": syntax,
+    }
+
+
+def test_an_invoice_between_french_parties_must_keep_the_rules_of_france(caller):
+    record = read_record(samples.full())[0]
+    parties = {
+        name: {**record[name], "address": {**record[name]["address"], "country": "FR"}}
+        for name in ("seller", "buyer")
+    }
+    report = check(caller, invoice(**parties)).json
+    assert report["valid"] is False
+    assert {one["pack"] for one in report["checked_by"]} == {"Factur-X EN16931", "BR-FR Flux 2 CII"}
+    assert "BR-FR-05_BT-22_PMT" in {one["rule"] for one in report["errors"]}
 
 
 def test_a_broken_rule_has_its_name_and_place(caller):
@@ -60,9 +86,8 @@ def test_a_broken_rule_has_its_name_and_place(caller):
     report = check(caller, broken).json
     assert not report["valid"]
     (error,) = [each for each in report["errors"] if each["rule"] == "BR-CO-15"]
-    assert error["path"] == "/totals/withVat"
-    assert error["element"] == "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:TaxInclusiveAmount"
-    assert "expected" in error["message"]
+    assert (error["element"], error["severity"]) == ("/ubl:Invoice", "error")
+    assert "BT-112" in error["message"]
 
 
 def test_the_invoice_of_a_pdf_is_checked(caller):

@@ -25,6 +25,7 @@ from tests.engine.finish.archive_rules import find_violations as find_archive_vi
 from tests.engine.paint.test_form_fields import made
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.pdf_pages.form_fields import read_form
+from workers.rules.judging import Judge
 from workers.signer.signing import SignatureOptions, SigningFailedError, load_signer, sign_pdf
 
 ARCHIVE = 'title="T" lang="en" profile="pdf/a-3a pdf/ua-1"'
@@ -127,7 +128,7 @@ def test_a_signed_invoice_is_still_one_inside_an_archive_file(sign):
     pdf = rendered(document()).pdf
     signed = sign(pdf)
     assert find_archive_violations(signed, 3, signatures=1) == []
-    report = check_external_invoice(signed)
+    report = check_external_invoice(signed, Judge())
     assert (report.is_valid, report.file_name) == (True, "factur-x.xml")
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Diagnostic, SourceLocation
+from workers.engine.einvoices import InvoiceJudge
 
 
 class PayloadKind(StrEnum):
@@ -74,7 +75,7 @@ class RenderOptions:
 
     `with_sample` makes the document with the sample values of its template, as a draft always is.
     `built_on` has the SHA-256 of each template that it extends or imports, by the reference as written.
-    Without a `signer`, a file that is to be signed is written without a signature, with a warning.
+    Without a `judge`, invoices of others are held against their XML schema only. Without a `signer`, a file that is to be signed is written without a signature, with a warning.
     """
 
     now: datetime
@@ -86,6 +87,7 @@ class RenderOptions:
     built_on: Mapping[str, str] = field(default_factory=dict)
     output: RenderOutput = RenderOutput.PDF
     signer: Signer | None = None
+    judge: InvoiceJudge | None = None
 
     @property
     def has_sample(self) -> bool:

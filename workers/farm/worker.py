@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final
@@ -30,6 +31,7 @@ from shared.blobs.factory import open_store
 from shared.broker_url import is_amqp
 from shared.db.session import open_database
 from shared.errors import MisconfiguredPartError, Unavailable
+from shared.jobs.records import BodyKind
 from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.queue.amqp_options import make_queue
@@ -53,6 +55,7 @@ from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics, share_counts
 from shared.telemetry.tracer_factory import open_tracer
 from workers.batches.context import BatchContext
+from workers.engine.einvoices import InvoiceJudge
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.farm.batch_tasks import register_batch_tasks
 from workers.farm.children import EXIT_REASONS, Children, ChildWatch, resident_bytes
@@ -66,6 +69,7 @@ from workers.render.confinement import (
     die_with_parent,
 )
 from workers.render.fonts import StoredFonts
+from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
 from workers.render.resources import Images
 from workers.render.run import Engine, RenderContext
@@ -73,6 +77,9 @@ from workers.render.signing import Signers
 from workers.render.stopping import Stopper
 from workers.render.templates import Templates
 from workers.render.watchdog import Watchdog
+from workers.rules.client import RuleClient
+from workers.rules.judging import has_processor
+from workers.rules.starting import RuleProcess
 
 # Rows and runs of a document are many, long-lived and rarely in cycles: the default threshold of 700
 # traverses them repeatedly (a 5,000-row statement: 491 ms, here 413 ms, with the same memory).
@@ -165,6 +172,7 @@ class _Worker:
             self._warm_up(self._engine)
         # Children inherit it: batches only use the CPU time that a busy interactive pool leaves.
         os.nice(settings.worker_nice)
+        self._child.judge = _start_rules(settings)
         redis = connect(settings.own_shard.url)
         clock = FarmClock.of_shards([settings.own_shard], kind="worker")
         clock.start()
@@ -210,6 +218,15 @@ class _Worker:
         gc.freeze()
 
 
+def _start_rules(settings: Settings) -> RuleClient | None:
+    """Prepare the process of rule packs, which starts with the first invoice; None without the extra."""
+    if not has_processor():
+        return None
+    process = RuleProcess(settings.rules)
+    process.start()
+    return RuleClient(process.address)
+
+
 def _share_counts(metrics_dir: str, port: int) -> None:
     """Share the counts of the children by slot, since children are replaced often."""
     folder = Path(f"{metrics_dir}-worker-{port}")
@@ -218,7 +235,11 @@ def _share_counts(metrics_dir: str, port: int) -> None:
 
 
 def assemble(
-    settings: Settings, *, engine: Engine, observer: Observer = NULL_OBSERVER
+    settings: Settings,
+    *,
+    engine: Engine,
+    observer: Observer = NULL_OBSERVER,
+    judge: InvoiceJudge | None = None,
 ) -> tuple[RenderContext, BatchContext]:
     """Return the contexts of a child process, with connections made from the settings."""
     blobs = open_store(settings.blob_url, observer=observer)
@@ -240,7 +261,10 @@ def assemble(
         ),
         render=engine.render,
         validate=engine.validate,
-        inspectors=engine.inspectors,
+        inspectors={
+            **engine.inspectors,
+            BodyKind.INVOICE: partial(inspect_invoice, judge=judge),
+        },
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         observer=observer,
@@ -250,6 +274,7 @@ def assemble(
         traces=open_tracer("worker", is_on=settings.traces),
         clock=FarmClock({settings.own_shard.name: shard.redis}),
         signers=Signers(_find_signer(settings)),
+        judge=judge,
     )
     batch_context = BatchContext(
         database=database,
@@ -276,6 +301,7 @@ class _Child:
         self._settings = settings
         self._engine = engine
         self.observer: Observer = NULL_OBSERVER  # set before the fork
+        self.judge: InvoiceJudge | None = None  # too
         self._contexts: tuple[RenderContext, BatchContext] | None = None
         self._parent_pid = os.getpid()
         worker_process_init.connect(self._bind, weak=False)
@@ -301,7 +327,9 @@ class _Child:
             cpu_seconds=settings.child_max_jobs * settings.render_budget,
         )
         gc.set_threshold(_COLLECT_EVERY)
-        self._contexts = assemble(self._settings, engine=self._engine, observer=self.observer)
+        self._contexts = assemble(
+            self._settings, engine=self._engine, observer=self.observer, judge=self.judge
+        )
 
     def _close(self, **_: Any) -> None:
         # A child that reaches its maximum of jobs exits without running atexit handlers.

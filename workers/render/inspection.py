@@ -11,6 +11,7 @@ from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
 from shared.templates.well_formed import NotWellFormedError, check_well_formed
+from workers.engine.einvoices import InvoiceJudge
 from workers.engine.fonts import FaceProperties, FontRefusedError
 from workers.engine.fonts import inspect_font as read_font_facts
 from workers.engine.invoice_checks import check_external_invoice
@@ -67,13 +68,13 @@ def inspect_font(data: bytes) -> Mapping[str, Any]:
     return {"format": facts.format, "faces": [_write_face(face) for face in facts.faces]}
 
 
-def inspect_invoice(data: bytes) -> Mapping[str, Any]:
+def inspect_invoice(data: bytes, judge: InvoiceJudge | None = None) -> Mapping[str, Any]:
     """Return the report of an electronic invoice, as XML or in a PDF, in the form of the API.
 
     Raises:
         UploadRefusedError: the file is not an invoice that can be checked.
     """
-    report = check_external_invoice(data)
+    report = check_external_invoice(data, judge)
     if report.reason:
         raise UploadRefusedError(f"The invoice cannot be checked: {report.reason}.")
     return report.to_report()

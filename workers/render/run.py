@@ -23,6 +23,7 @@ from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.observer import Observer
 from shared.telemetry.traces import NULL_TRACER, Traces
 from workers.engine.diagnostics import Findings
+from workers.engine.einvoices import InvoiceJudge
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
     Payload,
@@ -120,6 +121,7 @@ class RenderContext:
     clock: FarmClock | None = None
     inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
     signers: Signers = field(default_factory=Signers)
+    judge: InvoiceJudge | None = None
 
 
 def run_job(job: RenderJob, context: RenderContext, *, published_at: float | None = None) -> None:
@@ -251,7 +253,7 @@ def make_pdf(
     rendered = context.render(
         template,
         _payload(job, context.claims),
-        options=replace(_options(job), signer=signer),
+        options=replace(_options(job), signer=signer, judge=context.judge),
         resources=images,
         observer=timer,
     )
@@ -271,7 +273,7 @@ def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -
     found = context.validate(
         template,
         _payload(job, context.claims),
-        options=_options(job),
+        options=replace(_options(job), judge=context.judge),
         resources=images,
     )
     return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=found.to_report())

@@ -100,28 +100,26 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class InvoiceError:
+class InvoiceFinding:
     rule: str
     path: str
     element: str
     message: str
+    severity: Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceReport:
-    valid: bool
-    errors: Sequence[InvoiceError]
-    checked_by: Sequence[InvoiceRules]
-    profile: str
+    valid: bool | None
+    errors: Sequence[InvoiceFinding]
+    warnings: Sequence[InvoiceFinding]
+    checked_by: Sequence[RulePack]
+    specification: str
     syntax: Literal["cii", "ubl"]
+    note: str | None = None
     file: str | None = None
+    profile: str | None = None
     number: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class InvoiceRules:
-    name: str
-    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +151,13 @@ class PreviewFile:
     width: int | None = None
     height: int | None = None
     scale: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RulePack:
+    pack: str
+    version: str
+    date: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import statistics
+from dataclasses import replace
 from time import process_time
 
 import pikepdf
@@ -13,12 +14,14 @@ import pytest
 from tests.engine.einvoices import samples
 from tests.engine.einvoices.official import find_broken, find_schema_errors
 from tests.engine.finish.archive_rules import find_violations
-from tests.golden.case import OPTIONS
+from tests.golden.case import OPTIONS as PLAIN_OPTIONS
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.einvoices.files import read_invoice
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, Rendered
+from workers.rules.judging import Judge
 
+OPTIONS = replace(PLAIN_OPTIONS, judge=Judge())
 FX = "{urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#}"
 DATES = '<field name="invoice.issueDate" type="date"/>'
 RULE_TOLD = (

@@ -37,7 +37,7 @@ def test_a_pdf_contains_ubl_without_the_marks_of_factur_x(code):
     pdf = written(document("<p>a</p>", data=record, profile='profile="xrechnung" syntax="ubl"'))
     (name,) = embedded(pdf)
     assert name == "ubl-invoice.xml"
-    assert check_external_invoice(pdf).profile == "xrechnung"
+    assert check_external_invoice(pdf).to_report()["profile"] == "xrechnung"
     with pikepdf.open(io.BytesIO(pdf)) as opened, opened.open_metadata() as xmp:
         assert not any(key.startswith(FX) for key in xmp)
     assert find_violations(pdf, 3) == []

@@ -1,8 +1,20 @@
 """Electronic invoices by EN 16931: business terms, syntaxes and rules, independent of documents."""
 
-from workers.engine.einvoices.checks import MAX_VIOLATIONS, RuleSet, RuleViolation, check_invoice
-from workers.engine.einvoices.files import read_invoice, write_invoice
+from workers.engine.einvoices.checks import check_invoice
+from workers.engine.einvoices.files import InvoiceJudge, ParsedInvoice, read_invoice, write_invoice
+from workers.engine.einvoices.findings import MAX_VIOLATIONS, PackEdition, RuleViolation, Verdict
 from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.packs import (
+    MANIFEST,
+    InvoiceFacts,
+    RulePack,
+    UnusablePackError,
+    choose_packs,
+    describe_gap,
+    find_builtin_packs,
+    read_edition,
+    read_pack,
+)
 from workers.engine.einvoices.profiles import (
     INVOICE_NAMES,
     PROFILES,
@@ -11,25 +23,40 @@ from workers.engine.einvoices.profiles import (
     select_terms,
 )
 from workers.engine.einvoices.records import PROFILE_TERM, read_record
-from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
+from workers.engine.einvoices.schemas import find_schema_errors
+from workers.engine.einvoices.syntaxes import SYNTAX_NAMES, find_prefixes
 from workers.engine.einvoices.terms import BY_NUMBER, Level, TermPath, walk_terms
 
 __all__ = [
     "BY_NUMBER",
     "INVOICE_NAMES",
+    "MANIFEST",
     "MAX_VIOLATIONS",
     "PROFILES",
     "PROFILE_TERM",
     "SYNTAX_NAMES",
     "UBL_FILE_NAME",
+    "InvoiceFacts",
+    "InvoiceJudge",
     "InvoiceProfile",
     "Level",
+    "PackEdition",
+    "ParsedInvoice",
     "Record",
-    "RuleSet",
+    "RulePack",
     "RuleViolation",
     "TermPath",
+    "UnusablePackError",
+    "Verdict",
     "check_invoice",
+    "choose_packs",
+    "describe_gap",
+    "find_builtin_packs",
+    "find_prefixes",
+    "find_schema_errors",
+    "read_edition",
     "read_invoice",
+    "read_pack",
     "read_record",
     "select_terms",
     "walk_terms",

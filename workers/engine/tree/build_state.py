@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
 
 from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.einvoices import InvoiceJudge
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.compiler import explain_failure
 from workers.engine.tree.expressions.environment import Environment, EvaluationState
@@ -74,7 +75,7 @@ class BuildState(EvaluationState):
             "rendered_terms",
             "totals",
         ),
-        "validator",
+        *("judge", "validator"),
     )
 
     def __init__(
@@ -100,6 +101,7 @@ class BuildState(EvaluationState):
         self.is_page_time = False
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
         self.rendered_terms = RenderedTerms()
+        self.judge: InvoiceJudge | None = None
         self._paragraphs = 0
         self._iterations = self._encoded = 0
         self._encodable: int | None = None  # of all bar codes; None until it is needed

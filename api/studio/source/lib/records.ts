@@ -239,25 +239,30 @@ export interface Findings {
 }
 
 export interface InvoiceReport {
-  valid: boolean;
-  errors: Array<InvoiceError>;
-  checked_by: Array<InvoiceRules>;
+  valid: boolean | null;
+  errors: Array<InvoiceFinding>;
+  warnings: Array<InvoiceFinding>;
+  checked_by: Array<RulePack>;
+  note?: string;
+  specification: string;
   file?: string;
-  profile: string;
+  profile?: string;
   syntax: "cii" | "ubl";
   number?: string;
 }
 
-export interface InvoiceRules {
-  name: string;
+export interface RulePack {
+  pack: string;
   version: string;
+  date: string;
 }
 
-export interface InvoiceError {
+export interface InvoiceFinding {
   rule: string;
   path: string;
   element: string;
   message: string;
+  severity: "error" | "warning";
 }
 
 export interface FormReport {

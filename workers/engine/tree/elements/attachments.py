@@ -20,7 +20,7 @@ from workers.engine.syntax.nodes import CDataText, Element, Text
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.einvoices import StatedInvoice, report_broken_rules
+from workers.engine.tree.elements.einvoices import StatedInvoice, report_findings
 from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type, to_text
 from workers.engine.xml_reader import (
@@ -181,7 +181,7 @@ def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocatio
             f" Factur-X asks for {accepted}",
             location,
         )
-    report_broken_rules(invoice.violations, state, location)
+    report_findings(invoice.check(scope.state.judge).findings, state, location)
     state.rendered_terms.compare(invoice.record, state.findings)
     return replace(attachment, invoice_level=level)
 

@@ -114,21 +114,22 @@ class CompiledInvoice:
         if errors:
             return None
         selected = select_terms(record, profile.level)
-        report_broken_rules(check_invoice(selected, profile, syntax), state, self.location)
+        report_findings(check_invoice(selected, profile, syntax), state, self.location)
         return StatedInvoice(record, profile, syntax, self.location)
 
 
-def report_broken_rules(
-    broken: Iterable[RuleViolation], state: BuildState, location: SourceLocation
+def report_findings(
+    found: Iterable[RuleViolation], state: BuildState, location: SourceLocation
 ) -> None:
     """Report the rules that an invoice breaks, each at the element that shows its term, if any."""
-    for one in broken:
+    for one in found:
         steps = [step for step in one.path.split("/") if step and not step.isdigit()]
         shown = state.rendered_terms.find_location(".".join(steps))
         locations = (location,) if shown is None else (shown, location)
-        state.findings.error(
+        report = state.findings.error if one.severity == "error" else state.findings.warn
+        report(
             "einvoice-rule",
-            f"{one.message}. {one.rule} is broken at {one.element or one.path}",
+            f"{one.message.rstrip('.')}. {one.rule} is broken at {one.element or one.path}",
             *locations,
         )
 
