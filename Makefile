@@ -73,8 +73,8 @@ fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SE
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (PARTS=engine,farm for some, HUGE=100000 for memory)
 	@$(BIN)/python -m tests.bench.table --write $(if $(PARTS),--parts $(PARTS)) $(if $(HUGE),--huge $(HUGE))
-simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers; checked against real ones
-	@PYTHONPATH=. $(BIN)/python tests/bench/queueing.py
+simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers
+	@$(BIN)/python -m tests.bench.simulation
 
 ##@ Check
 lint: $(DEV_READY) ## style, common mistakes and spelling

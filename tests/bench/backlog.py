@@ -14,7 +14,7 @@ from shared.db.session import open_database
 from shared.jobs.repository import count_unfinished_jobs
 from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.bench.beside import engine_beside
-from tests.bench.demands import HEAD, at_least, at_most, fact
+from tests.bench.demands import HEAD, at_least, at_most, fact, show
 from tests.bench.farm import Client, farm_of
 from tests.bench.rates import measure_rate
 
@@ -32,12 +32,6 @@ _LOOK_EVERY_SECONDS = 0.1
 _REST_SECONDS = 0.1
 NOTE_BODY = b"<document><flow><h1>Hello</h1><p>From Pressroom.</p></flow></document>"
 WAITING = {"Prefer": "respond-async, wait=5"}
-
-
-def main() -> None:
-    """Print the table."""
-    for line in measure():
-        print(line, flush=True)
 
 
 def measure() -> Iterator[str]:
@@ -107,4 +101,4 @@ def wait_for(holds: Callable[[], bool]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

@@ -6,18 +6,18 @@ import argparse
 import http.client
 import json
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.launch import LaunchedFarm
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside, invoices
-from tests.bench.demands import HEAD, at_least, at_most, fact, not_measured
+from tests.bench.cost import cpu_seconds, find_processes
+from tests.bench.demands import HEAD, at_least, at_most, fact, not_measured, show
+from tests.bench.farm import farm_of
 from tests.bench.works import Logo
 
 DOCUMENTS = Path(__file__).with_name("documents")
@@ -40,15 +40,15 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--huge", type=int, default=0)
     asked = parser.parse_args()
-    print(f"{NOTE}\n\n{HEAD}", flush=True)
-    for line in measure(asked.documents, huge=asked.huge):
-        print(line, flush=True)
+    show(measure(asked.documents, huge=asked.huge))
 
 
 def measure(documents: int, *, huge: int) -> Iterator[str]:
-    """Yield the rows, each as soon as it is measured."""
+    """Yield the table, each line as soon as it is measured."""
+    yield from (NOTE, "", HEAD)
     name = f"{documents:,} documents"
-    with farm_of(1) as client:
+    with farm_of(1) as farm:
+        client = Client(farm)
         idle = client.time_singles(SINGLES)
         yield from report_throughput(client, documents, slots=1)
         with engine_beside(rest=0, nice=_NICE) as measured:
@@ -74,8 +74,8 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
             yield from report_memory(name, run)
         else:
             yield not_measured("100,000 documents: memory", "≤ 300 MB", "`--huge 100000`, minutes")
-    with farm_of(2) as client:
-        yield from report_throughput(client, documents, slots=2)
+    with farm_of(2) as farm:
+        yield from report_throughput(Client(farm), documents, slots=2)
 
 
 def report_throughput(client: Client, documents: int, *, slots: int) -> Iterator[str]:
@@ -127,17 +127,6 @@ def report_memory(name: str, run: Run) -> Iterator[str]:
     """Yield the memory of the processes."""
     for kind, megabytes in sorted(run.memory.items()):
         yield at_most(f"{name}: memory of {kind}", megabytes, 300, "MB")
-
-
-@contextmanager
-def farm_of(slots: int) -> Iterator[Client]:
-    """Run a farm with a number of slots in each pool."""
-    environment = {"PRESSROOM_WORKER_CONCURRENCY": str(slots)}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        launched_farm(Path(folder), environment=environment) as farm,
-    ):
-        yield Client(farm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,35 +253,17 @@ class Processes:
         """Stop watching and return the peak megabytes by kind of process."""
         self._over.set()
         self._thread.join()
-        return {kind: self._most[kind] for kind in ("front", "batch", "maintenance")}
+        return {kind: self._most[kind] for kind in ("front", "batch", "background")}
 
     def cpu(self, kind: str) -> float:
         """Return the CPU seconds used by the processes of a kind, their dead children included."""
-        ticks = 0
-        for pid in family(self._roots[kind]):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(
-                int(field) for field in fields[11 : 15 if pid == self._roots[kind] else 13]
-            )
-        return ticks / 100
+        return sum(map(cpu_seconds, find_processes(self._roots[kind])))
 
     def _watch(self) -> None:
         while not self._over.wait(0.2):
             for kind, root in self._roots.items():
-                for pid in family(root):
+                for pid in find_processes(root):
                     self._most[kind] = max(self._most.get(kind, 0.0), resident(pid))
-
-
-def family(root: int) -> list[int]:
-    """Return the ids of a process and its descendants."""
-    found = [root]
-    for pid in found:
-        try:
-            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        except OSError:
-            continue
-        found += [int(child) for child in children]
-    return found
 
 
 def resident(pid: int) -> float:

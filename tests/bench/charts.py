@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from PIL import Image
 
-from tests.bench.typography import GUTTER, TYPEFACES, draw
+from tests.bench.typography import TYPEFACES, draw, join
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
 
@@ -231,7 +231,8 @@ def main() -> None:
     for one in COMPARISONS:
         if arguments.only in (None, one.name):
             theirs = vl_convert.vegalite_to_png(write_theirs(one), ppi=DPI)
-            save(one, draw_ours(one), Image.open(io.BytesIO(theirs)), arguments.folder)
+            picture = join(draw_ours(one), Image.open(io.BytesIO(theirs)), colors=COLORS)
+            picture.save(arguments.folder / f"{one.name}.png", optimize=True)
 
 
 def write_ours(one: Comparison) -> str:
@@ -270,18 +271,6 @@ def write_theirs(one: Comparison) -> Spec:
         },
         **one.theirs,
     }
-
-
-def save(one: Comparison, ours: Image.Image, theirs: Image.Image, folder: Path) -> None:
-    """Write two charts side by side, a line between them, in few colours."""
-    sheet = Image.new(
-        "RGB", (ours.width + GUTTER + theirs.width, max(ours.height, theirs.height)), "white"
-    )
-    sheet.paste(ours, (0, 0))
-    line = ours.width + GUTTER // 2
-    sheet.paste((160, 160, 160), (line, 0, line + 1, sheet.height))
-    sheet.paste(theirs.convert("RGB"), (ours.width + GUTTER, 0))
-    sheet.quantize(COLORS).save(folder / f"{one.name}.png", optimize=True)
 
 
 if __name__ == "__main__":

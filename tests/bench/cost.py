@@ -6,14 +6,14 @@ CPU time and not wall time, so that a busy machine says the same as an idle one.
 import argparse
 import os
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from deploy.embedded.demo.rows import statement_csv
-from deploy.embedded.launch import launched_farm
 from shared.templates.pins import TOMBSTONE_SECONDS
+from tests.bench.farm import farm_of
 from tests.system.conftest import DOCUMENTS, open_account
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -28,10 +28,7 @@ def main() -> None:
     renders = parser.parse_args().renders
     print("| document | pages | front ms | worker ms | background ms | Redis ms | all ms |")
     print("|---|--:|--:|--:|--:|--:|--:|")
-    with (
-        tempfile.TemporaryDirectory(prefix="pressroom-cost-") as folder,
-        launched_farm(Path(folder)) as farm,
-    ):
+    with farm_of() as farm:
         account = open_account(farm, plan="paid")
         account.store_logo()
         # A farm at work knows the names of its images: not until so long after they changed.
@@ -76,8 +73,11 @@ def _cpu(farm) -> list[float]:
 
 def find_processes(pid: int) -> list[int]:
     """Return a process and all below it."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(each for child in children for each in find_processes(int(child)))]
+    found = [pid]
+    for each in found:
+        with suppress(OSError):  # one that has just ended
+            found += map(int, Path(f"/proc/{each}/task/{each}/children").read_text().split())
+    return found
 
 
 def cpu_seconds(pid: int) -> float:

@@ -45,6 +45,16 @@ def collect_limits(printed: str) -> Iterator[tuple[str, str, str, str]]:
                 yield cells[0], cells[must], cells[kept - 1], cells[kept]
 
 
+def show(lines: Iterator[str]) -> str:
+    """Print lines as they come, an empty one after them; return them all."""
+    seen = []
+    for line in lines:
+        print(line, flush=True)
+        seen.append(line)
+    print(flush=True)
+    return "\n".join(seen)
+
+
 def _row(what: str, must: str, measured: str, *, is_kept: bool) -> str:
     return f"| {what} | {must} | {measured} | {'yes' if is_kept else '**no**'} |"
 

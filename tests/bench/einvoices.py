@@ -6,7 +6,6 @@ PDF becomes a PDF/A-3 with the file inside.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests.bench.demands import HEAD, at_most, fact
+from tests.bench.demands import HEAD, at_most, fact, show
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
@@ -35,15 +34,7 @@ The public template `service-invoice`, rendered by turns without and with the re
 milliseconds of CPU time added, median. The template is prepared, as in a worker that has rendered it."""
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=60)
-    for line in measure(parser.parse_args().repeats):
-        print(line, flush=True)
-
-
-def measure(repeats: int) -> Iterator[str]:
+def measure(repeats: int = 60) -> Iterator[str]:
     """Yield the table, line by line."""
     yield from (NOTE, "", HEAD)
     for profile, syntax in PAIRS:
@@ -166,4 +157,4 @@ def make_record(data: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

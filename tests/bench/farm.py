@@ -20,7 +20,7 @@ from PIL import Image
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside
-from tests.bench.demands import HEAD, at_least, at_most, fact
+from tests.bench.demands import HEAD, at_least, at_most, fact, show
 from tests.bench.rates import Rate, measure_rate
 from tests.bench.works import Logo, invoice_data
 from tests.faults.farm import children_of
@@ -34,12 +34,6 @@ cannot be reached, for everything else needs its share of the same cores. The en
 core, by samples of twenty documents that a process beside takes every three seconds. The images were
 stored some time ago: for 20 s after a change a name is looked up in the database, which takes a
 millisecond."""
-
-
-def main() -> None:
-    """Print the tables."""
-    for line in measure():
-        print(line, flush=True)
 
 
 def measure() -> Iterator[str]:
@@ -83,22 +77,16 @@ def longest(what: str, seconds: list[float], limit: float) -> str:
     return at_most(f"{what}, longest of {len(seconds)}", max(seconds), limit, "s")
 
 
-class farm_of:  # noqa: N801 - reads as what it is
-    """A farm with some slots in its interactive pool."""
-
-    def __init__(self, slots: int) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        environment = {"PRESSROOM_WORKER_CONCURRENCY": str(slots)}
-        self._farm = launched_farm(Path(self._folder.name), environment=environment)
-
-    def __enter__(self) -> LaunchedFarm:
-        """Start it."""
-        return self._farm.__enter__()
-
-    def __exit__(self, *error: object) -> None:
-        """Stop it."""
-        self._farm.__exit__(None, None, None)
-        self._folder.cleanup()
+@contextmanager
+def farm_of(slots: int | None = None, **environment: str) -> Iterator[LaunchedFarm]:
+    """Run a farm, with some slots in each pool if not as many as by default."""
+    if slots is not None:
+        environment["PRESSROOM_WORKER_CONCURRENCY"] = str(slots)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        launched_farm(Path(folder), environment=environment) as farm,
+    ):
+        yield farm
 
 
 class Client:
@@ -246,4 +234,4 @@ def dead_redis(client: Client) -> list[float]:
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import http.client
-import os
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import insert
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.launch import LaunchedFarm
 from shared.clock import now
 from shared.db.session import open_database
 from shared.db.tables import images
-from tests.bench.demands import at_most
-from tests.bench.rates import Rate, measure_rate
+from tests.bench.cost import cpu_seconds, find_processes
+from tests.bench.demands import HEAD, at_least, at_most, fact, show
+from tests.bench.farm import farm_of
+from tests.bench.rates import measure_rate
 from tests.postgresql import make_database, running_postgresql
 
 MIN_AUTHCHECKS = 1500
@@ -35,71 +34,65 @@ fifty times, from PostgreSQL. That a render asks the database nothing is a test:
 `tests/farm/test_queries.py`."""
 
 
-def main() -> None:
-    """Print the table."""
+def measure() -> Iterator[str]:
+    """Yield the table, line by line."""
+    yield from (NOTE, "", HEAD)
     with (
         running_postgresql() as postgresql,
-        tempfile.TemporaryDirectory() as folder,
-        launched_farm(
-            Path(folder),
-            environment={"PRESSROOM_DATABASE_URL": (url := make_database(postgresql, "bench"))},
-        ) as farm,
+        farm_of(PRESSROOM_DATABASE_URL=(url := make_database(postgresql, "bench"))) as farm,
     ):
         made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
-        rate, front_us, client_us = measure_authcheck(farm, made["api_key"])
+        key = made["api_key"]
+        request = (
+            f"GET /v2/authcheck HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n"
+        )
+        yield from measure_rates(
+            "authcheck, answers a second", MIN_AUTHCHECKS, farm, request.encode()
+        )
         store_records(url, made, count=1000)
-        listing = measure_listing(farm, made["api_key"])
-        scrapes = {name: measure_scrape(farm, part) for part, name in SCRAPED.items()}
-    print(f"{NOTE}\n")
-    print("| what | must | measured | kept |\n|---|---|--:|---|")
-    is_kept = rate.per_second >= MIN_AUTHCHECKS and not rate.failures
-    print(
-        f"| authcheck, answers a second | ≥ {MIN_AUTHCHECKS:,} | {rate.per_second:,.0f} | {tell(is_kept)} |"
-    )
-    print(f"| authcheck, median and p99 | | {rate.median_ms:.1f} ms, {rate.slow_ms:.1f} ms | |")
-    print(
-        f"| authcheck, CPU of the front, of the client | | {front_us:.0f} µs, {client_us:.0f} µs | |"
-    )
-    quickest, middle, cpu = listing
-    is_kept = quickest <= MAX_LISTING_MS
-    print(
-        f"| list of 1,000 images, quickest | ≤ {MAX_LISTING_MS} ms | {quickest:.1f} ms | {tell(is_kept)} |"
-    )
-    print(f"| the same, median and CPU of the front | | {middle:.1f} ms, {cpu:.1f} ms | |")
-    for name, took in scrapes.items():
-        print(at_most(f"scrape of {name}, quickest", took, MAX_SCRAPE_MS, "ms"))
+        quickest, middle, cpu = measure_listing(farm, key)
+        yield at_most("list of 1,000 images, quickest", quickest, MAX_LISTING_MS, "ms")
+        yield fact("the same, median and CPU of the front", f"{middle:.1f} ms, {cpu:.1f} ms")
+        for part, name in SCRAPED.items():
+            yield at_most(
+                f"scrape of {name}, quickest", measure_scrape(farm, part), MAX_SCRAPE_MS, "ms"
+            )
 
 
-def measure_authcheck(farm: LaunchedFarm, key: str) -> tuple[Rate, float, float]:
-    """Return the best run, and its CPU per answer for front and client in µs."""
-    request = (
-        f"GET /v2/authcheck HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n"
-    ).encode()
+def measure_rates(
+    what: str, least: int, farm: LaunchedFarm, request: bytes
+) -> Generator[str, None, int]:
+    """Yield the rows of the best of several runs, with its CPU per answer for front and client.
+
+    Returns the number of answers of all runs.
+    """
     port = farm.record.ports["front"]
-    measure_rate(port, request, connections=CONNECTIONS, seconds=1)
+    answers = measure_rate(port, request, connections=CONNECTIONS, seconds=1).answers
     runs = []
     for _ in range(RUNS):
         with spent(farm) as cpu:
             rate = measure_rate(port, request, connections=CONNECTIONS, seconds=SECONDS)
+        answers += rate.answers
         runs.append((rate, *(seconds / rate.answers * 1e6 for seconds in cpu)))
-    return max(runs, key=lambda run: run[0].per_second)
+    best, front_us, client_us = max(runs, key=lambda run: run[0].per_second)
+    assert not best.failures
+    yield at_least(what, best.per_second, least, "")
+    yield fact("the same, median and p99", f"{best.median_ms:.1f} ms, {best.slow_ms:.1f} ms")
+    yield fact(
+        "the same, CPU of the front, of the client", f"{front_us:.0f} µs, {client_us:.0f} µs"
+    )
+    yield fact("the same, on a core of its own", f"{1e6 / front_us:,.0f}")
+    return answers
 
 
 @contextmanager
 def spent(farm: LaunchedFarm) -> Iterator[list[float]]:
     """Yield a list that receives the CPU seconds of the front and of this process within the block."""
-    first = farm.record.processes["front"]
-    children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+    children = find_processes(farm.record.processes["front"])
     front, client = sum(map(cpu_seconds, children)), time.process_time()
     cpu: list[float] = []
     yield cpu
     cpu += [sum(map(cpu_seconds, children)) - front, time.process_time() - client]
-
-
-def cpu_seconds(process: str) -> float:
-    """Return the CPU seconds of a process, its threads included."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def store_records(database_url: str, made: dict[str, Any], *, count: int) -> None:
@@ -148,10 +141,5 @@ def measure_scrape(farm: LaunchedFarm, part: str) -> float:
     return min(took)
 
 
-def tell(is_kept: bool) -> str:
-    """Write whether a demand is met, as the other tables do."""
-    return "yes" if is_kept else "**no**"
-
-
 if __name__ == "__main__":
-    main()
+    show(measure())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
-from tests.bench.demands import HEAD, at_most
+from tests.bench.demands import HEAD, at_most, show
 from tests.certificates import make_pkcs12
 from workers.engine.pdf_pages.form_fields import read_form
 from workers.engine.pipeline import prepare_template, render
@@ -65,15 +64,7 @@ PARTS = (
 )  # fmt: skip
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=40)
-    for line in measure(parser.parse_args().repeats):
-        print(line, flush=True)
-
-
-def measure(repeats: int) -> Iterator[str]:
+def measure(repeats: int = 40) -> Iterator[str]:
     """Yield the table, line by line."""
     yield from (NOTE, "", HEAD)
     for part in PARTS:
@@ -120,4 +111,4 @@ def make_renderer(markup: str) -> Callable[[], bytes]:
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

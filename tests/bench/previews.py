@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
-from tests.bench.demands import HEAD, at_most, fact
+from deploy.embedded.launch import LaunchedFarm
+from tests.bench.demands import HEAD, at_most, fact, show
+from tests.bench.farm import farm_of
 
 TEMPLATES = Path(__file__).parents[2] / "shared/templates/public_templates"
 INVOICE = (TEMPLATES / "service-invoice.xml").read_text("utf-8")
@@ -23,19 +23,9 @@ one before in one word, and gets the page at 96 dpi, its findings and its boxes.
 workers share the machine."""
 
 
-def main() -> None:
-    """Print the table."""
-    for line in measure():
-        print(line, flush=True)
-
-
 def measure() -> Iterator[str]:
     """Yield the table, line by line."""
-    environment = {"PRESSROOM_PREVIEW_RATE": "100000/second"}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        launched_farm(Path(folder), environment=environment) as farm,
-    ):
+    with farm_of(PRESSROOM_PREVIEW_RATE="100000/second") as farm:
         editor = Editor(farm)
         yield from (NOTE, "", HEAD)
         typed = editor.time_keystrokes({"format": "png"})
@@ -92,4 +82,4 @@ class Editor:
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

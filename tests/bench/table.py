@@ -12,7 +12,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,10 +19,10 @@ from typing import NamedTuple
 
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.demo.show import DOCUMENTS
-from deploy.embedded.launch import launched_farm
 from shared import clock
 from shared.templates.pins import TOMBSTONE_SECONDS
-from tests.bench.demands import collect_limits
+from tests.bench.demands import collect_limits, show
+from tests.bench.farm import farm_of
 from tests.bench.results import merge_sections, read_sections, write_results
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
@@ -221,18 +220,8 @@ def run_script(name: str, *arguments: str) -> str:
     return printed
 
 
-def show(lines: Iterator[str]) -> str:
-    """Print lines as they come, an empty one after them; return them all."""
-    seen = []
-    for line in lines:
-        print(line, flush=True)
-        seen.append(line)
-    print(flush=True)
-    return "\n".join(seen)
-
-
 def measure_farm() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder, launched_farm(Path(folder)) as farm:
+    with farm_of() as farm:
         caller = Caller(farm)
         logo = (DOCUMENTS / "logo.png").read_bytes()
         caller.send("PUT", "/v2/images/logo", logo, "image/png")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.bench.demands import HEAD, at_most, fact
+from tests.bench.demands import HEAD, at_most, fact, show
 from tests.bench.works import BOOK, INVOICE, STATEMENT, Logo, Work
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
@@ -23,14 +22,7 @@ TIME, SIZE = 1.15, 1.25  # asked of the invoice's time, and of both of the state
 REPEATS: Final = (150, 8, 6)  # of invoice, book and statement
 
 
-def main() -> None:
-    """Print the table."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    for line in measure(REPEATS):
-        print(line, flush=True)
-
-
-def measure(repeats: tuple[int, int, int]) -> Iterator[str]:
+def measure(repeats: tuple[int, int, int] = REPEATS) -> Iterator[str]:
     """Yield the table, line by line."""
     yield from (NOTE, "", HEAD)
     invoice, book, statement = map(compare, (INVOICE, BOOK, STATEMENT), repeats)
@@ -60,4 +52,4 @@ def compare(work: Work, repeats: int) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

@@ -5,7 +5,6 @@ Each row compares two documents that differ in one property, rendered by turns.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape
 
-from tests.bench.demands import HEAD, at_most, fact
+from tests.bench.demands import HEAD, at_most, fact, show
 from tests.bench.typography import ENGLISH, JUSTIFIED, TYPEFACES, vary
 from tests.bench.works import BOOK
 from tests.golden.case import OPTIONS
@@ -36,15 +35,7 @@ BOOK_FILE: Final = Path(__file__).parent / "documents" / "book.xml"
 BALANCED: Final = '<area columns="2" column-fill="{}"/>'
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=12)
-    for line in measure(parser.parse_args().repeats):
-        print(line, flush=True)
-
-
-def measure(repeats: int) -> Iterator[str]:
+def measure(repeats: int = 12) -> Iterator[str]:
     """Yield the table, line by line."""
     yield from (NOTE, "", HEAD)
     book = BOOK_FILE.read_bytes()
@@ -129,4 +120,4 @@ def compare(
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

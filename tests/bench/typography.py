@@ -1,17 +1,14 @@
 """Set the same text with Pressroom and Typst, in the same fonts and measure, and draw both side by side.
 
 `python -m tests.bench.typography` writes the pictures of deploy/docs/typography.md, at 150 dpi, and
-prints its table; `python -m tests.bench.typography --cost` measures what each property costs.
+prints its table.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import shutil
 import statistics
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +20,6 @@ import typst
 from PIL import Image, ImageChops
 
 from tests.golden.case import OPTIONS
-from workers.engine.cli import FolderResources
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.units import POINTS_PER_MM
 
@@ -83,12 +79,7 @@ COMPARISONS: Final = (
 
 
 def main() -> None:
-    """Draw the comparisons, or measure costs."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cost", action="store_true", help="measure what each property costs")
-    if parser.parse_args().cost:
-        print_costs()
-        return
+    """Draw the comparisons."""
     PICTURES.mkdir(exist_ok=True)
     print("| | | lines | hyphens | spaces, in em: mean | widest | deviation |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
@@ -110,16 +101,12 @@ def set_ours(comparison: Comparison) -> bytes:
     if one.heading:
         parts.insert(1, f'<h3 font-size="11pt" margin-bottom="2pt">{escape(one.heading)}</h3>')
     area = f'<area columns="{one.columns}" column-gap="6mm"/>' if one.columns > 1 else ""
-    return render_text(
+    document = (
         f'<document lang="{one.lang}"><page size="{one.width + 2 * MARGIN}mm {one.height}mm" margin="{MARGIN}mm">{area}</page>'
         f'<style element="document" font-family="{one.family}" font-size="{SIZE}pt" line-height="{LEADING}pt" {one.style}/>'
         f'<style element="p" margin-bottom="0"/><flow>{"".join(parts)}</flow></document>'
     )
-
-
-def render_text(text: str, resources: FolderResources | None = None) -> bytes:
-    template = prepare_template(text.encode())
-    return render(template, None, options=OPTIONS, resources=resources).pdf
+    return render(prepare_template(document.encode()), None, options=OPTIONS).pdf
 
 
 def set_theirs(comparison: Comparison) -> bytes:
@@ -161,13 +148,15 @@ def crop(page: Image.Image) -> Image.Image:
     return page.crop((0, 0, page.width, (ink[3] if ink else 0) + edge // 2))
 
 
-def join(left: Image.Image, right: Image.Image) -> Image.Image:
-    """Return two pictures side by side, a line between them, in 16 shades."""
-    sheet = Image.new("L", (left.width + GUTTER + right.width, max(left.height, right.height)), 255)
-    sheet.paste(left, (0, 0))
-    sheet.paste(160, (left.width + GUTTER // 2, 0, left.width + GUTTER // 2 + 1, sheet.height))
-    sheet.paste(right, (left.width + GUTTER, 0))
-    return sheet.quantize(16)
+def join(left: Image.Image, right: Image.Image, *, colors: int = 16) -> Image.Image:
+    """Return two pictures side by side, a line between them, in few colours."""
+    size = left.width + GUTTER + right.width, max(left.height, right.height)
+    sheet = Image.new("RGB", size, "white")
+    sheet.paste(left.convert("RGB"), (0, 0))
+    line = left.width + GUTTER // 2
+    sheet.paste((160, 160, 160), (line, 0, line + 1, sheet.height))
+    sheet.paste(right.convert("RGB"), (left.width + GUTTER, 0))
+    return sheet.quantize(colors)
 
 
 # --- figures ------------------------------------------------------------------------------------------
@@ -201,52 +190,7 @@ def _lines(file: bytes) -> Iterator[tuple[str, list[float]]]:
     yield line, gaps
 
 
-# --- costs --------------------------------------------------------------------------------------------
-
 JUSTIFIED: Final = 'text-align="justify" hyphens="auto"'
-_COSTS: Final = (
-    ("ragged, line after line", "", ""),
-    ('`text-wrap="pretty"`', 'text-wrap="pretty"', ""),
-    ("justified, line after line", f'{JUSTIFIED} text-wrap="stable"', ""),
-    ("justified", JUSTIFIED, ""),
-    ('justified, `hanging-punctuation="optical"`', f'{JUSTIFIED} hanging-punctuation="optical"', ""),
-    ('justified, `initial-letter="3"` in every paragraph', f'{JUSTIFIED} initial-letter="3"', ""),
-    ("justified, `line-grid`", JUSTIFIED, 'line-grid="13pt"'),
-    ("justified, Noto Serif without ligatures", JUSTIFIED, 'font-family="serif" font-variant-ligatures="none"'),
-    ("justified, Noto Serif with ligatures", JUSTIFIED, 'font-family="serif"'),
-    ("justified, Liberation Sans of the house", JUSTIFIED, 'font-family="Liberation Sans"'),
-    ("justified, the same as an own font", JUSTIFIED, 'font-family="Own"'),
-)  # fmt: skip
-_OWN: Final = '<font family="Own" src="own-sans"/>'
-_ROUNDS: Final = 12
-
-
-def print_costs() -> None:
-    """Print the processor time of a page of text for each property, the least of some rounds in turn."""
-    documents = [
-        (
-            f'<document lang="en">{_OWN if "Own" in style else ""}<page size="A4" margin="25mm"/>'
-            f'<style element="document" {style}/><flow>'
-            + "".join(f"<p {own}>{escape(vary(ENGLISH, number))}</p>" for number in range(240))
-            + "</flow></document>"
-        )
-        for _, own, style in _COSTS
-    ]
-    times = [float("inf")] * len(documents)
-    pages = [0] * len(documents)
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(TYPEFACES / "LiberationSans-Regular.ttf", Path(folder) / "own-sans.ttf")
-        fonts = FolderResources(None, Path(folder))
-        for _ in range(_ROUNDS):
-            for at, document in enumerate(documents):
-                began = time.process_time()
-                file = render_text(document, fonts)
-                times[at] = min(times[at], time.process_time() - began)
-                pages[at] = len(pypdfium2.PdfDocument(file))
-    print("| text | pages | ms per page | to the first |")
-    print("| --- | --- | --- | --- |")
-    for (name, _, _), spent, count in zip(_COSTS, times, pages, strict=True):
-        print(f"| {name} | {count} | {1000 * spent / count:.1f} | {spent / times[0]:.2f} |")
 
 
 def vary(text: str, number: int) -> str:

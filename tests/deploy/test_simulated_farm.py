@@ -1,4 +1,4 @@
-"""The simulated farm keeps the rules of the real one, and agrees with real workers."""
+"""The simulated farm keeps the rules of the real one."""
 
 import random
 
@@ -6,7 +6,6 @@ import pytest
 
 from shared.batches import chunks
 from shared.batches import lifecycle as batch_lifecycle
-from tests.bench import queueing
 from tests.bench.simulation import farm as rules
 from tests.bench.simulation.farm import (
     BATCH,
@@ -109,21 +108,3 @@ def test_work_of_a_killed_worker_is_done_again_and_nothing_is_lost():
     assert seen.documents == 3_000
     assert seen.lost_runs >= 4
     assert 3 <= max(seen.waits) <= 30
-
-
-# `make simulate` compares more pools, for longer.
-
-
-@pytest.mark.alone
-def test_real_workers_wait_as_long_as_is_simulated(monkeypatch):
-    """Within a fifth of the mean wait and 10 ms; the work is sleep, all else is the product's."""
-    monkeypatch.setattr(queueing, "JOBS", 100)
-    assert queueing.compare(2) == 0
-
-
-@pytest.mark.alone
-def test_real_pools_beside_a_batch_do_as_is_simulated(monkeypatch):
-    """Mean wait and both batches, within a fifth and 150 ms; the work is sleep."""
-    monkeypatch.setattr(queueing, "SECONDS", 5.0)
-    name, pools = next(iter(queueing.list_farms()))
-    assert queueing.compare_farm(name, pools) == 0

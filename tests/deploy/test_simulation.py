@@ -1,4 +1,4 @@
-"""The simulation says what queueing theory says where theory knows, and what real workers do."""
+"""The simulation says what queueing theory says where theory knows."""
 
 import pytest
 
