@@ -15,7 +15,6 @@ from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import Face, JoinedTexts
 from workers.engine.layout.context import LayoutContext, Region
-from workers.engine.layout.lines.bound_spaces import find_bound_spaces, may_bind_spaces
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,
@@ -25,7 +24,9 @@ from workers.engine.layout.lines.fragments import (
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import (
     OBJECT_REPLACEMENT,
+    find_bound_spaces,
     find_no_break_spaces,
+    may_bind_spaces,
     may_break_between,
     may_break_inside,
     may_prohibit_break,
