@@ -146,11 +146,6 @@ class TotalFitBreaker:
         self._breakpoints = self._limit_to_fitting(breakpoints, bisect_left(breakpoints, box))
         self._glue_sums = _sum_glue(hlist)
         self._widest_hyphen = _bound_hyphens(hlist)
-        # Whether of lines that are too loose, those that start later are looser still, and cost more;
-        # those that are too tight start first.
-        self._is_ordered = (
-            hlist.hanging is None and max(measure.first, default=0.0) <= measure.others
-        )
 
     def find_optimal(self) -> list[int]:
         """Return the box that each line ends with; empty where the first word is wider than its line."""
@@ -230,7 +225,6 @@ class TotalFitBreaker:
         stretch, shrink, ragged = measure.stretch, measure.shrink, measure.ragged
         width_of, others, lines = measure.width_of, measure.others, len(measure.first)
         rights, glues = _select(edges.rights, boxes), _select(glue_sums, boxes)
-        is_ordered = self._is_ordered
         x, glue = self._x, glue_sums[self._box]
         active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
         tightest: _ActiveNode | None = None
@@ -251,7 +245,7 @@ class TotalFitBreaker:
             penalty = _OPPORTUNITY if is_soft or boundary == BREAK else 1.0
             hung = allowed[box] if allowed else 0.0
             found: list[_ActiveNode] = []
-            overfull = 0
+            is_overfull = False
             for group in (active,) if lines < 2 else _group_by_line(active, lines):
                 best: _ActiveNode | None = None
                 least = inf
@@ -263,7 +257,7 @@ class TotalFitBreaker:
                     if slack < -EPSILON:
                         most = line_glue * shrink
                         if -slack > most + EPSILON:
-                            overfull += 1
+                            is_overfull = True
                             continue
                         ratio = -slack / most
                         badness = 100 * ratio * ratio * ratio
@@ -271,12 +265,8 @@ class TotalFitBreaker:
                         room = line_glue * stretch or ragged
                         ratio = slack / room if room > 0 else slack
                         if ratio > tolerance:
-                            if is_ordered and room >= 1:
-                                break
                             continue
                         badness = 100 * min(ratio, _WORST_RATIO) ** 3
-                        if badness * badness > least and is_ordered and room >= 1:
-                            break
                     demerits = node.demerits + (penalty + badness) ** 2
                     if is_soft and node.ends_in_hyphen:
                         demerits += _DOUBLE_HYPHEN_DEMERITS
@@ -287,9 +277,7 @@ class TotalFitBreaker:
                     limit = x + (others if line >= lines else width_of(line))
                     after = glue_sums[box + 1]
                     found.append(_ActiveNode(limit, x, after, least, is_soft, best, box, line))
-            if overfull and is_ordered and not is_soft and lines < 2:
-                del active[:overfull]
-            elif overfull:
+            if is_overfull:
                 tight = rights[number] - hung - EPSILON
                 active = [one for one in active if tight - (glue - one.glue) * shrink <= one.limit]
             active += found
