@@ -11,7 +11,7 @@ from typing import Any
 
 from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
 from workers.engine.fonts.faces import Face
-from workers.engine.layout.blocks.rotation import lay_out_rotated
+from workers.engine.layout.blocks.positioning import lay_out_rotated
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.display import (
     Fill,

@@ -16,8 +16,11 @@ from tests.images import (
     svg,
     with_exif,
 )
-from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.layout.images.properties import ImageProperties, read_image_properties
+from workers.engine.layout.images.prepare import (
+    ImageProperties,
+    prepare_image,
+    read_image_properties,
+)
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.svg.drawing import VectorImage
 

@@ -1,13 +1,13 @@
 """The font set of the product: faces by family, their coverage, metrics, encoding and shaping."""
 
 from workers.engine.fonts.color_tables import OPERATIONS, is_color_glyph, make_painter
-from workers.engine.fonts.extra_fonts import find_extra_fonts
 from workers.engine.fonts.faces import Face, encodable_text
 from workers.engine.fonts.families import (
     EXTRA_FAMILIES,
     FAMILIES,
     FAMILY_ALIASES,
     GENERIC_FAMILIES,
+    find_extra_fonts,
     find_face,
     find_missing,
     needs_extra_fonts,

@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 import uharfbuzz as hb
 
-from workers.engine.fonts.extra_fonts import find_extra_fonts
 from workers.engine.fonts.faces import Face, Traits
 
 SANS: Final = "Noto Sans"
@@ -520,3 +521,12 @@ def _find_region(lang: str, text: str) -> str:
     if _HANGUL.search(text):
         return "ko"
     return "zh-hant" if _BOPOMOFO.search(text) else "zh"
+
+
+PACKAGE: Final = "pressroom_fonts"  # deploy/tools/fonts
+
+
+@cache
+def find_extra_fonts() -> Traversable | None:
+    """Return the folder of the package, None where it is not installed."""
+    return None if find_spec(PACKAGE) is None else files(PACKAGE)

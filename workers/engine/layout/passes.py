@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
-from workers.engine.layout.blocks.positioning import report_outside
-from workers.engine.layout.blocks.rotation import lay_out_rotated
+from workers.engine.layout.blocks.positioning import lay_out_rotated, report_outside
 from workers.engine.layout.context import (
     EPSILON,
     Fonts,

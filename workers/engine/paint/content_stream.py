@@ -43,20 +43,18 @@ from workers.engine.paint.canvas_file import (
 )
 from workers.engine.paint.embedding import make_subset, write_font, write_image, write_page
 from workers.engine.paint.objects import (
+    ALONG,
     HUNDREDTHS,
+    RECTANGLES,
+    ROUNDED,
     DeferredObject,
     WrittenObject,
     write_deflated,
     write_dictionary,
-    write_number,
-    write_stream,
-)
-from workers.engine.paint.operators import (
-    ALONG,
-    RECTANGLES,
-    ROUNDED,
     write_fill_color,
     write_fraction,
+    write_number,
+    write_stream,
     write_stroke_color,
 )
 from workers.engine.paint.shaped_font import ShapedFont

@@ -19,10 +19,10 @@ from workers.engine.paint.objects import (
     WrittenObject,
     refer_to_page,
     write_deflated,
+    write_fill_color,
     write_number,
     write_text,
 )
-from workers.engine.paint.operators import write_fill_color
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.typing_fonts import write_typing_font
 from workers.engine.syntax.names import OFF

@@ -8,8 +8,14 @@ from typing import Final
 
 from workers.engine.pdf_pages.file import PdfFile, read_numbers
 from workers.engine.pdf_pages.filters import DecodedBudget
-from workers.engine.pdf_pages.objects import PdfObject, Stream, UnusablePdfError, damaged
-from workers.engine.pdf_pages.output import ObjectBuilder, Parts
+from workers.engine.pdf_pages.objects import (
+    ObjectBuilder,
+    Parts,
+    PdfObject,
+    Stream,
+    UnusablePdfError,
+    damaged,
+)
 from workers.engine.pdf_pages.resources import Facts, ResourceCopier
 
 MAX_SIDE: Final = 14_400.0  # points: 5 m, the most that PDF 1.7 allows

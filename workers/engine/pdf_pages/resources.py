@@ -45,22 +45,23 @@ from workers.engine.pdf_pages.entries import (
     TILING,
     VALUE,
 )
-from workers.engine.pdf_pages.file import PdfFile, is_name, read_numbers
+from workers.engine.pdf_pages.file import Layers, PdfFile, is_name, read_numbers
 from workers.engine.pdf_pages.filters import FLATE, Decoded, DecodedBudget, check_inflated
 from workers.engine.pdf_pages.font_programs import check_text
-from workers.engine.pdf_pages.layers import Layers
 from workers.engine.pdf_pages.lexer import Lexer
 from workers.engine.pdf_pages.objects import (
     SIMPLIFY,
     IndirectReference,
+    ObjectBuilder,
+    Parts,
     PdfObject,
     Stream,
     UnusablePdfError,
     damaged,
     write_atom,
+    write_deflated,
     write_name,
 )
-from workers.engine.pdf_pages.output import ObjectBuilder, Parts, write_deflated
 
 _MAX_NESTING: Final = 60  # of values in each other
 _CMYK: Final = 4  # components of a colour space

@@ -2,7 +2,6 @@
 
 from workers.engine.svg.canvas import format_numbers
 from workers.engine.svg.color_glyphs import DrawnGlyph, draw_color_glyphs, is_drawn_in_colors
-from workers.engine.svg.convert import convert_svg
 from workers.engine.svg.drawing import (
     ExtGState,
     FormXObject,
@@ -12,6 +11,7 @@ from workers.engine.svg.drawing import (
     VectorImage,
 )
 from workers.engine.svg.reader import is_svg
+from workers.engine.svg.rendering import convert_svg
 
 __all__ = [
     "DrawnGlyph",

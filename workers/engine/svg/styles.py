@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.svg.properties import (
+from workers.engine.svg.reader import SvgElement
+from workers.engine.svg.stylesheets import (
     ATTRIBUTES,
     FONT_SIZES,
     INHERITED,
     KNOWN,
     NON_INHERITED,
+    Declarations,
+    RuleIndex,
 )
-from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.stylesheets import Declarations, RuleIndex
 from workers.engine.svg.values import RGB, to_color, to_length, to_opacity
 
 SvgStyle = dict[str, str]

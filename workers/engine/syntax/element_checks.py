@@ -8,9 +8,9 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.suggestions import join_words
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS, GAUGE, OF_RECORDS, WITH_AXES
-from workers.engine.syntax.wording import join_words
 
 SIGNING: Final = ("sign", "sign-field")
 

@@ -21,8 +21,7 @@ from workers.engine.syntax.nodes import (
     Text,
 )
 from workers.engine.syntax.parser import MAX_DEPTH
-from workers.engine.syntax.suggestions import suggest_name
-from workers.engine.syntax.wording import join_words
+from workers.engine.syntax.suggestions import join_words, suggest_name
 
 MAX_USE_DEPTH: Final = 32  # nested uses of parts
 MAX_EXPANDED: Final = 50_000  # elements that expansion adds to one document

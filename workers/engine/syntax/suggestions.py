@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
@@ -93,3 +93,10 @@ def _count_edits(one: str, other: str, limit: int) -> int:
         if min(row) > limit:
             return MAX_EDITS + 1
     return row[-1] if row[-1] <= limit else MAX_EDITS + 1
+
+
+def join_words(words: Sequence[str], conjunction: str) -> str:
+    """Return words separated by commas, with a conjunction before the last: a, b and c."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"

@@ -8,8 +8,8 @@ from typing import Final
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import ALERTS, Element, PartExpansion
 from workers.engine.syntax.page_checks import BODY
+from workers.engine.syntax.suggestions import join_words
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES
-from workers.engine.syntax.wording import join_words
 
 # Row groups and rows pass it on to their cells.
 _PASSED_TO_CELLS: Final = "vertical-align"

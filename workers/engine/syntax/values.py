@@ -25,7 +25,7 @@ from workers.engine.syntax.addresses import find_web_address, read_link
 from workers.engine.syntax.font_families import GENERIC_FAMILIES
 from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
 from workers.engine.syntax.languages import read_language
-from workers.engine.syntax.wording import join_words
+from workers.engine.syntax.suggestions import join_words
 from workers.engine.units import (
     AUTO,
     BLACK,

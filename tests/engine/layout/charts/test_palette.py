@@ -7,7 +7,7 @@ from math import dist
 
 import pytest
 
-from workers.engine.layout.charts.palette import (
+from workers.engine.layout.charts.legends import (
     DASHES,
     HATCHES,
     LINES,

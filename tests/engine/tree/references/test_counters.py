@@ -10,7 +10,7 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.syntax.numbers import read_number_format
 from workers.engine.tree.nodes import Paragraph
-from workers.engine.tree.references.collation import collation_key
+from workers.engine.tree.references.resolver import collation_key
 
 HEADINGS = '<style element="h1" number="1"/><style element="h2" number="1.1"/>'
 

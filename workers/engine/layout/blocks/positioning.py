@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.context import (
@@ -21,6 +21,7 @@ from workers.engine.layout.context import (
     PrintedAddress,
     Rectangle,
     Region,
+    Resume,
     UnbrokenFragment,
     format_mm,
 )
@@ -251,3 +252,43 @@ class FloatAnchor(UnbrokenFragment):
             tree.enter_part(self.node, "Div")
             tree.leave()
         canvas.add_float(self.node)
+
+
+@dataclass(slots=True)
+class RotatedFragment(UnbrokenFragment):
+    """A fragment on its side; the fragment inside rotates its drawing about its centre."""
+
+    fragment: Fragment
+    width: float  # of the fragment inside, so its height in the flow
+    problem: LayoutProblem | None = None
+
+    @property
+    def height(self) -> float:
+        """The height in the flow, which is the width of the rotated fragment, in points."""
+        return self.width
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the fragment centred in the space it takes."""
+        if self.problem is not None:
+            canvas.report(self.problem)
+        shift = (self.fragment.height - self.width) / 2
+        self.fragment.draw(canvas, x + shift, y - shift)
+
+
+def lay_out_rotated(
+    context: LayoutContext, block: Any, region: Region, _resume: Resume
+) -> Fragment | None:
+    """Lay out a block rotated by 90 or 270 degrees, as wide as its max-content width."""
+    _, width = context.measure(block)
+    if width > region.height + EPSILON and not region.is_top:
+        return None
+    fragment = context.layouts[type(block)](context, block, Region(width), None)
+    assert fragment is not None
+    turned = RotatedFragment(fragment, width)
+    if fragment.height > region.width + EPSILON:
+        turned.problem = context.too_wide(
+            block.source, needed=fragment.height, available=region.width, advice="Make it lower."
+        )
+    elif width > region.height + EPSILON:
+        turned.problem = context.too_tall(block.source, needed=width, available=region.height)
+    return turned

@@ -7,20 +7,18 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from workers.engine.layout.charts.legends import (
-    WHITE,
-    LegendEntry,
-    draw_legend,
-    fit_legend,
-    legend_height,
-)
-from workers.engine.layout.charts.palette import (
     DASHES,
     LINES,
     MARKERS,
     PALETTE,
+    WHITE,
+    LegendEntry,
     color_of,
+    draw_legend,
+    fit_legend,
     hatch_of,
     is_dark,
+    legend_height,
     tint,
 )
 from workers.engine.layout.charts.pen import LabelStyle, Pen, TextAnchor, rectangle

@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 from workers.engine.layout.charts.axes import Axis
 from workers.engine.layout.charts.drawing import DENSE, LINE_WIDTH, MARKER, ChartDrawing, write_on
 from workers.engine.layout.charts.geometry import Point, downsample, split_gaps
-from workers.engine.layout.charts.legends import WHITE, LegendEntry, fill_with_entry
-from workers.engine.layout.charts.palette import tint
+from workers.engine.layout.charts.legends import WHITE, LegendEntry, fill_with_entry, tint
 from workers.engine.layout.charts.pen import PlotArea, TextAnchor, circle, marker, rectangle
 from workers.engine.layout.context import format_mm
 from workers.engine.tree.nodes import Chart

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from workers.engine.fonts import Face, JoinedTexts, has_effect, has_ligatures, needs_shaping
 from workers.engine.layout.context import EPSILON, Fragment
-from workers.engine.layout.lines.seams import find_unligated
+from workers.engine.layout.lines.hyphenation import find_unligated
 from workers.engine.layout.lines.shaped import (
     ShapingSettings,
     measure_shaped,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workers.engine.fonts import Cluster, Face, Shaper, find_shaper, is_cursive
-from workers.engine.layout.lines.seams import find_unligated
+from workers.engine.layout.lines.hyphenation import find_unligated
 from workers.engine.syntax.font_variants import Features
 
 

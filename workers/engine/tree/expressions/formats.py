@@ -21,12 +21,12 @@ from babel import units as babel_units
 from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.syntax.languages import ACCEPTED, read_language
 from workers.engine.tree.expressions.conventions import (
+    DateFields,
     find_calendar,
     find_locale_calendar,
     find_numbering,
     list_digits,
 )
-from workers.engine.tree.expressions.date_fields import DateFields
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,

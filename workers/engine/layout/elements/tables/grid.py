@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import localcontext
 from itertools import accumulate
 from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.stacks import margins_of
 from workers.engine.layout.context import Fragment, LayoutContext, Region
-from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
 from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
 from workers.engine.layout.elements.tables.rows import (
     RowBlock,
@@ -20,6 +20,12 @@ from workers.engine.layout.elements.tables.rows import (
     lay_out_row,
 )
 from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
+from workers.engine.tree.elements.tables.totals import (
+    add_all,
+    initial_values,
+    zero_values,
+)
+from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     Block,
@@ -29,6 +35,7 @@ from workers.engine.tree.nodes import (
     Table,
     TableRow,
 )
+from workers.engine.tree.page_values import FragmentValues, PageValues, Total, TotalValues
 from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Border
 
@@ -232,3 +239,50 @@ def total_height(blocks: Iterable[RowBlock]) -> float:
 def _outer_rows(node: Table, carried: CarriedTotals) -> list[TableRow]:
     values = carried.placeholder_values()
     return [row for group in (*node.heads, *node.feet) for row in group.rows.evaluate(values)]
+
+
+# Page values are unknown while widths and heights are measured (the stability rule of page references).
+_PLACEHOLDER_PAGE: Final = PageValues(number=99, count=999, index=99, total=999, name="default")
+
+
+class CarriedTotals:
+    """The totals of one table, computed on demand."""
+
+    def __init__(self, totals: Sequence[Total], rows: Sequence[TableRow]) -> None:
+        self._totals = totals
+        self._rows = rows
+        # By the index of the next row.
+        self._before: dict[int, TotalValues] = {0: initial_values(totals)}
+        self._by_rows: dict[tuple[int, int], tuple[TotalValues, TotalValues, TotalValues]] = {}
+        self._whole = self._find_before(len(rows))
+
+    def fragment_values(self, first: int, end: int, page: PageValues) -> FragmentValues:
+        """Return the totals for the rows from `first` up to, not including, `end`."""
+        known = self._by_rows.get((first, end))
+        if known is None:  # each head and foot of a fragment needs them
+            before = self._find_before(first)
+            here = self._add(zero_values(self._totals), first, end)
+            with localcontext(ARITHMETIC):
+                after = self._before[end] = add_all(self._totals, before, [here])
+            known = self._by_rows[first, end] = before, here, after
+        return FragmentValues(*known, self._whole, page)
+
+    def placeholder_values(self) -> FragmentValues:
+        """Return the values with which heads and feet are measured."""
+        return FragmentValues(
+            self._before[0], self._whole, self._whole, self._whole, _PLACEHOLDER_PAGE
+        )
+
+    def _find_before(self, index: int) -> TotalValues:
+        known = self._before.get(index)
+        if known is None:
+            nearest = max(before for before in self._before if before < index)
+            known = self._before[index] = self._add(self._before[nearest], nearest, index)
+        return known
+
+    def _add(self, carried: TotalValues, first: int, end: int) -> TotalValues:
+        if not self._totals:
+            return ()
+        counted = [row.contributions for row in self._rows[first:end]]
+        with localcontext(ARITHMETIC):
+            return add_all(self._totals, carried, counted)
