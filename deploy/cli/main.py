@@ -13,10 +13,11 @@ from deploy.cli.commands import build_parser
 # Exceptions that are printed as one line, by their module.
 EXPECTED_ERRORS: Final = {
     "deploy.cli.output": "CommandFailed",
-    "deploy.embedded.demo.client": "DemoFailed",
+    "deploy.embedded.demo.show": "DemoFailed",
     "deploy.embedded.data_folder": "FolderInUse",
     "deploy.embedded.launch": "NotReady",
     "deploy.embedded.supervisor": "FarmStartFailed",
+    "pressroom_client.errors": "PressroomError",
     "shared.db.migrate": "UnknownRevision",
     "shared.errors": "ServiceError",
     "shared.settings": "WrongSetting",

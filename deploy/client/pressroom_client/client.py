@@ -25,7 +25,6 @@ from pressroom_client.records import (
     PreviewOptions,
     Rendered,
     RenderOptions,
-    read_record,
 )
 from pressroom_client.schemas import (
     BatchItem,
@@ -39,7 +38,6 @@ from pressroom_client.transport import (
     RequestOptions,
     Transport,
     copy_body,
-    omit_none,
     resource_path,
 )
 from pressroom_client.webhooks import Webhooks
@@ -88,34 +86,23 @@ class Pressroom:
 
     def usage(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Return the usage report of the billing period of `date`, by default the current one."""
-        response = self._transport.request_json(
-            "GET", "/v2/account/usage", query=omit_none({"date": date})
-        )
-        return cast("Mapping[str, Any]", response)
+        return self._object("/v2/account/usage", date=date)
 
     def usage_by_template(self, *, date: str | None = None, limit: int = 100) -> Mapping[str, Any]:
         """Return the usage of a billing period by template, most pages first."""
-        query = omit_none({"date": date, "limit": str(limit)})
-        return cast(
-            "Mapping[str, Any]",
-            self._transport.request_json("GET", "/v2/account/usage/templates", query=query),
-        )
+        return self._object("/v2/account/usage/templates", date=date, limit=str(limit))
 
     def usage_by_day(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Return the pages of each day of the billing period of `date`, by default the current one."""
-        query = omit_none({"date": date})
-        return cast(
-            "Mapping[str, Any]",
-            self._transport.request_json("GET", "/v2/account/usage/days", query=query),
-        )
+        return self._object("/v2/account/usage/days", date=date)
 
     def account(self) -> Mapping[str, Any]:
         """Return the account's plan and rate limit, and the user of the key."""
-        return cast("Mapping[str, Any]", self._transport.request_json("GET", "/v2/account"))
+        return self._object("/v2/account")
 
     def is_alive(self) -> bool:
         """Return whether the front responds."""
-        return bool(self._transport.request_json("GET", "/healthz")["status"] == "alive")
+        return bool(self._object("/healthz")["status"] == "alive")
 
     def parts(self) -> Mapping[str, str]:
         """Return the state of each part of the farm, `up` or `down`.
@@ -123,8 +110,7 @@ class Pressroom:
         Raises:
             ApiError: 503, the farm is not ready.
         """
-        response = self._transport.request_json("GET", "/readyz")
-        return cast("Mapping[str, str]", response.get("parts", {}))
+        return cast("Mapping[str, str]", self._object("/readyz").get("parts", {}))
 
     def metrics(self) -> str:
         """Return the metrics of the front as Prometheus text."""
@@ -132,8 +118,7 @@ class Pressroom:
 
     def description(self) -> Mapping[str, Any]:
         """Return the OpenAPI description of the interface."""
-        response = self._transport.request_json("GET", "/docs/openapi.json")
-        return cast("Mapping[str, Any]", response)
+        return self._object("/docs/openapi.json")
 
     # --- one document
 
@@ -154,7 +139,8 @@ class Pressroom:
         """
         request = _request(document, options)
         request["headers"] = {
-            "Content-Type": request["headers"]["Content-Type"],
+            **request["headers"],
+            "Idempotency-Key": None,
             "Accept": "application/xml",
         }
         return self._transport.request("POST", "/v2/pdf", **request)[0]
@@ -164,13 +150,9 @@ class Pressroom:
     ) -> Findings:
         """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
-        request["headers"] = {"Content-Type": request["headers"]["Content-Type"]}
-        request["query"] = {
-            name: v for name, v in request["query"].items() if name in ("template", "flow")
-        }
-        return read_record(
-            Findings, self._transport.request_json("POST", "/v2/validate", **request)
-        )
+        request["headers"] = {**request["headers"], "Idempotency-Key": None}
+        request["query"] = {**request["query"], "filename": None, "draft": None}
+        return self._transport.read(Findings, "POST", "/v2/validate", **request)
 
     def check_invoice(self, invoice: bytes | str) -> InvoiceReport:
         """Check a received electronic invoice, as PDF or XML, by the rules of its profile.
@@ -181,8 +163,7 @@ class Pressroom:
         is_pdf = isinstance(invoice, bytes) and invoice[:1024].lstrip().startswith(b"%PDF-")
         headers = {"Content-Type": "application/pdf" if is_pdf else "application/xml"}
         path = "/v2/einvoices/check"
-        report = self._transport.request_json("POST", path, headers=headers, body=invoice)
-        return read_record(InvoiceReport, report)
+        return self._transport.read(InvoiceReport, "POST", path, headers=headers, body=invoice)
 
     def extract_form(self, pdf: bytes) -> FormReport:
         """Return the fields of a filled-in form with their values.
@@ -191,10 +172,9 @@ class Pressroom:
             ApiError: 400, it is not a PDF with form fields that can be read.
         """
         headers = {"Content-Type": "application/pdf"}
-        report = self._transport.request_json(
-            "POST", "/v2/forms/extract", headers=headers, body=pdf
+        return self._transport.read(
+            FormReport, "POST", "/v2/forms/extract", headers=headers, body=pdf
         )
-        return read_record(FormReport, report)
 
     def preview(self, template: str, **options: Unpack[PreviewOptions]) -> Preview:
         """Draw one page of a template, given as text or as a reference.
@@ -205,23 +185,22 @@ class Pressroom:
         _check_options(options, PreviewOptions)
         fields = {name: value for name, value in options.items() if value is not None}
         asked = {"template": template, **fields}
-        return read_record(Preview, self._transport.send_json("POST", "/v2/preview", asked))
+        return self._transport.read(Preview, "POST", "/v2/preview", fields=asked)
 
     def submit(
         self, document: Document | str | bytes | None = None, **options: Unpack[RenderOptions]
     ) -> Job:
         """Render a document asynchronously and return its job."""
         request = _request(document, options, prefer="respond-async")
-        return read_record(Job, self._transport.request_json("POST", "/v2/pdf", **request))
+        return self._transport.read(Job, "POST", "/v2/pdf", **request)
 
     def jobs(self, *, status: str | None = None) -> Iterator[Job]:
         """Yield the account's recorded jobs, newest first, optionally those of one status."""
-        for page in self._transport.pages("/v2/jobs", omit_none({"status": status})):
-            yield from (read_record(Job, each) for each in page["jobs"])
+        return self._transport.read_pages(Job, "/v2/jobs", "jobs", {"status": status})
 
     def job(self, job_id: str) -> Job:
         """Return the current record of a job."""
-        return read_record(Job, self._transport.request_json("GET", resource_path("jobs", job_id)))
+        return self._transport.read(Job, "GET", resource_path("jobs", job_id))
 
     def wait(self, job_id: str, *, timeout_seconds: float | None = None) -> Job:
         """Wait until a job has ended and return it; after the timeout, return its current record."""
@@ -229,11 +208,8 @@ class Pressroom:
 
     def pdf(self, job_id: str, *, filename: str | None = None) -> Rendered:
         """Return the PDF of a job, or of a document of a batch; `filename` overrides the document's name."""
-        query = omit_none({"filename": filename})
-        pdf, headers = self._transport.request(
-            "GET", resource_path("jobs", job_id, "pdf"), query=query
-        )
-        return _read_rendered(pdf, headers)
+        path, query = resource_path("jobs", job_id, "pdf"), {"filename": filename}
+        return _read_rendered(*self._transport.request("GET", path, query=query))
 
     def cancel(self, job_id: str) -> None:
         """Cancel a job, or remove one that has ended."""
@@ -258,28 +234,25 @@ class Pressroom:
             ValueError: the file has another suffix.
         """
         with _open_documents(documents) as (file, content_type):
-            response = self._transport.request_json(
+            return self._transport.read(
+                Batch,
                 "POST",
                 "/v2/batches",
-                query={"template": template, "output": output, **_draft(draft)},
+                query={"template": template, "output": output, "draft": _draft(draft)},
                 headers={
                     "Content-Type": content_type,
                     "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
                 },
                 body=file,
             )
-        return read_record(Batch, response)
 
     def batches(self, *, status: str | None = None) -> Iterator[Batch]:
         """Yield the account's batches, newest first, optionally those of one status."""
-        for page in self._transport.pages("/v2/batches", omit_none({"status": status})):
-            yield from (read_record(Batch, each) for each in page["batches"])
+        return self._transport.read_pages(Batch, "/v2/batches", "batches", {"status": status})
 
     def batch(self, batch_id: str) -> Batch:
         """Return the current record of a batch."""
-        return read_record(
-            Batch, self._transport.request_json("GET", resource_path("batches", batch_id))
-        )
+        return self._transport.read(Batch, "GET", resource_path("batches", batch_id))
 
     def wait_batch(
         self,
@@ -298,14 +271,8 @@ class Pressroom:
 
     def items(self, batch_id: str, *, status: str | None = None) -> Iterator[BatchItem]:
         """Yield the documents of a batch in input order, optionally those of one status."""
-        query = omit_none({"status": status})
         path = resource_path("batches", batch_id, "items")
-        while True:
-            page = self._transport.request_json("GET", path, query=query)
-            yield from (read_record(BatchItem, item) for item in page["items"])
-            if not page["has_more"]:
-                return
-            query["start_after"] = str(page["items"][-1]["index"])
+        return self._transport.read_pages(BatchItem, path, "items", {"status": status}, key="index")
 
     def save_result(
         self,
@@ -331,6 +298,9 @@ class Pressroom:
         """Stop a batch, whose finished PDFs can still be read, or remove one that has ended."""
         self._transport.request("DELETE", resource_path("batches", batch_id))
 
+    def _object(self, path: str, **query: str | None) -> Mapping[str, Any]:
+        return cast("Mapping[str, Any]", self._transport.request_json("GET", path, query=query))
+
     def _wait(
         self,
         kind: type[Ending],
@@ -340,7 +310,7 @@ class Pressroom:
         every_seconds: float = MAX_WAIT_SECONDS,
     ) -> Ending:
         give_up_at = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        record = read_record(kind, self._transport.request_json("GET", path))
+        record = self._transport.read(kind, "GET", path)
         progress(record)
         while not record.has_ended:
             seconds = min(every_seconds, MAX_WAIT_SECONDS)
@@ -350,7 +320,7 @@ class Pressroom:
                     break
             # The farm accepts whole seconds, and responds as soon as the status is final.
             query = {"wait": str(max(round(seconds), 1))}
-            record = read_record(kind, self._transport.request_json("GET", path, query=query))
+            record = self._transport.read(kind, "GET", path, query=query)
             progress(record)
         return record
 
@@ -372,6 +342,7 @@ def _request(
         "template": options.get("template"),
         "flow": options.get("flow"),
         "filename": options.get("filename"),
+        "draft": _draft(options.get("draft", False)),
     }
     headers = {
         "Content-Type": sent.content_type,
@@ -379,8 +350,8 @@ def _request(
         "Prefer": prefer,
     }
     return {
-        "query": {**omit_none(query), **_draft(options.get("draft", False))},
-        "headers": omit_none(headers),
+        "query": query,
+        "headers": headers,
         "body": sent.body,
     }
 
@@ -394,8 +365,8 @@ def _check_options(options: Mapping[str, Any], accepted: type) -> None:
         raise TypeError(f"unknown option {unknown!r}; {hint}")
 
 
-def _draft(is_draft: bool) -> dict[str, str]:
-    return {"draft": "true"} if is_draft else {}
+def _draft(is_draft: bool) -> str | None:
+    return "true" if is_draft else None
 
 
 def _read_rendered(pdf: bytes, headers: Mapping[str, str]) -> Rendered:

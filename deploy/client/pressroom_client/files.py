@@ -28,8 +28,7 @@ class _Files(Generic[_F]):
         """Store the bytes of a file."""
         headers = {"Content-Type": self._declared_type}
         path = resource_path(self._plural, name)
-        response = self._transport.request_json("PUT", path, headers=headers, body=data)
-        return read_record(self._record, response)
+        return self._transport.read(self._record, "PUT", path, headers=headers, body=data)
 
     def store_file(self, name: str, path: str | PathLike[str]) -> _F:
         """Store a file of this computer."""
@@ -38,18 +37,17 @@ class _Files(Generic[_F]):
     def store_from(self, name: str, source_url: str) -> _F:
         """Store a file that the farm fetches once from a public address."""
         fields = {"name": name, "source_url": source_url}
-        response = self._transport.send_json("POST", resource_path(self._plural), fields)
-        return read_record(self._record, response)
+        path = resource_path(self._plural)
+        return self._transport.read(self._record, "POST", path, fields=fields)
 
     def read(self, name: str) -> _F:
         """Return the record of a file; its bytes are not served back."""
-        response = self._transport.request_json("GET", resource_path(self._plural, name))
-        return read_record(self._record, response)
+        return self._transport.read(self._record, "GET", resource_path(self._plural, name))
 
     def list(self) -> Iterator[_F]:
         """Yield the files by name."""
-        for page in self._transport.pages(resource_path(self._plural), {}):
-            yield from (read_record(self._record, each) for each in page[self._plural])
+        path = resource_path(self._plural)
+        return self._transport.read_pages(self._record, path, self._plural)
 
     def usage(self) -> FileUsage:
         """Return the number and the total size of the stored files."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pressroom_client.records import read_record
 from pressroom_client.schemas import Key
-from pressroom_client.transport import Transport, omit_none, resource_path
+from pressroom_client.transport import Transport, resource_path
 
 
 class Keys:
@@ -17,8 +16,7 @@ class Keys:
 
     def list(self) -> list[Key]:
         """Return all keys, including revoked and expired ones."""
-        response = self._transport.request_json("GET", "/v2/keys")
-        return [read_record(Key, each) for each in response["keys"]]
+        return self._transport.read_page(Key, "/v2/keys", "keys")
 
     def create(
         self,
@@ -31,10 +29,9 @@ class Keys:
 
         `scopes` are of `read`, `render`, `templates` and `account`; by default those of this client's key.
         """
-        fields: dict[str, object] = {**omit_none({"name": name, "expires_at": expires_at})}
-        if scopes is not None:
-            fields["scopes"] = [*scopes]
-        return read_record(Key, self._transport.send_json("POST", "/v2/keys", fields))
+        given = {"name": name, "expires_at": expires_at, "scopes": scopes and [*scopes]}
+        fields = {name: value for name, value in given.items() if value is not None}
+        return self._transport.read(Key, "POST", "/v2/keys", fields=fields)
 
     def revoke(self, key_id: str) -> None:
         """Revoke a key permanently."""

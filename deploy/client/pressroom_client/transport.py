@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, TypedDict, Unpack
+from typing import Any, BinaryIO, Final, TypeAlias, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
 import urllib3
@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from pressroom_client.errors import ApiError, FarmUnreachable
+from pressroom_client.records import read_record
 
 CONNECT_SECONDS: Final = 10.0
 _TOO_MANY, _AWAY, _UNDER_WAY = 429, 503, 409
@@ -22,15 +23,21 @@ FIRST_BACKOFF_SECONDS: Final = 0.5
 _MAX_BACKOFF_SECONDS: Final = 30.0
 _CHUNK_BYTES: Final = 64 * 1024
 _PAGE: Final = 1000
-_NONE: Final[Mapping[str, str]] = {}
+_R = TypeVar("_R")
+Optional: TypeAlias = Mapping[str, str | None]
+_NONE: Final[Optional] = {}
 
 
 class RequestOptions(TypedDict, total=False):
-    """The options of a request besides method and path."""
+    """The options of a request besides method and path: a body, or the fields of a JSON object.
 
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
+    Parameters and headers that are None are left out.
+    """
+
+    query: Optional
+    headers: Optional
     body: bytes | str | BinaryIO
+    fields: Mapping[str, Any]
 
 
 class Transport:
@@ -61,43 +68,31 @@ class Transport:
 
     def request_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
         """Return the JSON of a successful response; see `request`."""
-        return self.request_json_with_headers(method, path, **options)[0]
+        return json.loads(self.request(method, path, **options)[0])
 
-    def request_json_with_headers(
-        self, method: str, path: str, **options: Unpack[RequestOptions]
-    ) -> tuple[Any, Mapping[str, str]]:
-        """Return the JSON and the headers of a successful response; see `request`."""
+    def read(self, kind: type[_R], method: str, path: str, **options: Unpack[RequestOptions]) -> _R:
+        """Return the record of a successful response, with its ETag; see `request`."""
         body, headers = self.request(method, path, **options)
-        return json.loads(body), headers
+        return read_record(kind, json.loads(body), headers)
 
-    def send_json_with_headers(
-        self,
-        method: str,
-        path: str,
-        fields: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] = _NONE,
-    ) -> tuple[Any, Mapping[str, str]]:
-        """Send fields as JSON; return the JSON and the headers of a successful response; see `request`."""
-        if fields is None:
-            return self.request_json_with_headers(method, path, headers=headers)
-        sent = {**headers, "Content-Type": "application/json"}
-        return self.request_json_with_headers(
-            method, path, headers=sent, body=json.dumps(fields).encode()
-        )
+    def read_page(self, kind: type[_R], path: str, name: str) -> list[_R]:
+        """Return the records of a list that has one page, in which `name` is the field with them."""
+        return [read_record(kind, each) for each in self.request_json("GET", path)[name]]
 
-    def send_json(self, method: str, path: str, fields: Mapping[str, Any]) -> Any:
-        """Send fields as JSON; return the JSON of a successful response; see `request`."""
-        return self.send_json_with_headers(method, path, fields)[0]
+    def read_pages(
+        self, kind: type[_R], path: str, name: str, query: Optional = _NONE, *, key: str = ""
+    ) -> Iterator[_R]:
+        """Yield the records of all pages of a list.
 
-    def pages(self, path: str, query: Mapping[str, str]) -> Iterator[Any]:
-        """Yield the pages of a list with a cursor."""
-        asked = {"limit": str(_PAGE), **query}
+        A page has the cursor of the next one, or says whether there is one, after the `key` of its last record.
+        """
+        asked = {**query} if key else {"limit": str(_PAGE), **query}
         while True:
             page = self.request_json("GET", path, query=asked)
-            yield page
-            if page.get("next_cursor") is None:
+            yield from (read_record(kind, each) for each in page[name])
+            if not (page["has_more"] if key else page.get("next_cursor")):
                 return
-            asked["start_after"] = page["next_cursor"]
+            asked["start_after"] = str(page[name][-1][key]) if key else page["next_cursor"]
 
     @contextmanager
     def stream(
@@ -107,10 +102,12 @@ class Transport:
 
         A string is sent as UTF-8.
         """
-        query = options.get("query")
+        query = _omit_none(options.get("query", _NONE))
         url = self._url + path + (f"?{urlencode(query)}" if query else "")
-        sent = {"Authorization": f"Bearer {self._key}", **options.get("headers", {})}
+        sent = {"Authorization": f"Bearer {self._key}", **_omit_none(options.get("headers", _NONE))}
         body = options.get("body")
+        if (fields := options.get("fields")) is not None:
+            body, sent["Content-Type"] = json.dumps(fields), "application/json"
         encoded = body.encode() if isinstance(body, str) else body
         response = self._repeat(lambda: self._send(method, url, sent, encoded))
         try:
@@ -164,8 +161,7 @@ def resource_path(*parts: str) -> str:
     return "/v2/" + "/".join(quote(part, safe="@") for part in parts)
 
 
-def omit_none(values: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values that are not None."""
+def _omit_none(values: Optional) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 

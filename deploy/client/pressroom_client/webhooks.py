@@ -12,7 +12,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from pressroom_client.errors import PressroomError
-from pressroom_client.records import read_record
 from pressroom_client.schemas import Delivery, Webhook
 from pressroom_client.transport import Transport, resource_path
 
@@ -94,28 +93,25 @@ class Webhooks:
         fields: dict[str, Any] = {"url": url}
         if events is not None:
             fields["events"] = list(events)
-        return read_record(Webhook, self._transport.send_json("POST", "/v2/webhooks", fields))
+        return self._transport.read(Webhook, "POST", "/v2/webhooks", fields=fields)
 
     def list(self) -> Sequence[Webhook]:
         """Return the webhooks, oldest first, without their secrets."""
-        response = self._transport.request_json("GET", "/v2/webhooks")
-        return [read_record(Webhook, each) for each in response["webhooks"]]
+        return self._transport.read_page(Webhook, "/v2/webhooks", "webhooks")
 
     def read(self, webhook_id: str) -> Webhook:
         """Return a webhook, without its secret."""
-        return read_record(
-            Webhook, self._transport.request_json("GET", resource_path("webhooks", webhook_id))
-        )
+        return self._transport.read(Webhook, "GET", resource_path("webhooks", webhook_id))
 
     def rotate(self, webhook_id: str) -> Webhook:
         """Rotate the secret; for 24 hours deliveries are also signed with the previous one."""
-        path = resource_path("webhooks", webhook_id, "rotate")
-        return read_record(Webhook, self._transport.request_json("POST", path))
+        return self._transport.read(
+            Webhook, "POST", resource_path("webhooks", webhook_id, "rotate")
+        )
 
     def test(self, webhook_id: str) -> Delivery:
         """Queue a test delivery, which is attempted once; `deliveries` shows its result."""
-        path = resource_path("webhooks", webhook_id, "test")
-        return read_record(Delivery, self._transport.request_json("POST", path))
+        return self._transport.read(Delivery, "POST", resource_path("webhooks", webhook_id, "test"))
 
     def delete(self, webhook_id: str) -> None:
         """Remove a webhook; its pending deliveries are discarded."""
@@ -124,10 +120,4 @@ class Webhooks:
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
         """Yield the deliveries of the last 7 days, newest first, with their attempts."""
         path = resource_path("webhooks", webhook_id, "deliveries")
-        query: dict[str, str] = {}
-        while True:
-            page = self._transport.request_json("GET", path, query=query)
-            yield from (read_record(Delivery, each) for each in page["deliveries"])
-            if not page["has_more"]:
-                return
-            query["start_after"] = page["deliveries"][-1]["id"]
+        return self._transport.read_pages(Delivery, path, "deliveries", key="id")

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from deploy.embedded.demo.client import Client, DemoFailed
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.launch import LaunchedFarm, launched_farm
+from pressroom_client import Document, Pressroom
+from pressroom_client.records import RenderOptions
 from shared import clock
 
 DOCUMENTS: Final = Path(__file__).parent / "documents"
 STATEMENT_ROWS: Final = 5_000
 COUNTED_SECONDS: Final = 20.0
+
+
+class DemoFailed(Exception):
+    """The usage report differs from the rendered pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +30,8 @@ class DemoDocument:
 
     title: str
     file: str
-    body: bytes
-    content_type: str
-    query: dict[str, str]
+    document: Document
+    options: RenderOptions
 
 
 def show_demo(output: Path, *, report: Callable[[str], None]) -> None:
@@ -35,7 +39,8 @@ def show_demo(output: Path, *, report: Callable[[str], None]) -> None:
 
     Raises:
         NotReady: the farm did not start.
-        DemoFailed: a request was refused, or the usage report differs from the rendered pages.
+        PressroomError: a request was refused.
+        DemoFailed: the usage report differs from the rendered pages.
     """
     output.mkdir(parents=True, exist_ok=True)
     began = clock.ticks()
@@ -54,20 +59,20 @@ def show_demo(output: Path, *, report: Callable[[str], None]) -> None:
         report("all processes stopped")
 
 
-def _open_account(farm: LaunchedFarm) -> Client:
+def _open_account(farm: LaunchedFarm) -> Pressroom:
     made = farm.command("account", "create", "--email", "demo@northwind.example")
-    return Client(farm.record.url, made["api_key"])
+    return Pressroom(farm.record.url, made["api_key"])
 
 
 def _render_all(
-    client: Client, output: Path, *, report: Callable[[str], None]
+    client: Pressroom, output: Path, *, report: Callable[[str], None]
 ) -> tuple[int, float]:
     pages, seconds = 0, 0.0
     for document in _prepare(client, report=report):
         began = clock.ticks()
-        rendered = client.render(document.body, document.content_type, **document.query)
+        rendered = client.render(document.document, **document.options)
         took = clock.ticks() - began
-        (output / document.file).write_bytes(rendered.pdf)
+        rendered.save(output / document.file)
         report(
             f"  {document.title:28}{document.file:16}{rendered.pages:4} {_unit(rendered.pages)}"
             f"{took * 1000:8.0f} ms{len(rendered.pdf) / 1024:8.0f} KB"
@@ -77,46 +82,33 @@ def _render_all(
     return pages, seconds
 
 
-def _prepare(client: Client, *, report: Callable[[str], None]) -> Iterator[DemoDocument]:
-    client.store_image("logo", _read("logo.png"))
+def _prepare(client: Pressroom, *, report: Callable[[str], None]) -> Iterator[DemoDocument]:
+    client.images.store_file("logo", DOCUMENTS / "logo.png")
     ids = {
-        name: client.store_template(name, _read(f"{name}.xml"))
+        name: client.templates.create(name, (DOCUMENTS / f"{name}.xml").read_bytes()).id
         for name in ("invoice", "statement", "letter")
     }
     report(f"logo and {len(ids)} templates stored; rendering:")
-    yield DemoDocument(
-        "XML, a complete document", "report.pdf", _read("report.xml"), "text/xml", {}
+    report_xml, invoice, letter = (
+        Document.read(DOCUMENTS / name) for name in ("report.xml", "invoice.json", "letter.md")
     )
+    statement = Document(statement_csv(STATEMENT_ROWS), "text/csv")
+    yield DemoDocument("XML, a complete document", "report.pdf", report_xml, {})
+    yield DemoDocument("JSON over a template", "invoice.pdf", invoice, {"template": ids["invoice"]})
+    rows = f"CSV, {STATEMENT_ROWS:,} rows"
+    yield DemoDocument(rows, "statement.pdf", statement, {"template": ids["statement"]})
     yield DemoDocument(
-        "JSON over a template",
-        "invoice.pdf",
-        _read("invoice.json"),
-        "application/json",
-        {"template": ids["invoice"]},
-    )
-    yield DemoDocument(
-        f"CSV, {STATEMENT_ROWS:,} rows",
-        "statement.pdf",
-        statement_csv(STATEMENT_ROWS),
-        "text/csv",
-        {"template": ids["statement"]},
-    )
-    yield DemoDocument(
-        "Markdown into a flow",
-        "letter.pdf",
-        _read("letter.md"),
-        "text/markdown",
-        {"template": ids["letter"], "flow": "body"},
+        "Markdown into a flow", "letter.pdf", letter, {"template": ids["letter"], "flow": "body"}
     )
 
 
-def _await_usage(client: Client, *, pages: int) -> dict[str, Any]:
+def _await_usage(client: Pressroom, *, pages: int) -> Mapping[str, Any]:
     # The usage counter is a separate process, which records a render shortly after its response.
     deadline = clock.ticks() + COUNTED_SECONDS
-    usage = client.read_usage()
+    usage = client.usage()
     while usage["pagesGenerated"] != pages and clock.ticks() < deadline:
         time.sleep(0.1)
-        usage = client.read_usage()
+        usage = client.usage()
     if usage["pagesGenerated"] != pages:
         raise DemoFailed(f"{pages} pages were rendered, but the usage report is {usage}")
     return usage
@@ -124,7 +116,3 @@ def _await_usage(client: Client, *, pages: int) -> dict[str, Any]:
 
 def _unit(pages: int) -> str:
     return "page " if pages == 1 else "pages"
-
-
-def _read(name: str) -> bytes:
-    return (DOCUMENTS / name).read_bytes()
