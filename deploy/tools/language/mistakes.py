@@ -92,6 +92,7 @@ _BILL: Final = (
 
 _SPECIAL: Final = (
     Mistake("unknown-setting", "document", '<document timezone="Mars/Base"><flow/></document>'),
+    Mistake("wrong-value", "setting", '<document><setting name="a" type="color" value="bleu"/><flow/></document>'),
     Mistake("filename", "document", '<document filename="a/b.pdf"><flow/></document>'),
     Mistake("duplicate-key", "data", "<document><data/><data/></document>"),
     Mistake("json", "json", _with_data('<json>{ "a": 1, }</json>')),

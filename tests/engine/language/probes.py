@@ -139,6 +139,7 @@ SLIP: Final = (
 )
 HOSTS: Final[dict[str, str]] = {
     "document": "<document @><flow><p>{{ 1.5 | number }} {{ now | datetime }}</p></flow></document>",
+    "setting": "<document><setting @/><flow><p>{{ settings.a | default('none') }}</p></flow></document>",
     "data": '<document><data @><json>{ "a": 1 }</json></data><flow><p>{{ a }}</p></flow></document>',
     "field": _data("<field @/>"),
     "dataset": _data('<dataset @><field name="n"/></dataset>').replace("<p>{{ a }}</p>", ROWS),
@@ -209,6 +210,7 @@ HOSTS: Final[dict[str, str]] = {
 
 # What an element must carry in every pair, unless it is the attribute that is tried.
 BASES: Final[dict[str, dict[str, str]]] = {
+    "setting": {"name": "a", "value": "x"},
     "field": {"name": "a"},
     "dataset": {"name": "rows"},
     "let": {"name": "x", "value": "a"},
@@ -377,6 +379,14 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "data": {
         "final": Probe("true", reported="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>')),
         "unknown": Probe("error", reported="unknown-member", payload=_overlay('<data><json>{ "A": 2 }</json></data>')),
+    },
+    "setting": {
+        "name": Probe("b", other="a"),
+        "type": Probe("color", base='value="#12"', reported="wrong-value"),
+        "label": Probe("Colour", base='type="paper"', reported="wrong-value"),
+        "value": Probe("y"),
+        "values": Probe("y z", reported="wrong-value"),
+        "final": Probe("true", reported="final", payload=_overlay('<setting name="a" value="y"/>')),
     },
     "field": {
         "name": Probe("b", other="a", base='required="true" type="date"', reported="wrong-data"),

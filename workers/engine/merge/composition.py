@@ -27,7 +27,7 @@ from workers.engine.syntax.values import TEMPLATE_REFERENCE
 MAX_LINK_DEPTH: Final = 8  # templates that extend or import each other
 MAX_LINKS: Final = 32  # `extends` and `import` of one document, in all its templates
 # Of another template, an import takes these.
-IMPORTED: Final = frozenset({"part", "style", "color", "font", "messages"})
+IMPORTED: Final = frozenset({"setting", "part", "style", "color", "font", "messages"})
 
 
 def compose_template(source: bytes, linked: Mapping[str, bytes]) -> SyntaxTree:

@@ -74,6 +74,7 @@ class Declarations:
     patches: tuple[dict[str, Any], ...] = ()
     refuses_misspelled: bool = False
     location: SourceLocation | None = None  # of the data element
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def read_declarations(data: Element | None, findings: Findings) -> Declarations:

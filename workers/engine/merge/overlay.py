@@ -10,7 +10,7 @@ from workers.engine.syntax.keys import Key, key_of
 from workers.engine.syntax.nodes import Element
 
 # Elements whose attributes are merged; those of the payload override those of the template.
-_SETTINGS: Final = frozenset({"security"})
+_SETTINGS: Final = frozenset({"security", "setting"})
 # Elements whose children are overlaid.
 _SECTIONS: Final = frozenset({"data", "messages"})
 

@@ -14,6 +14,7 @@ from workers.engine.merge.declarations import DataPath, Dataset, Declarations, r
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
 from workers.engine.merge.markdown_reader import MarkdownError, locate_lines, read_markdown
 from workers.engine.merge.overlay import overlay_document
+from workers.engine.merge.settings import apply_settings
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax.checks import check_document
 from workers.engine.syntax.encodings import (
@@ -108,6 +109,7 @@ def _prepare_root(root: Element, found: Findings) -> PreparedSource:
     findings = Findings()
     findings.extend(found)
     check_links(root, findings)
+    root, settings = apply_settings(root, findings)
     part_findings = Findings()
     expanded = expand_parts(root, part_findings)
     findings.extend(check_document(expanded))
@@ -115,7 +117,7 @@ def _prepare_root(root: Element, found: Findings) -> PreparedSource:
     if root.tag != "document":
         return _without_tree(findings)
     check_effects(expanded, findings)
-    declarations = read_declarations(root.find("data"), findings)
+    declarations = replace(read_declarations(root.find("data"), findings), settings=settings)
     return PreparedSource(root, expanded, declarations, DataConverter(declarations, root), findings)
 
 

@@ -12,7 +12,7 @@ Key = tuple[str, str, str]
 
 _IMPLIED_NAMES: Final = {"flow": "body", "page": "default"}
 _NAMED: Final = frozenset(
-    {"field", "dataset", "let", "style", "color", "flow", "page", "attachment", "part"}
+    {"setting", "field", "dataset", "let", "style", "color", "flow", "page", "attachment", "part"}
 )
 _SINGLE: Final = frozenset({"data", "security", "einvoice"})
 _WEIGHTS: Final = {"normal": "400", "bold": "700"}

@@ -292,6 +292,10 @@ PATTERN: Final = ValueType(
 IMAGE: Final = ValueType(
     "the name of a stored image, an https address, or a data address in base64", _read_image
 )
+STORED_IMAGE: Final = ValueType(
+    "the name of a stored image: 3 to 64 lowercase letters, digits and single hyphens",
+    matching(_STORED_IMAGE),
+)
 STORED_FONT: Final = ValueType(
     "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
     matching(_STORED_IMAGE),

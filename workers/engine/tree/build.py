@@ -9,6 +9,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
+from workers.engine.merge.settings import NAME as SETTINGS
 from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
@@ -71,6 +72,7 @@ class CompiledTemplate:
     def __init__(self, root: Element, declarations: Declarations) -> None:
         self.findings = Findings()
         self._root = root
+        self._settings = declarations.settings
         self._sheet = make_style_sheet(root)
         flows = {flow.attributes.get("name", BODY): flow for flow in root.elements("flow")}
         self._has_totals = declares_totals(root)
@@ -78,6 +80,8 @@ class CompiledTemplate:
         names = _known_names(declarations)
         if self._features.running:  # as for totals
             names -= {RUNNING}
+        if declarations.settings:  # which hide data of that name
+            names |= {SETTINGS}
         if self._has_totals:  # data of that name are read as data.totals
             names -= {TOTALS}
         self.messages = compile_messages(root, self.findings)
@@ -228,6 +232,8 @@ class CompiledTemplate:
             "template": None if options.template_id is None else template,
             "draft": options.is_draft,
         }
+        if self._settings:
+            names[SETTINGS] = self._settings
         if self._has_totals:
             names[TOTALS] = state.totals
         return Scope(names, get_formats(DEFAULT_LANGUAGE, None, "UTC"), state)

@@ -63,11 +63,22 @@ STRUCTURE: Final = (
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
         *fixed(attribute("tagged", v.BOOLEAN, "Whether the file is a tagged PDF, whose structure tree tells screen readers and other programs its headings, lists, tables and figures. With `false` it is smaller, unless its profile requires tags. Merged files are not tagged; a document that says `true` is not merged.", "true")),
-        children=("import", "data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
+        children=("import", "setting", "data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
     ),
     element(
-        "import", "Adds the parts, styles, colours, fonts and messages of another [template](#templates-that-extend-others); those of this one replace them.", ContentModel.EMPTY,
+        "import", "Adds the settings, parts, styles, colours, fonts and messages of another [template](#templates-that-extend-others); those of this one replace them.", ContentModel.EMPTY,
         *fixed(required("template", v.TEMPLATE_REFERENCE, "The template.")),
+    ),
+    element(
+        "setting", "Declares a value that belongs to the template, such as a colour or a logo: expressions read it as `{{ settings.accent }}`, and so may attributes that are read before any data are known, such as the `value` of a `color`. A payload does not change it; a template that extends or imports this one may set its `value`.", ContentModel.EMPTY,
+        *fixed(
+            required("name", v.VARIABLE, "Name of the setting."),
+            attribute("type", v.choice("string", "text", "color", "image", "boolean", "choice", "language", "paper"), "Type of the value: `text` has several lines, `image` is the name of a stored image, `choice` is one of `values`.", "string"),
+            attribute("label", v.TEXT, "Display name."),
+            attribute("value", v.TEXT, "The value. Only a `string`, a `text` and an `image` may be empty."),
+            attribute("values", v.WORD_LIST, "The only values allowed."),
+        ),
+        FINAL,
     ),
     element(
         "data", "The data section: default values, sample values, types, computed values and assertions.", ContentModel.LISTED,
