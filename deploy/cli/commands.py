@@ -140,6 +140,7 @@ GROUPS: Final = {
     "queue": "pause and resume queues",
     "shards": "change a farm's Redis servers, or find an account's",
     "einvoice": "check received electronic invoices",
+    "rules": "rule packs of electronic invoices",
     "form": "read filled-in forms",
     "template": "publish templates on a farm",
     "messages": "check, export and import the translations of a document",
@@ -348,6 +349,20 @@ COMMANDS: Final = {
         "check a Factur-X, ZUGFeRD, XRechnung or Peppol file by the rules of EN 16931",
         "received.run_check",
         (_path("file", "INVOICE.pdf|INVOICE.xml"), _JSON),
+    ),
+    "rules list": Command(
+        "print the rule packs that electronic invoices are checked by", "rules.run_list", (_JSON,)
+    ),
+    "rules add": Command(
+        "add rule packs: an archive as its publisher ships it, or a folder",
+        "rules.run_add",
+        (
+            _path("archive", "ARCHIVE.zip|FOLDER"),
+            _value("--name", "folder of PRESSROOM_RULES; the name of the archive", "NAME"),
+        ),
+    ),
+    "rules remove": Command(
+        "remove what was added", "rules.run_remove", (_value("name", metavar="NAME"),)
     ),
     "form extract": Command(
         "print the names and values of a form's fields",

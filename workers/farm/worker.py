@@ -338,6 +338,8 @@ class _Child:
 
 
 def _check_environment(settings: Settings) -> None:
+    if settings.rules and not Path(settings.rules).is_dir():
+        raise WrongSetting(f"PRESSROOM_RULES: there is no folder {settings.rules[:200]!r}")
     assert_safe_libraries()
     open_tracer("worker", is_on=settings.traces).close()  # raises if it is not installed
     open_store(settings.blob_url)

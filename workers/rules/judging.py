@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import resource
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ from workers.engine.einvoices import (
     InvoiceFacts,
     RulePack,
     RuleViolation,
+    Severity,
     UnusablePackError,
     Verdict,
     choose_packs,
@@ -27,7 +28,7 @@ from workers.engine.einvoices import (
     find_builtin_packs,
     find_prefixes,
     find_schema_errors,
-    read_pack,
+    read_packs,
 )
 
 _SVRL: Final = "{http://purl.oclc.org/dsdl/svrl}"
@@ -59,21 +60,24 @@ class Judge:
 
     @property
     def packs(self) -> list[RulePack]:
-        """The packs, those of the folder first; a built-in one is replaced by one of its name."""
+        """The packs, those of the folder first; one replaces the later ones of its name."""
         self._reload()
-        taken = {one.name for one in self._own}
-        return [*self._own, *(one for one in find_builtin_packs() if one.name not in taken)]
+        by_name: dict[str, RulePack] = {}
+        for pack in (*self._own, *find_builtin_packs()):
+            by_name.setdefault(pack.name, pack)
+        return list(by_name.values())
 
     def _reload(self) -> None:
         if self._folder is None:
             return
-        seen = [(one, one.stat().st_mtime) for one in sorted(self._folder.glob(f"*/{MANIFEST}"))]
+        folders = sorted(one for one in self._folder.glob("[!.]*/"))
+        seen = [(one, _read_change(one)) for one in folders]
         if seen == self._seen:
             return
         self._own, self.unusable, self._seen = [], [], seen
-        for manifest, _ in seen:
+        for folder in folders:
             try:
-                self._own.append(read_pack(manifest.parent))
+                self._own += read_packs(folder)
             except UnusablePackError as error:
                 self.unusable.append(str(error))
 
@@ -86,8 +90,8 @@ class Judge:
         prefixes = find_prefixes(facts.root)
         note = "" if is_whole else describe_gap(facts)
         for pack in packs:
-            if schema := pack.schemas.get(facts.root):
-                errors = find_schema_errors(content, Path(pack.folder, schema), prefixes)
+            if schema := pack.find_schema(facts.root):
+                errors = find_schema_errors(content, schema, prefixes)
                 if errors:
                     return Verdict(tuple(errors), (pack.edition,))
         text = _decode(content)
@@ -95,12 +99,18 @@ class Judge:
         for pack in packs:
             try:
                 for name in pack.rules:
-                    found += self._run(Path(pack.folder, name), text, prefixes)
+                    found += self._run(Path(pack.folder, name), text, pack.levels, prefixes)
             except UnusablePackError as error:
                 note = f"the rules of {pack.name} ended with an error: {error}"
         return Verdict(tuple(found), tuple(one.edition for one in packs), note)
 
-    def _run(self, rules: Path, text: str, prefixes: dict[str, str]) -> Iterator[RuleViolation]:
+    def _run(
+        self,
+        rules: Path,
+        text: str,
+        levels: Mapping[str, Severity],
+        prefixes: dict[str, str],
+    ) -> Iterator[RuleViolation]:
         """Yield the first findings of a file of rules, at most 50 errors and 50 warnings.
 
         Raises:
@@ -117,7 +127,7 @@ class Judge:
             raise UnusablePackError(" ".join(str(error).split())[:_MESSAGE]) from error
         report = etree.fromstring(written.encode(), etree.XMLParser(huge_tree=True))
         found = [
-            _read(one, prefixes)
+            _read(one, levels, prefixes)
             for one in report.iter(f"{_SVRL}failed-assert", f"{_SVRL}successful-report")
         ]
         for is_error in (True, False):
@@ -134,16 +144,24 @@ def _decode(content: bytes) -> str:
     return text
 
 
-def _read(failed: Any, prefixes: dict[str, str]) -> RuleViolation:
+def _read_change(folder: Path) -> float:
+    """Return when a folder of packs was changed: unpacked anew, or given another manifest."""
+    manifest = folder / MANIFEST
+    return (manifest if manifest.is_file() else folder).stat().st_mtime
+
+
+def _read(failed: Any, levels: Mapping[str, Severity], prefixes: dict[str, str]) -> RuleViolation:
     text = " ".join("".join(failed.itertext(f"{_SVRL}text", "{*}*")).split())
     named = _NAMED.match(text)
     flag = (failed.get("flag") or failed.get("role") or "").lower()
+    rule = failed.get("id") or (named[1] if named else "rule")
+    severity: Severity = "warning" if flag in _WARNINGS else "error"
     return RuleViolation(
-        failed.get("id") or (named[1] if named else "rule"),
+        rule,
         "/",
         text[named.end() if named else 0 :][:_MESSAGE],
         _shorten(failed.get("location", ""), prefixes),
-        "warning" if flag in _WARNINGS else "error",
+        levels.get(rule, severity),
     )
 
 

@@ -2,7 +2,13 @@
 
 from workers.engine.einvoices.checks import check_invoice
 from workers.engine.einvoices.files import InvoiceJudge, ParsedInvoice, read_invoice, write_invoice
-from workers.engine.einvoices.findings import MAX_VIOLATIONS, PackEdition, RuleViolation, Verdict
+from workers.engine.einvoices.findings import (
+    MAX_VIOLATIONS,
+    PackEdition,
+    RuleViolation,
+    Severity,
+    Verdict,
+)
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.packs import (
     MANIFEST,
@@ -12,8 +18,7 @@ from workers.engine.einvoices.packs import (
     choose_packs,
     describe_gap,
     find_builtin_packs,
-    read_edition,
-    read_pack,
+    read_packs,
 )
 from workers.engine.einvoices.profiles import (
     INVOICE_NAMES,
@@ -45,6 +50,7 @@ __all__ = [
     "Record",
     "RulePack",
     "RuleViolation",
+    "Severity",
     "TermPath",
     "UnusablePackError",
     "Verdict",
@@ -54,9 +60,8 @@ __all__ = [
     "find_builtin_packs",
     "find_prefixes",
     "find_schema_errors",
-    "read_edition",
     "read_invoice",
-    "read_pack",
+    "read_packs",
     "read_record",
     "select_terms",
     "walk_terms",

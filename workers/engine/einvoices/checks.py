@@ -7,7 +7,7 @@ from decimal import Context, localcontext
 from typing import Final
 
 from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation
-from workers.engine.einvoices.mapping import INSTRUCTIONS, Record
+from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
 from workers.engine.einvoices.rules.codelists import CODES
 from workers.engine.einvoices.rules.of_syntaxes import CII, UBL
@@ -22,7 +22,6 @@ from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 RULES: Final = (*PRESENCE, *SUMS, *VAT, *CODES)
 
 # Exact for sums of 20,000 amounts of 28 digits.
-_PAYMENT: Final = "payment"
 _EXACT: Final = Context(prec=60)
 
 
@@ -69,10 +68,6 @@ def _in_scope(record: Record, scope: str) -> Iterator[tuple[Record, str]]:
         return
     first, _, rest = scope.partition(".")
     value = record.get(first)
-    if first == _PAYMENT and INSTRUCTIONS in record:
-        for instruction in record[INSTRUCTIONS]:
-            yield instruction, f"/{first}"
-        return
     if isinstance(value, list):
         for index, entry in enumerate(value):
             for inner, path in _in_scope(entry, rest):

@@ -33,16 +33,16 @@ def _nested(tags: str, value: str, **attributes: str) -> MappingNode:
     return (
         _parent(first, _nested(rest, value, **attributes))
         if rest
-        else replace(_leaf(first, value, **attributes), is_required=True)
+        else replace(_leaf(first, value, **attributes))
     )
 
 
 def _date(tag: str, value: str, *, name: str = "udt:DateTimeString") -> MappingNode:
-    return _parent(tag, MappingNode(name, value, attributes=(("format", "=102"),), is_filled=True))
+    return _parent(tag, MappingNode(name, value, attributes=(("format", "=102"),)))
 
 
 def _reference(value: str) -> MappingNode:
-    return MappingNode("ram:IssuerAssignedID", value, is_required=True, is_filled=True)
+    return MappingNode("ram:IssuerAssignedID", value)
 
 
 def _fixed(tag: str, constant: str) -> MappingNode:
@@ -78,7 +78,7 @@ _ADDRESS_ONLINE: Final = _nested(
 )
 _VAT_ID: Final = _parent(
     "SpecifiedTaxRegistration",
-    MappingNode("ram:ID", "vatId", attributes=(("schemeID", "=VA"),), is_filled=True),
+    MappingNode("ram:ID", "vatId", attributes=(("schemeID", "=VA"),)),
 )
 _TYPE: Final = _fixed("TypeCode", "VAT")
 
@@ -173,7 +173,7 @@ _PAYMENT_MEANS: Final = MappingNode(
     "ram:SpecifiedTradeSettlementPaymentMeans",
     children=(
         _leaf("TypeCode", "../meansCode"),
-        MappingNode("ram:Information", "../meansText", must_agree=True, is_filled=True),
+        MappingNode("ram:Information", "../meansText"),
         _parent(
             "ApplicableTradeSettlementFinancialCard",
             _leaf("ID", "../card.number"),
@@ -191,7 +191,6 @@ _PAYMENT_MEANS: Final = MappingNode(
     inside="payment",
     each="accounts",
     is_single=True,
-    is_instruction=True,
 )
 
 
@@ -325,7 +324,6 @@ _PRODUCT: Final = _parent(
         "DesignatedProductClassification",
         replace(
             _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
-            is_required=True,
         ),
         each="classifications",
     ),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Protocol
 
-from workers.engine.einvoices.element_paths import find_element_path
 from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation, Verdict
-from workers.engine.einvoices.mapping import INSTRUCTIONS, Record, read_tree, write_tree
+from workers.engine.einvoices.mapping import Record, read_tree, write_tree
 from workers.engine.einvoices.markup import read_xml, write_xml
 from workers.engine.einvoices.packs import InvoiceFacts, choose_packs, find_builtin_packs
 from workers.engine.einvoices.profiles import InvoiceProfile, find_profile, select_terms
@@ -64,9 +62,9 @@ class ParsedInvoice:
     def _check_schema(self) -> Verdict:
         packs, _ = choose_packs(find_builtin_packs(), self.facts)
         prefixes = self.syntax.prefix_by_namespace
-        for pack in packs:
-            if schema := pack.schemas.get(self.syntax.root_name):
-                errors = find_schema_errors(self.content, Path(pack.folder, schema), prefixes)
+        for pack in packs[:1]:
+            if schema := pack.find_schema(self.syntax.root_name):
+                errors = find_schema_errors(self.content, schema, prefixes)
                 found = (*errors, *self.deviations)[:MAX_VIOLATIONS]
                 return Verdict(found, (pack.edition,), _SCHEMA_ALONE)
         return Verdict(self.deviations[:MAX_VIOLATIONS], note=_SCHEMA_ALONE)
@@ -99,11 +97,9 @@ def read_invoice(content: bytes) -> ParsedInvoice | None:
         return None
     record, invalid = read_tree(syntax.mapping, root, syntax.prefixes)
     record = syntax.restore(record)
-    record.pop(INSTRUCTIONS, None)
-    deviations = []
-    for one in invalid:
-        path = f"/{one.path.replace('.', '/')}"
-        element = find_element_path(syntax.mapping, path)
-        deviations.append(RuleViolation(one.rule, path, one.message, element, "warning"))
+    deviations = tuple(
+        RuleViolation(one.rule, f"/{one.path.replace('.', '/')}", one.message, severity="warning")
+        for one in invalid
+    )
     profile = find_profile("".join(record.get("guideline", "").split()))
-    return ParsedInvoice(content, record, syntax, profile, tuple(deviations))
+    return ParsedInvoice(content, record, syntax, profile, deviations)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+Severity = Literal["error", "warning"]
+
 MAX_VIOLATIONS: Final = 50
 
 
@@ -16,7 +18,7 @@ class RuleViolation:
     path: str  # such as /lines/2/quantity
     message: str
     element: str = ""  # its XPath, where no path in the record leads to it
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
 
 
 @dataclass(frozen=True, slots=True)

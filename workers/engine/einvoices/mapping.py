@@ -24,7 +24,6 @@ _NUMBER: Final = re.compile(
 _TRUTH: Final = {"1": "true", "0": "false"}  # the other forms of xsd:boolean
 MAX_ENTRIES: Final = 20_000  # of one list
 FIRST: Final = "isFirst"  # marks the first entry of a list in an adapted record
-INSTRUCTIONS: Final = "instructions"  # of the payment, each by itself, in a record that was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +49,8 @@ class MappingNode:
     only_with: str = ""
     is_always_written: bool = False
     is_single: bool = False  # an empty `each` list has one element
-    is_instruction: bool = False  # a payment instruction, which is also read by itself
     is_read_only: bool = False  # another form of a member, which is never written
-    is_required: bool = False  # its parent must have it
-    is_filled: bool = False  # must have content
-    must_agree: bool = False  # repeats one value of the invoice
     is_summed: bool = False  # a number that is added to its term
-    forbidden: tuple[str, ...] = ()  # tags and @attributes that it cannot have
     is_key: bool = False  # selects its parent as a constant does
     date_format: str = "%Y%m%d"
     is_constant: bool = field(init=False)  # contains no member of a record
@@ -180,10 +174,7 @@ def _start(stack: Stack, path: str) -> tuple[Record, list[str]]:
 def read_tree(
     node: MappingNode, element: XmlElement, prefixes: Mapping[str, str]
 ) -> tuple[Record, list[InvalidTerm]]:
-    """Read the record of an invoice from its root element; return it with its invalid values.
-
-    `INSTRUCTIONS` of the record has each payment instruction by itself.
-    """
+    """Read the record of an invoice from its root element; return it with its invalid values."""
     reader = _RecordReader(prefixes)
     record: Record = {}
     if reader.matches(node, element, (record,)):
@@ -232,66 +223,20 @@ class _RecordReader:
         if node.value:
             self._store(node.value, element.text, stack, groups, node)
         for name, source in node.attributes:
-            if source.startswith("~"):
-                self._compare(node, name, element, find_value(stack, source[1:]), groups)
-            elif not source.startswith(("=", "/")) and name in element.attributes:
+            if not source.startswith(("=", "/", "~")) and name in element.attributes:
                 self._store(source, element.attributes[name], stack, groups)
-        if "currencyID" in element.attributes and node.value and not node.attributes:
-            self._compare(node, "currencyID", element, find_value(stack, "/currency"), groups)
         found: set[int] = set()
         for inner in element.children:
             known = node.children_by_tag.get(self._prefixed(inner.tag), ())
             child = next((one for one in known if self.matches(one, inner, stack)), None)
             if child is None:
-                if known:
-                    self._report_unknown(known[0], inner, groups)
                 continue
             if id(child) in found and not child.each and not child.is_read_only:
-                self._report(child, groups, f"{child.tag} is stated more than once")
+                path = _path_of(groups, child.value or child.inside)
+                message = f"{child.tag} is stated more than once"
+                self.invalid.append(InvalidTerm(path, message, "cardinality"))
             found.add(id(child))
             self._enter(child, inner, stack, groups)
-        self._check_content(node, element, groups, found)
-
-    def _report_unknown(
-        self, node: MappingNode, element: XmlElement, groups: tuple[BusinessGroup, ...]
-    ) -> None:
-        """Report an element that no term is in, because of its constants."""
-        attributes = (each for one in (node, *node.children) for each in one.attributes)
-        is_format = any(source.startswith("=") for _, source in attributes)
-        is_empty = not element.children and not element.text.strip()
-        rule = "syntax" if is_format or is_empty else "cardinality"
-        self._report(node, groups, f"no term is a {node.tag} of this kind", rule)
-
-    def _check_content(
-        self,
-        node: MappingNode,
-        element: XmlElement,
-        groups: tuple[BusinessGroup, ...],
-        found: set[int],
-    ) -> None:
-        """Report what an element must have and has not, or the other way round."""
-        if node.is_filled and not element.children and not element.text.strip():
-            self._report(node, groups, f"{node.tag} is empty", "syntax")
-        for name, source in node.attributes:
-            if source == node.only_with and name not in element.attributes:
-                self._report(node, groups, f"{node.tag} has no {name}", "syntax")
-        for name in node.forbidden:
-            tags = (self._prefixed(inner.tag) for inner in element.children)
-            if name[1:] in element.attributes or name in tags:
-                self._report(node, groups, f"{node.tag} cannot have {name}", "syntax")
-        for child in node.children:
-            if child.is_required and id(child) not in found:
-                self._report(child, groups, f"{node.tag} has no {child.tag}", "syntax")
-
-    def _report(
-        self,
-        node: MappingNode,
-        groups: tuple[BusinessGroup, ...],
-        message: str,
-        rule: str = "cardinality",
-    ) -> None:
-        path = _path_of(groups, node.value or node.inside)
-        self.invalid.append(InvalidTerm(path, message, rule))
 
     def _enter(
         self,
@@ -306,8 +251,6 @@ class _RecordReader:
         if not node.each:
             self.read_into(node, element, inner, own_groups)
             return
-        if node.is_instruction:
-            self._read_instruction(node, element, stack)
         record, name, group = self._find_group(node.each, inner, own_groups)
         entries = record.setdefault(name, [])
         if len(entries) >= MAX_ENTRIES:
@@ -316,21 +259,6 @@ class _RecordReader:
         self.read_into(node, element, (*inner, own), (*own_groups, group))
         if own or not node.is_single:
             entries.append(own)
-
-    def _read_instruction(self, node: MappingNode, element: XmlElement, stack: Stack) -> None:
-        """Read a payment instruction into a record that has no other; its errors are known."""
-        payment: Record = {}
-        alone = {node.inside: payment}
-        group = _member(INVOICE, node.inside)
-        own: Record = {}
-        known, self.invalid = self.invalid, []
-        self.read_into(
-            node, element, (alone, payment, own), (INVOICE, group, _member(group, node.each))
-        )
-        self.invalid = known
-        if own:
-            payment["accounts"] = [own]
-        stack[0].setdefault(INSTRUCTIONS, []).append(payment)
 
     def _open(
         self, path: str, stack: Stack, groups: tuple[BusinessGroup, ...]
@@ -370,31 +298,11 @@ class _RecordReader:
             self.invalid.append(InvalidTerm(_path_of(groups, path), f"{term.number}: {error}"))
             return
         if value is None:
-            if term.data_type is TermType.CODE:
-                message = f"{term.number}: the code is empty"
-                self.invalid.append(InvalidTerm(_path_of(groups, path), message))
             return
         if node is not None and node.is_summed:
             record[steps[-1]] = record.get(steps[-1], 0) + value
-        elif record.setdefault(steps[-1], value) != value and node is not None and node.must_agree:
-            message = f"{term.number}: the invoice states another one, too"
-            self.invalid.append(InvalidTerm(_path_of(groups, path), message))
-
-    def _compare(
-        self,
-        node: MappingNode,
-        name: str,
-        element: XmlElement,
-        expected: Any,
-        groups: tuple[BusinessGroup, ...],
-    ) -> None:
-        """Report an attribute that does not repeat a value of the invoice."""
-        own = element.attributes.get(name)
-        if own is None or own == expected:
-            return
-        path = _path_of(groups, node.value)
-        message = f'{name} is "{own[:40]}", the invoice states "{expected or ""}"'
-        self.invalid.append(InvalidTerm(path, message))
+        else:
+            record.setdefault(steps[-1], value)
 
     def _prefixed(self, tag: str) -> str:
         """Return a tag `{namespace}name` as `prefix:name`, empty for an unknown namespace."""

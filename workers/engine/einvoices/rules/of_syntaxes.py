@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.einvoices.mapping import INSTRUCTIONS
-from workers.engine.einvoices.rules.rule import BusinessRule, Condition, require_member
+from workers.engine.einvoices.rules.rule import BusinessRule, require_member
 
 _IGIC: Final = "L"
 
@@ -18,16 +17,7 @@ CII: Final = (
 )  # fmt: skip
 
 
-def _is_stated_once(name: str) -> Condition:
-    """Return the condition that one payment instruction has a member."""
-    return lambda _, invoice: sum(name in one for one in invoice.entries(INSTRUCTIONS)) <= 1
-
-
 UBL: Final = (
-    *(
-        BusinessRule(f"UBL-SR-{number}", "", f"payment.{name}", "Only one payment instruction can have this", _is_stated_once(name))
-        for number, name in ((46, "meansText"), (54, "card"), (55, "directDebit"))
-    ),
     require_member("payment", "meansCode", "BR-49", "A payment must have a means code (BT-81)"),
     BusinessRule("UBL-DT-06", "documents", "mediaType", "A file (BT-125) must have a media type", lambda one, _: "content" not in one or "mediaType" in one),
     BusinessRule("UBL-DT-07", "documents", "fileName", "A file (BT-125) must have a name", lambda one, _: "content" not in one or "fileName" in one),

@@ -74,8 +74,6 @@ def _has_valid_email(entry: Record, _: InvoiceRecord) -> bool:
     return email is None or _EMAIL.fullmatch(email) is not None
 
 
-# Warnings of the official rules: an invoice that breaks them is accepted, so they bind only what is written here.
-WARNINGS: Final = frozenset(f"BR-DE-{number}" for number in (17, 19, 20, 26, 27, 28))
 XRECHNUNG: Final = (
     BusinessRule("BR-DE-1", "", "payment", "XRechnung requires payment instructions (BG-16)", lambda _, invoice: invoice.has("payment", "meansCode")),
     require_member("seller", "contact", "BR-DE-2", "XRechnung requires a contact of the seller (BG-6)"),
