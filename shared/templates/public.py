@@ -24,7 +24,8 @@ PUBLISHER: Final = UserRef("usr_public", "Pressroom", "templates@pressroom.inval
 def publish_public_templates(session: Session, *, at: datetime) -> None:
     """Publish the public templates of this release; repeated calls change nothing.
 
-    Changed content becomes a new version, so references to older versions are unaffected.
+    Changed content, or links to changed content, become a new version, so that references to older
+    versions are unaffected. Names are in order: `service-brand-parts` is there before what extends it.
     """
     _make_publisher(session, at=at)
     for file in sorted(FOLDER.glob("service-*.xml")):
@@ -56,8 +57,6 @@ def _make_publisher(session: Session, *, at: datetime) -> None:
 def _publish(session: Session, template_id: str, content: str, *, at: datetime) -> None:
     digest = store_content(session, content, at=at)
     held = find_live_sha256(session, PUBLIC_ACCOUNT, template_id)
-    if held == digest:
-        return
     change = {"sha256": digest, "updated_at": at, "updated_by": PUBLISHER.id}
     if held is None:
         row = {
@@ -68,7 +67,7 @@ def _publish(session: Session, template_id: str, content: str, *, at: datetime) 
             "created_by": PUBLISHER.id,
         }
         session.execute(insert(templates).values(**row, **change))
-    else:
+    elif held != digest:
         session.execute(update(templates).where(templates.c.id == template_id).values(**change))
     publish_version(session, _READER, template_id, message="", user=PUBLISHER, at=at)
 

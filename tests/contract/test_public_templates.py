@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from itertools import product
 
 import pytest
 
 from shared.clock import now
 from shared.templates import public
 from shared.templates.public import FOLDER, publish_public_templates
+from workers.engine.cli import LinkedFiles
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import RenderOptions
 
@@ -23,19 +25,21 @@ def test_the_letter_ships():
 def test_a_shipped_template_is_valid_as_it_stands(template):
     text = (FOLDER / f"{template}.xml").read_bytes()
     options = RenderOptions(now(), with_sample=True)
-    assert list(validate(prepare_template(text), None, options=options)) == []
+    found = validate(prepare_template(text, LinkedFiles(FOLDER)), None, options=options)
+    # A template that others extend has words that only they use.
+    allowed = {"unused-message"} if template == "service-brand-parts" else set()
+    assert {each.code for each in found} <= allowed
     assert not text.startswith(b"<?xml")
 
 
-@pytest.mark.parametrize("template", SHIPPED)
-@pytest.mark.parametrize("selector", ["", "@live", "@latest", "@1"])
-def test_every_account_reads_and_renders_it(other, homeless, worker, template, selector):
-    text = (FOLDER / f"{template}.xml").read_text()
-    for client in (other, homeless):
-        assert client.get(f"/v2/templates/{template}{selector}").json["content"] == text
-        answer = client.post(f"/v2/pdf?template={template}{selector}", json={})
-        assert answer.status_code == 200
-    assert {job.template.sha256 for job in worker.jobs} == {sha256(text.encode()).hexdigest()}
+def test_every_account_reads_and_renders_each_by_every_selector(other, homeless, worker):
+    for template in SHIPPED:
+        text = (FOLDER / f"{template}.xml").read_text()
+        for client, selector in product((other, homeless), ("", "@live", "@latest", "@1")):
+            assert client.get(f"/v2/templates/{template}{selector}").json["content"] == text
+            answer = client.post(f"/v2/pdf?template={template}{selector}", json={})
+            assert answer.status_code == 200
+            assert worker.jobs[-1].template.sha256 == sha256(text.encode()).hexdigest()
 
 
 def test_it_has_a_published_version(other):

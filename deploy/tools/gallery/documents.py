@@ -12,7 +12,7 @@ from typing import Final
 import pikepdf
 
 from shared.templates.public import FOLDER
-from workers.engine.cli import FolderResources
+from workers.engine.cli import FolderResources, LinkedFiles
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import (
@@ -78,7 +78,9 @@ def render_templates() -> Iterator[GalleryDocument]:
         AuthoringError: A template does not render.
     """
     for path in sorted(FOLDER.glob("service-*.xml")):
-        yield GalleryDocument(path.stem, _render(path, None, NoResources()))
+        template = prepare_template(path.read_bytes(), LinkedFiles(FOLDER))
+        pdf = render(template, None, options=OPTIONS, resources=NoResources()).pdf
+        yield GalleryDocument(path.stem, pdf)
 
 
 def render_golden_documents() -> Iterator[GalleryDocument]:

@@ -26,6 +26,7 @@ from workers.engine.syntax.values import TEMPLATE_REFERENCE
 
 MAX_LINK_DEPTH: Final = 8  # templates that extend or import each other
 MAX_LINKS: Final = 32  # `extends` and `import` of one document, in all its templates
+_PUBLIC: Final = "service-"  # templates of the product, which change with a release alone
 # Of another template, an import takes these.
 IMPORTED: Final = frozenset({"setting", "part", "style", "color", "font", "messages"})
 
@@ -41,7 +42,7 @@ def compose_template(source: bytes, linked: Mapping[str, bytes]) -> SyntaxTree:
     moving = tuple(
         _warn_moving(reference, location)
         for _, reference, location in _find_links(tree.root)
-        if not reference.rpartition("@")[2].isdigit()
+        if not reference.rpartition("@")[2].isdigit() and not reference.startswith(_PUBLIC)
     )
     composed = _Composer(linked, tree.findings).compose(tree.root, ())
     return SyntaxTree(composed, tree.findings, moving)

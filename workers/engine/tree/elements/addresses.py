@@ -22,7 +22,8 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import Length, mm
 
-_LINE: Final = {"margin-bottom": "0"}
+# A foreign address keeps its order in a letter that is written from right to left.
+_LINE: Final = {"margin-bottom": "0", "direction": "auto"}
 _REMARK: Final = {"font-size": "8pt", "line-height": "1.2", "margin-bottom": "0"}
 _SENDER: Final = {**_REMARK, "font-size": "6.5pt"}
 _SHRINK: Final = {"overflow": "shrink", "min-font-size": "5pt"}
