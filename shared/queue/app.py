@@ -28,6 +28,8 @@ def create_app(broker_url: str) -> Celery:
         accept_content=["json"],
         task_serializer="json",
         task_ignore_result=True,
+        # Otherwise each request of a front makes a backend, though no result is stored.
+        result_backend_thread_safe=True,
         **(amqp_options(broker_url) if is_amqp(broker_url) else _redis_options(broker_url)),
     )
     return app

@@ -92,11 +92,11 @@ class Publisher:
         return nullcontext()
 
     def _send(self, message: TaskMessage, producer: object) -> None:
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"declare": ()}  # a Redis list needs no declaration
         if self._is_amqp:
-            # Without it, a message to a deleted queue would be lost: only a new connection declares it again.
-            options = {"mandatory": True}
-            options |= {"timeout": CONFIRM_SECONDS, "confirm_timeout": CONFIRM_SECONDS}
+            # Without `mandatory`, a message to a deleted queue is lost: only a new connection declares it.
+            options = {"mandatory": True, "timeout": CONFIRM_SECONDS}
+            options["confirm_timeout"] = CONFIRM_SECONDS
         self._app.send_task(
             message.task,
             args=[message.argument],
