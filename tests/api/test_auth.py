@@ -64,17 +64,6 @@ def test_a_missing_or_unknown_key_is_a_401_without_code(stranger, headers):
     assert "data" not in answer.json
 
 
-def test_a_revoked_key_is_rejected_on_the_next_request(caller, ports, database, account):
-    assert caller.get(PATH).status_code == 200
-    with database.session() as session:
-        digest = accounts.revoke_key(session, account.key_id)
-    ports.admissions.drop(account.account_id, [digest])
-    for _ in range(2):
-        answer = caller.get(PATH)
-        assert answer.status_code == 401
-        assert answer.json["data"] == {"code": "ERR_KEY_REVOKED"}
-
-
 @pytest.mark.long
 def test_a_cached_key_expires_on_time(stranger, database, account):
     now = datetime.now(UTC)

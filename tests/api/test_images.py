@@ -87,13 +87,6 @@ def test_bytes_shared_by_two_names_are_stored_until_both_are_deleted(caller, set
     assert blob_names(settings) == []
 
 
-def test_a_missing_image_is_named(caller):
-    for answer in (caller.get("/v2/images/gone"), caller.delete("/v2/images/gone")):
-        assert answer.status_code == 404
-        assert "holds no image named 'gone'" in answer.json["message"]
-        assert "data" not in answer.json
-
-
 def test_images_are_listed_by_name_in_pages_with_the_usage(caller):
     data = draw()
     for name in ("c-c", "aaa", "b-1"):

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from api.app import create_app
-from shared.auth.accounts import create_account
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs.records import Allowance, BodyKind, ClaimStorage, RenderJob, RenderOutput
 from shared.limits import MAX_BODY_BYTES, MB
@@ -230,43 +229,6 @@ def test_an_empty_template_is_rejected(caller):
     answer = caller.post(f"/v2/pdf?template={template_id}", json={"a": 1})
     assert answer.status_code == 400
     assert answer.json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
-
-
-def test_a_template_of_another_account_is_not_found(caller, ports, template, stranger, database):
-    with database.session() as session:
-        other = create_account(session, email="bo@example.org")
-    answer = stranger.post(
-        f"/v2/pdf?template={template}", json={}, headers={"x-api-key": other.api_key}
-    )
-    assert answer.status_code == 404
-    assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
-
-
-@pytest.mark.parametrize("selector", ["1", "latest", "stable"])
-def test_a_missing_version_or_tag_is_a_404_without_code(caller, template, selector):
-    answer = caller.post(f"/v2/pdf?template={template}@{selector}", json={})
-    assert answer.status_code == 404
-    assert "data" not in answer.json
-
-
-def test_a_public_template_that_does_not_exist_is_not_found(caller):
-    answer = caller.post("/v2/pdf?template=service-nothing", json={})
-    assert answer.status_code == 404
-    assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
-
-
-def test_a_render_is_pinned_to_the_content_at_admission(caller, worker, template):
-    caller.post(f"/v2/pdf?template={template}", json={})
-    caller.put(f"/v2/templates/{template}", data=b"<document title='2'/>", headers=XML)
-    caller.post(f"/v2/pdf?template={template}", json={})
-    before, after = worker.jobs
-    assert before.template.sha256 != after.template.sha256
-
-
-def test_a_cached_key_needs_no_database(caller, worker, ports):
-    caller.post("/v2/pdf", data=b"<document/>", headers=XML)
-    ports.database.session = ports.database.snapshot = None  # type: ignore[method-assign]
-    assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
 
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

@@ -9,8 +9,6 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from shared.files.kinds import IMAGES
-from shared.limits import MAX_WORKSPACE_BYTES
 from tests.golden.case import FOLDER
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
@@ -48,10 +46,6 @@ def test_bytes_of_another_format_are_rejected_with_the_accepted_formats(caller):
 
 
 LETTERHEAD = (FOLDER / "images" / "letterhead.pdf").read_bytes()
-LETTER = (
-    '<document><page background-image="{0}" background-page="2"/>'
-    '<flow><p>Dear reader</p><img src="{0}" alt="Our letterhead" height="40mm"/></flow></document>'
-)
 
 
 @pytest.mark.parametrize("declared", ["application/pdf", "image/png"])
@@ -111,35 +105,6 @@ def test_image_bytes_are_not_served_back(caller):
     assert answer.content_type.startswith("application/json")
 
 
-def test_exactly_one_of_source_url_and_data_is_wanted(caller):
-    for fields in ({}, {"data": "AAAA", "source_url": "https://example.org/a.png"}):
-        answer = caller.post("/v2/images", json={"name": "logo", **fields})
-        assert answer.status_code == 400
-        assert "source_url" in answer.json["message"]
-        assert "data" in answer.json["message"]
-
-
-def test_data_is_base64_without_line_breaks(caller):
-    text = base64.encodebytes(draw()).decode()
-    answer = caller.post("/v2/images", json={"name": "logo", "data": text})
-    assert answer.status_code == 400
-    assert "without line breaks" in answer.json["message"]
-
-
-@pytest.mark.long
-def test_the_default_page_of_images_is_100(caller):
-    data = draw()
-    for number in range(101):
-        put(caller, f"image-{number:03}", data)
-    page = caller.get("/v2/images").json
-    assert [page["images"][0]["name"], page["images"][-1]["name"]] == ["image-000", "image-099"]
-    assert page["next_cursor"] == "image-099"
-    assert page["usage"]["count"] == 101
-    whole = caller.get("/v2/images?limit=1000").json
-    assert len(whole["images"]) == 101
-    assert "next_cursor" not in whole
-
-
 def test_a_full_last_page_has_no_cursor(caller):
     for name in ("aaa", "bbb"):
         put(caller, name, draw())
@@ -166,13 +131,3 @@ def test_an_invalid_list_parameter_is_a_400_that_names_it(caller, query, named):
 @pytest.mark.parametrize("name", ["abc", "a" * 64, "a-1", "123"])
 def test_names_of_3_to_64_characters_are_good(caller, name):
     assert put(caller, name, draw()).status_code == 201
-
-
-def test_an_upload_to_a_full_workspace_is_rejected_with_usage_and_limit(caller, monkeypatch):
-    monkeypatch.setattr(IMAGES, "max_count", 1)
-    data = draw()
-    put(caller, "one", data)
-    answer = put(caller, "two", data)
-    assert answer.status_code == 409
-    for told in (f"{len(data)} bytes", "1 images", f"{MAX_WORKSPACE_BYTES} bytes and 1 images"):
-        assert told in answer.json["message"]

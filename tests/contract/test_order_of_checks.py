@@ -114,17 +114,6 @@ def test_the_checks_come_in_the_contracts_order(
         assert client.llen(INTERACTIVE) == 0
 
 
-def test_a_stored_template_rendered_again_reads_nothing_from_the_database(
-    caller, worker, statements
-):
-    made = caller.post("/v2/templates?name=a", data=b"<document/>", headers=XML_TYPE)
-    path = f"/v2/pdf?template={made.json['id']}"
-    assert caller.post(path, data=b"{}", headers=JSON_TYPE).status_code == 200
-    del statements[:]
-    assert caller.post(path, data=b"{}", headers=JSON_TYPE).status_code == 200
-    assert statements == []
-
-
 def test_the_next_render_is_pinned_to_new_content(caller, worker):
     made = caller.post("/v2/templates?name=a", data=b"<document/>", headers=XML_TYPE)
     path = f"/v2/pdf?template={made.json['id']}"

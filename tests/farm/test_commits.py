@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from msgspec.structs import replace
 
-from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.errors import ErrorCode
 from shared.jobs.records import Allowance, JobOutcome, Lane, OutcomeStatus
-from shared.queue.commits import Commits, DeliveryAction, failed_outcome
+from shared.queue.commits import Commits
 from shared.queue.connection import connect
 from shared.queue.replies import Replies
 from shared.usage.metering import UsageEvent
@@ -105,23 +104,6 @@ def test_many_renders_at_once_overshoot_by_less_than_one_document(front, commits
     assert front.events() == 3
 
 
-def test_a_failure_is_answered_and_not_metered(front, commits):
-    job = front.job()
-    error = ErrorBody(400, "wrong", ErrorKind.AUTHORING)
-    commits.commit(job, failed_outcome(job, error))
-    assert front.wait(job).error == error
-    assert front.events() == 0
-
-
-def test_deliveries_are_counted_and_bounded(front, commits):
-    job = front.job()
-    assert [commits.begin(job) for _ in range(3)] == [
-        DeliveryAction.RUN,
-        DeliveryAction.RUN,
-        DeliveryAction.EXHAUSTED,
-    ]
-
-
 def test_several_jobs_end_in_one_round_trip_each_for_itself(front, commits):
     capped, ended, *others = (
         replace(job, is_recorded=True, lane=Lane.BATCH)
@@ -134,16 +116,6 @@ def test_several_jobs_end_in_one_round_trip_each_for_itself(front, commits):
     assert [first, none, second] == [sent[1][1], None, sent[3][1]]
     assert front.events() == 3
     assert commits.commit_all([]) == []
-
-
-def test_an_ended_job_is_not_started_again(front, commits):
-    job = front.job()
-    commits.commit(job, succeeded(job))
-    assert commits.begin(job) is DeliveryAction.ENDED
-
-
-def test_an_overdue_job_is_not_started(front, commits):
-    assert commits.begin(front.job(budget=-1)) is DeliveryAction.OVERDUE
 
 
 def test_an_outcome_can_be_read_again_after_a_lost_answer(front, commits):
@@ -160,10 +132,3 @@ def test_every_key_of_a_job_expires(front, commits):
     commits.commit(job, succeeded(job))
     for key in front.redis.scan_iter("job:*"):
         assert front.redis.ttl(key) > 0
-
-
-def test_a_render_whose_front_is_gone_is_not_metered(front, commits):
-    job = front.job()
-    front.redis.hset(f"job:{job.id}", "awaited_until", time.time() - 0.1)
-    assert commits.commit(job, succeeded(job)).error.status == 503
-    assert front.events() == 0

@@ -62,12 +62,6 @@ def template(database):
     return PinnedTemplate("tpl", None, digest)
 
 
-def test_a_complete_document_renders(front):
-    outcome = front.render(DOCUMENT)
-    assert pages(front, outcome) == outcome.pages == 1
-    assert {"queue", "merge", "layout", "finish"} == set(outcome.timings)
-
-
 def test_a_template_draws_the_images_of_its_workspace_only(front, template, workspace):
     outcome = front.render("{}", template=template, workspace=workspace, kind="json")
     assert pages(front, outcome) == 1

@@ -1,8 +1,6 @@
 """Processes are killed for real while renders run; afterwards the ledger adds up to the page."""
 
 import http.client
-import os
-import signal
 import threading
 import time
 from contextlib import suppress
@@ -17,17 +15,6 @@ pytestmark = pytest.mark.faults
 
 CLIENTS = 4
 TWO_PAGES = "<document><flow><p>One</p><p break-before='page'>Two</p></flow></document>"
-
-
-@pytest.fixture(scope="module")
-def faulty_farm(tmp_path_factory):
-    with launched_farm(tmp_path_factory.mktemp("faulty")) as farm:
-        yield farm
-
-
-@pytest.fixture
-def account(faulty_farm, make_account):
-    return make_account(faulty_farm, plan="paid")
 
 
 def processes_of(farm):
@@ -51,11 +38,6 @@ def members_of(groups):
                 if int(group) in groups and state not in "ZX":
                     found.append(int(entry.name))
     return found
-
-
-def rendering_process(farm):
-    worker = processes_of(farm)["worker"]
-    return max(pid for pid in members_of({worker}) if pid != worker)
 
 
 class Load:
@@ -98,72 +80,6 @@ class Load:
                 self.pages += answer.pages if answer.status == 200 else 0
             if answer.status == 503:
                 time.sleep(0.1)
-
-
-def check_ledger(load):
-    """A 200 with P pages has exactly one row of P pages, everything else has none."""
-    calls = load.statuses.count(200)
-    assert calls > 0
-    load.account.settled_usage(pages=load.pages)
-    time.sleep(2)  # a job that ran twice would already be counted
-    usage = load.account.usage()
-    assert (usage["pagesGenerated"], usage["apiCalls"]) == (load.pages, calls)
-
-
-def test_the_counter_is_killed_and_every_page_is_counted_once(faulty_farm, account):
-    with Load(account) as load:
-        for _ in range(3):
-            os.kill(processes_of(faulty_farm)["background"], signal.SIGKILL)
-            time.sleep(0.8)
-    assert set(load.statuses) == {200}
-    assert load.broken == 0
-    check_ledger(load)
-
-
-def test_rendering_processes_are_killed_and_their_jobs_run_again(faulty_farm, account):
-    with Load(account) as load:
-        for _ in range(4):
-            os.kill(rendering_process(faulty_farm), signal.SIGKILL)
-            time.sleep(0.7)
-    assert load.broken == 0
-    assert account.render(TWO_PAGES).status == 200
-    load.pages += 2
-    load.statuses.append(200)
-    check_ledger(load)
-
-
-def test_jobs_of_a_killed_worker_are_rendered_by_the_next(faulty_farm, account):
-    with Load(account) as load:
-        killed = processes_of(faulty_farm)["worker"]
-        os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: not members_of({killed}))
-        time.sleep(1)
-    assert load.broken == 0
-    assert set(load.statuses) == {200}
-    check_ledger(load)
-
-
-def test_redis_is_killed_and_the_farm_comes_back_with_every_page(faulty_farm, account):
-    with Load(account) as load:
-        os.kill(processes_of(faulty_farm)["redis"], signal.SIGKILL)
-        time.sleep(2)
-    assert set(load.statuses) <= {200, 503, 504}
-    assert load.broken == 0
-    wait_until(lambda: account.render(TWO_PAGES).status == 200)
-    load.pages += 2
-    load.statuses.append(200)
-    check_ledger(load)
-
-
-def test_the_front_is_killed_and_new_requests_wait_for_its_successor(faulty_farm, account):
-    assert account.render(TWO_PAGES).status == 200
-    killed = processes_of(faulty_farm)["front"]
-    os.kill(killed, signal.SIGKILL)
-    # Its children still take connections until the supervisor has seen the death.
-    wait_until(lambda: not members_of({killed}))
-    assert account.render(TWO_PAGES).status == 200
-    account.settled_usage(pages=4)
-    assert account.usage()["apiCalls"] == 2
 
 
 def test_a_farm_that_is_stopped_and_started_again_has_everything(tmp_path, make_account):

@@ -171,14 +171,6 @@ def test_a_disabled_webhook_gets_no_more_deliveries(database: Database, account_
     assert entry.status is DeliveryStatus.FAILED
 
 
-def test_an_account_has_twenty_webhooks_at_most(database: Database, account_id: str) -> None:
-    for _ in range(webhooks.MAX_WEBHOOKS):
-        _hook(database, account_id)
-    with pytest.raises(ServiceError) as refused:
-        _hook(database, account_id)
-    assert refused.value.body.status == 409
-
-
 def test_deleting_a_webhook_discards_its_pending_deliveries(
     database: Database, account_id: str
 ) -> None:
@@ -191,13 +183,6 @@ def test_deleting_a_webhook_discards_its_pending_deliveries(
         with pytest.raises(ServiceError) as missing, database.session() as session:
             call(session, account_id, webhook_id)
         assert missing.value.body.status == 404
-
-
-def test_another_accounts_webhook_is_not_found(database: Database, account_id: str) -> None:
-    webhook_id = _hook(database, account_id)
-    with pytest.raises(ServiceError) as missing, database.session() as session:
-        webhooks.rotate_secret(session, "acc_other", webhook_id, secret="x", at=NOW)
-    assert missing.value.body.status == 404
 
 
 def test_the_log_is_paged_from_the_newest_and_forgotten_by_age(
