@@ -22,8 +22,8 @@ from shared.usage.statistics import (
     sum_image_bytes,
 )
 
-# Shorter than a scrape interval, longer than a collection takes in an outage.
-COLLECT_EVERY_SECONDS: Final = 10.0
+# A batch of a hundred thousand documents is seen by autoscaling within 5 s of its 202.
+COLLECT_EVERY_SECONDS: Final = 4.0
 
 log: Final = get_logger(__name__)
 
