@@ -81,11 +81,16 @@ def _name(shown: dict[str, Any]) -> str:
 def _workers(shown: Sequence[dict[str, Any]]) -> str:
     busy, slots = sum(each["busy"] for each in shown), sum(each["slots"] for each in shown)
     rows = [
-        [_name(each), ",".join(each["queues"]), f"{each['busy']} of {each['slots']}"]
+        [
+            _name(each),
+            ",".join(each["queues"]),
+            f"{each['busy']} of {each['slots']}",
+            f"Landlock {each['landlock']}" if each["landlock"] else "none",
+        ]
         for each in shown
     ]
-    total = [f"all {len(shown)}", "", f"{busy} of {slots}"]
-    return write_table(["worker", "takes from", "busy"], [*rows, total])
+    total = [f"all {len(shown)}", "", f"{busy} of {slots}", ""]
+    return write_table(["worker", "takes from", "busy", "sandbox"], [*rows, total])
 
 
 def _stores(shown: dict[str, Any]) -> str:

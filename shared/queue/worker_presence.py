@@ -28,7 +28,8 @@ _REPORTS: Final = ProcessReports(WORKERS, WORKERS_SEEN, valid_seconds=TASK_LEASE
 class WorkerReport(Record, frozen=True):
     """A worker's report: host and process, queues, slots and busy slots.
 
-    `held` is the number of running and prefetched tasks, by queue.
+    `held` is the number of running and prefetched tasks, by queue. `landlock` is the version of the kernel's
+    sandbox around its rendering processes, 0 without.
     """
 
     name: str
@@ -36,6 +37,7 @@ class WorkerReport(Record, frozen=True):
     slots: int
     busy: int
     held: Mapping[str, int] = field(default_factory=dict)
+    landlock: int = 0
 
 
 def report_worker(

@@ -7,6 +7,8 @@ import os
 import re
 import resource
 import signal
+import socket
+import subprocess
 import time
 from pathlib import Path
 
@@ -104,6 +106,28 @@ def _reveal(template, resources, file):
         "limits": {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in kinds},
         "environment": [*os.environ, *(each.decode(errors="replace") for each in shown)],
     }
+    Path(file).write_text(json.dumps(found))
+    return _pages(template, resources, 1)
+
+
+def _escape(template, resources, file, program, port):
+    """Try what a document that took control of this process would, and write down what happened."""
+    attempts = {
+        "execute": lambda: subprocess.run(["/bin/true"], check=True),
+        "write": lambda: Path(program).write_text("changed"),
+        "connect": lambda: socket.create_connection(("127.0.0.1", int(port)), 5).close(),
+        "listen": lambda: socket.create_server(("127.0.0.1", 0)).close(),
+        "signal": lambda: os.kill(os.getppid(), 0),
+        "read": lambda: Path(f"/proc/{os.getppid()}/mem").open("rb").close(),
+    }
+    found = {}
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except OSError as error:
+            found[name] = error.errno
+        else:
+            found[name] = "done"
     Path(file).write_text(json.dumps(found))
     return _pages(template, resources, 1)
 

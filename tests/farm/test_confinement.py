@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
+import socket
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +25,24 @@ def revealed(front, worker_environment, tmp_path):
         return json.loads((tmp_path / "found").read_text())
     finally:
         workers.kill_all()
+
+
+def test_a_document_that_took_control_of_a_process_gets_nowhere(
+    front, worker_environment, tmp_path
+):
+    outside = Path(__file__).with_name("written_by_a_document")
+    workers = Workers(tmp_path, worker_environment)
+    workers.start(child_memory_mb="600", child_max_jobs="100")
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            assert front.render(f"escape {tmp_path / 'found'} {outside} {port}").pages == 1
+    finally:
+        workers.kill_all()
+    refused = dict.fromkeys(("execute", "write", "connect", "listen", "read"), errno.EACCES)
+    found = json.loads((tmp_path / "found").read_text())
+    assert found == refused | {"signal": errno.EPERM}
+    assert not outside.exists()
 
 
 def test_a_rendering_process_gains_no_privileges_and_has_hard_limits(revealed):

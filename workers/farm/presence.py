@@ -37,7 +37,9 @@ class PresenceReporter:
     message of each queue, for brokers that do not.
     """
 
-    def __init__(self, redis: Any, *, slots: int, tracks_age: bool = False) -> None:
+    def __init__(
+        self, redis: Any, *, slots: int, tracks_age: bool = False, landlock: int = 0
+    ) -> None:
         self.name: Final = f"{socket.gethostname()}:{os.getpid()}"
         self.queues: tuple[str, ...] = ()
         self.drained: AbstractSet[str] = frozenset()
@@ -45,6 +47,7 @@ class PresenceReporter:
         self._states = JobStates(redis)
         self._slots = slots
         self._tracks_age = tracks_age
+        self._landlock = landlock
         self._has_ended = Event()
         self._thread: Thread | None = None
         self._running: AbstractSet[str] = frozenset()
@@ -79,7 +82,14 @@ class PresenceReporter:
         )
         held = {request.id: request for request in requests}
         by_queue = Counter(_get_queue(request) for request in held.values())
-        word = WorkerReport(self.name, self.queues, self._slots, self.count_busy(), dict(by_queue))
+        word = WorkerReport(
+            self.name,
+            self.queues,
+            self._slots,
+            self.count_busy(),
+            dict(by_queue),
+            self._landlock,
+        )
         passed = _find_newest(held.values()) if self._tracks_age else {}
         try:
             self.drained = report_worker(self._redis, word, list(held), passed=passed)

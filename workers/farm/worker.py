@@ -60,8 +60,10 @@ from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_librari
 from workers.farm.batch_tasks import register_batch_tasks
 from workers.farm.children import EXIT_REASONS, Children, ChildWatch, resident_bytes
 from workers.farm.presence import DrainStep, PresenceReporter
+from workers.farm.reach import find_called_ports, list_written_folders
 from workers.farm.redelivery import RedeliveryStep
 from workers.farm.tasks import register_tasks
+from workers.render import landlock
 from workers.render.confinement import (
     allow_cpu_time,
     clear_environment,
@@ -178,7 +180,9 @@ class _Worker:
         clock.start()
         slots = sender.concurrency
         is_on_amqp = is_amqp(settings.broker_of(settings.own_shard))
-        reporter = PresenceReporter(redis, slots=slots, tracks_age=is_on_amqp)
+        reporter = PresenceReporter(
+            redis, slots=slots, tracks_age=is_on_amqp, landlock=landlock.find_version()
+        )
         if settings.metrics_dir is not None and settings.worker_metrics_port:
             _share_counts(settings.metrics_dir, settings.worker_metrics_port)
         children = Children()
@@ -325,6 +329,9 @@ class _Child:
         confine(
             memory_mb=settings.child_memory_mb,
             cpu_seconds=settings.child_max_jobs * settings.render_budget,
+        )
+        landlock.restrict(
+            writable=list_written_folders(settings), ports=find_called_ports(settings)
         )
         gc.set_threshold(_COLLECT_EVERY)
         self._contexts = assemble(

@@ -34,15 +34,19 @@ def confine(*, memory_mb: int, cpu_seconds: float) -> None:
     Allocations beyond `memory_mb` of address space raise MemoryError; larger files raise OSError. Threads
     share one malloc arena, since each arena reserves 64 MB of address space.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mallopt(_M_ARENA_MAX, 1)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    refuse_privileges()
     _limit(resource.RLIMIT_AS, memory_mb * MB)
     _limit(resource.RLIMIT_CPU, int(cpu_seconds))
     _limit(resource.RLIMIT_FSIZE, _FILE_BYTES)
     _limit(resource.RLIMIT_NPROC, sum(_count_tasks()) + _FURTHER_TASKS)
     _limit(resource.RLIMIT_CORE, 0)
+
+
+def refuse_privileges() -> None:
+    """Let this process and its children gain no privileges by executing a file (PR_SET_NO_NEW_PRIVS)."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def allow_cpu_time(seconds: float) -> None:

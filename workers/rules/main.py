@@ -17,7 +17,8 @@ import msgspec
 
 from shared.limits import MB
 from shared.memory import read_memory
-from workers.render.confinement import die_with_parent
+from workers.render import landlock
+from workers.render.confinement import die_with_parent, refuse_privileges
 from workers.rules.client import MAX_BYTES, SECONDS, JudgeRequest
 from workers.rules.judging import Judge, refuse_files
 
@@ -31,9 +32,11 @@ _GROWN: Final = 512 * MB
 def main() -> None:
     """Answer one request after the other."""
     die_with_parent(os.getppid())
+    refuse_privileges()
     for kind, limit in ((resource.RLIMIT_DATA, _MOST_MEMORY), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(kind, (limit, limit))
     os.environ.clear()  # noqa: TID251 - no rule reads it
+    landlock.restrict(writable=(), ports=())
     judge = Judge(sys.argv[1], refuse_files)
     listener = socket.socket(fileno=0)
     listener.settimeout(_IDLE_SECONDS)
