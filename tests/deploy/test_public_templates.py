@@ -157,7 +157,7 @@ LINKED = LinkedFiles(FOLDER)
 # Those whose payloads of little and much are made from their declarations.
 BRANDED = {name for name, text in TEMPLATES.items() if b"service-brand-parts" in text}
 BRANDED.add("service-brand-parts")
-ONE_PAGE = {"service-brand-parts"}
+ONE_PAGE = {"service-brand-parts", "service-receipt"}
 # What an address of much too long lines is warned of.
 OF_LONG_ADDRESSES = {"address-width", "address-lines"}
 

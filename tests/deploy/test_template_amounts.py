@@ -79,6 +79,31 @@ def _quote(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return {"lines": TAXED}, _taxed(digits)
 
 
+def _order(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    amounts = [_round(_price_of(line), digits) for line in TAXED]
+    lines = [{name: line[name] for name in ("text", "qty", "price")} for line in TAXED]
+    return {"lines": lines}, [*amounts, sum(amounts)]
+
+
+def _reminder(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    amounts = [_round(_price_of(line), digits) for line in TAXED]
+    invoices = [
+        {"number": str(n), "due": "2026-01-31", "amount": str(_price_of(line))}
+        for n, line in enumerate(TAXED)
+    ]
+    extra = _round(Decimal("7.5555"), digits)
+    payload = {"invoices": invoices, "fee": "5", "interest": "2.5555"}
+    return payload, [*amounts, extra, sum(amounts) + extra]
+
+
+def _one(dataset: str, member: str, code: str) -> Any:
+    """Return the case of a template that prints one amount of each record."""
+    return lambda digits: (
+        {dataset: [{"code": code, member: "1234.5678"}]},
+        [_round(Decimal("1234.5678"), digits)],
+    )
+
+
 def _statement(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     amounts = [Decimal("0.1245"), Decimal("1000.5555"), Decimal("2.6665")]
     rows = [{"date": "2026-01-05", "details": "D", "debit": str(each)} for each in amounts]
@@ -125,6 +150,11 @@ CASES = {
     "service-simple-invoice": _simple,
     "service-invoice": _invoice,
     "service-quote": _quote,
+    "service-purchase-order": _order,
+    "service-dunning-letter": _reminder,
+    "service-receipt": _order,
+    "service-event-ticket": _one("tickets", "price", "T88121-0001"),
+    "service-voucher": _one("vouchers", "value", "NW26-7KQ4"),
     "service-credit-note": _invoice,
     "service-statement": _statement,
     "service-payslip": _payslip,
