@@ -106,9 +106,8 @@ records: $(DEV_READY) ## write the records of the Python client and of the Studi
 studio: ## build the Studio's page anew from api/studio/source; needs Node
 	@sh deploy/setup/need-node.sh
 	@cd api/studio/source && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build
-gallery: $(DEV_READY) ## redraw the pictures of the templates; demo/gallery.html shows them and every golden page
-	@$(BIN)/python -m deploy.tools.gallery demo/gallery.html
-	@echo demo/gallery.html
+gallery: $(DEV_READY) ## redraw the pictures of the templates
+	@$(BIN)/python -m deploy.tools.gallery
 
 ##@ Tidy
 clean: ## remove what was built; the data of `make run` stays

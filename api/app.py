@@ -12,8 +12,7 @@ from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
 from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
-from api.auth.guard import authenticate
-from api.auth.scopes import check_scope
+from api.auth.guard import authenticate, check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.conditional_requests import check_partial_change
 from api.cors import add_cors_headers, make_options_response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -117,6 +117,21 @@ def read_choice(query: Mapping[str, str], name: str, choices: type[Choice]) -> C
     except ValueError:
         accepted = ", ".join(choice.value for choice in choices)
         raise ServiceError(400, f"Invalid {name} {quote(text)}: accepted are {accepted}.") from None
+
+
+def read_cursor(query: Mapping[str, str], is_valid: Callable[[str], object]) -> str | None:
+    """Read the cursor `start_after` of a list of recorded work, None without it.
+
+    Raises:
+        ServiceError: 400, it is not an id of the list.
+    """
+    cursor = query.get("start_after")
+    if cursor is not None and not is_valid(cursor):
+        raise ServiceError(
+            400,
+            f"Invalid start_after {quote(cursor)}: accepted is the next_cursor of the previous page.",
+        )
+    return cursor
 
 
 def read_wait(query: Mapping[str, str]) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import timedelta
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 from msgspec import Meta, ValidationError, convert
@@ -304,7 +305,7 @@ def load_settings(given: Mapping[str, str]) -> Settings:
     Raises:
         WrongSetting: one line for each variable that is missing or invalid.
     """
-    return _check(Settings, given)
+    return read_settings(Settings, given)
 
 
 @lru_cache(maxsize=1)
@@ -314,37 +315,15 @@ def get_limits() -> LimitSettings:
     Raises:
         WrongSetting: one line for each variable that is invalid.
     """
-    return _check(LimitSettings, {})
+    return read_settings(LimitSettings)
 
 
-def get_fetcher_settings() -> FetcherSettings:
-    """Read the fetcher's settings from the environment, which need not name any store.
-
-    Raises:
-        WrongSetting: one line for each variable that is invalid.
-    """
-    return _check(FetcherSettings, {})
-
-
-def get_signer_settings() -> SignerSettings:
-    """Read the signer's settings from the environment, which need not name any store.
+def read_settings(kind: type[_S], given: Mapping[str, str] = MappingProxyType({})) -> _S:
+    """Read the settings of a kind of process, given by variable name or else from the environment.
 
     Raises:
-        WrongSetting: one line for each variable that is invalid.
+        WrongSetting: one line for each variable that is missing or invalid.
     """
-    return _check(SignerSettings, {})
-
-
-def get_rule_settings() -> RuleSettings:
-    """Read the settings of rule packs from the environment, which need not name any store.
-
-    Raises:
-        WrongSetting: one line for each variable that is invalid.
-    """
-    return _check(RuleSettings, {})
-
-
-def _check(kind: type[_S], given: Mapping[str, str]) -> _S:
     found = {**os.environ, **given}
     values: dict[str, Any] = {}
     problems: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, cast
 
@@ -18,6 +19,7 @@ from api.auth.sessions import (
 from api.ports import Ports
 from shared.auth.accounts import find_key_state
 from shared.auth.key_state import Admission, KeyState
+from shared.auth.scopes import Scope, list_scopes
 from shared.auth.studio_sessions import StudioSession
 from shared.clock import now
 from shared.db.user_refs import UserRef
@@ -96,6 +98,23 @@ def authenticate_digest(digest: str, ports: Ports) -> Principal:
         _raise_unauthorized("The API key is not recognised.")
     _check_state(admission.state)
     return Principal(digest, admission.state, admission.period, admission.used)
+
+
+def check_scope(accepted: AbstractSet[Scope], state: KeyState) -> None:
+    """Check that a key has one of the scopes of an operation.
+
+    Raises:
+        ServiceError: 403, it has none.
+    """
+    if not state.scopes & accepted:
+        needed = " or ".join(list_scopes(accepted))
+        raise ServiceError(
+            403,
+            f"This request requires a key with the scope {needed}; the key has "
+            f"{', '.join(list_scopes(state.scopes))}.",
+            kind=ErrorKind.AUTHENTICATION,
+            code=ErrorCode.KEY_SCOPE,
+        )
 
 
 def current_principal() -> Principal:

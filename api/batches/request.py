@@ -9,9 +9,9 @@ from typing import Final
 
 from flask import Request
 
-from api.http import quote, read_choice, read_limit, require_content_type
+from api.http import quote, read_choice, require_content_type
 from api.operations.model import current_query
-from shared.batches.records import BatchKind, BatchOutput, BatchStatus, ItemStatus, is_batch_id
+from shared.batches.records import BatchKind, BatchOutput
 from shared.errors import ServiceError
 from shared.jobs.records import Allowance
 from shared.settings import get_limits
@@ -35,23 +35,6 @@ class BatchRequest:
     template: TemplateReference
     output: BatchOutput
     allowance: Allowance
-
-
-@dataclass(frozen=True, slots=True)
-class ItemsQuery:
-    """The filter and cursor of a list of documents."""
-
-    status: ItemStatus | None
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
-class BatchesQuery:
-    """The filter and page of a list of batches."""
-
-    statuses: tuple[BatchStatus, ...]
-    limit: int
-    start_after: str | None
 
 
 def read_batch_request(request: Request) -> BatchRequest:
@@ -81,35 +64,17 @@ def read_batch_request(request: Request) -> BatchRequest:
     )
 
 
-def read_batches_query(request: Request) -> BatchesQuery:
-    """Read the parameters of a list of batches.
+def read_first_item(query: Mapping[str, str]) -> int:
+    """Read the index after which a list of documents starts, -1 without one.
 
     Raises:
-        ServiceError: 400 for a parameter.
+        ServiceError: 400, it is no index.
     """
-    query = current_query()
-    status, start_after = read_choice(query, "status", BatchStatus), query.get("start_after")
-    if start_after is not None and not is_batch_id(start_after):
-        raise ServiceError(
-            400,
-            f"Invalid start_after {quote(start_after)}: accepted is the next_cursor of the previous page.",
-        )
-    statuses = tuple(BatchStatus) if status is None else (status,)
-    return BatchesQuery(statuses, read_limit(query), start_after)
-
-
-def read_items_query(request: Request) -> ItemsQuery:
-    """Read the parameters of a list of documents.
-
-    Raises:
-        ServiceError: 400 for a parameter.
-    """
-    query = current_query()
-    text = query.get("start_after")
-    if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
+    text = query.get("start_after", "-1")
+    if "start_after" in query and not re.fullmatch(r"[0-9]{1,9}", text):
         raise ServiceError(
             400,
             f"Invalid start_after {quote(text)}: accepted is the index of a document, from 0 to "
             f"{get_limits().batch_documents - 1}.",
         )
-    return ItemsQuery(read_choice(query, "status", ItemStatus), -1 if text is None else int(text))
+    return int(text)

@@ -11,9 +11,9 @@ from werkzeug.routing import BaseConverter
 from api.auth.guard import current_principal
 from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
-from api.batches.request import read_batch_request, read_batches_query, read_items_query
+from api.batches.request import read_batch_request, read_first_item
 from api.batches.submission import accept_batch
-from api.http import read_wait, write_json
+from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
 from api.jobs.idempotency import mark_replayed
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
@@ -185,19 +185,19 @@ class BatchRoutes(Routes):
         The batches of the account with their progress, newest first.
         """
         account_id = current_principal().state.account_id
-        query = read_batches_query(request)
+        query = current_query()
+        status, limit = read_choice(query, "status", BatchStatus), read_limit(query)
         with self._ports.database.snapshot() as session:
             found = list_batches(
                 session,
                 account_id,
-                statuses=query.statuses,
-                limit=query.limit + 1,
-                start_after=query.start_after,
+                statuses=tuple(BatchStatus) if status is None else (status,),
+                limit=limit + 1,
+                start_after=read_cursor(query, is_batch_id),
             )
-        page = found[: query.limit]
-        body: dict[str, Any] = {"batches": [write_batch(*each) for each in page]}
-        if len(found) > query.limit:
-            body["next_cursor"] = page[-1][0].id
+        body: dict[str, Any] = {"batches": [write_batch(*each) for each in found[:limit]]}
+        if len(found) > limit:
+            body["next_cursor"] = found[limit - 1][0].id
         return write_json(body)
 
     @delete("/v2/batches/{batch_id}", {204: NO_CONTENT}, errors={404: ()})
@@ -234,11 +234,12 @@ class BatchRoutes(Routes):
 
         In input order, 1,000 per page, including unfinished documents.
         """
-        query = read_items_query(request)
+        query = current_query()
+        after, status = read_first_item(query), read_choice(query, "status", ItemStatus)
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
             items, has_more = list_items(
-                session, batch, after=query.after, limit=_ITEMS_PER_PAGE, status=query.status
+                session, batch, after=after, limit=_ITEMS_PER_PAGE, status=status
             )
         return write_json(
             {"items": [write_item(batch, item) for item in items], "has_more": has_more}

@@ -20,7 +20,7 @@ from shared.batches.records import Batch, BatchKind, BatchStatus, Chunk
 from shared.clock import now
 from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
-from shared.jobs.records import Allowance, Meter, PinnedTemplate
+from shared.jobs.records import Allowance
 from shared.limits import KB
 
 _CHUNK_BYTES: Final = 256 * KB
@@ -33,14 +33,6 @@ class ReceivedBatch:
 
     batch: Batch
     chunks: tuple[Chunk, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _AdmittedBatch:
-    """The template and the meter of an admitted batch."""
-
-    template: PinnedTemplate
-    meter: Meter
 
 
 def receive_batch(
@@ -62,7 +54,8 @@ def receive_batch(
     batch_id = new_id("batch")
     body = _open_body(batch_request, stream)
     try:
-        admitted = _admit(batch_request, principal, ports)
+        template = pin_template(batch_request.template, principal, ports)
+        meter = admit(principal, batch_request.allowance, template, ports).meter
     except ServiceError as refusal:
         _drain(body)
         raise refusal
@@ -84,8 +77,8 @@ def receive_batch(
         head=body.head if isinstance(body, CsvBody) else None,
         is_draft=batch_request.allowance is Allowance.DRAFT,
         template=str(batch_request.template),
-        pinned=admitted.template,
-        meter=admitted.meter,
+        pinned=template,
+        meter=meter,
         total=len(body.starts),
         body_key=key,
         body_bytes=body.size,
@@ -106,12 +99,6 @@ def _open_body(batch_request: BatchRequest, stream: BodyStream) -> _Body:
     if batch_request.kind is BatchKind.CSV:
         return CsvBody(stream, charset=batch_request.charset)
     return JsonArrayBody(stream) if batch_request.is_array else NdjsonBody(stream)
-
-
-def _admit(batch_request: BatchRequest, principal: Principal, ports: Ports) -> _AdmittedBatch:
-    template = pin_template(batch_request.template, principal, ports)
-    ticket = admit(principal, batch_request.allowance, template, ports)
-    return _AdmittedBatch(template, ticket.meter)
 
 
 def _drain(body: _Body) -> None:

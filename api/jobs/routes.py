@@ -8,7 +8,7 @@ from typing import Any, Final
 from flask import Response, request
 
 from api.auth.guard import current_principal
-from api.http import read_choice, read_limit, read_wait, write_json
+from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
 from api.jobs.listing import list_page
 from api.jobs.reading import (
     PDF,
@@ -68,15 +68,12 @@ class JobRoutes(Routes):
         """
         account_id = current_principal().state.account_id
         query = current_query()
-        status, start_after = read_choice(query, "status", JobStatus), query.get("start_after")
-        if start_after is not None and not _JOB_ID.match(start_after):
-            raise ServiceError(
-                400,
-                f"Invalid start_after {start_after[:100]!r}: accepted is the next_cursor of the previous "
-                "page.",
-            )
         page = list_page(
-            account_id, self._ports, status=status, limit=read_limit(query), start_after=start_after
+            account_id,
+            self._ports,
+            status=read_choice(query, "status", JobStatus),
+            limit=read_limit(query),
+            start_after=read_cursor(query, _JOB_ID.match),
         )
         body: dict[str, Any] = {"jobs": [write_job(record) for record in page.records]}
         if page.next_cursor is not None:

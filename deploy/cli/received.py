@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from deploy.cli.output import CommandFailed, print_result, read_file
-from shared.settings import get_rule_settings
+from shared.settings import RuleSettings, read_settings
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -13,7 +13,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     from workers.engine.invoice_checks import check_external_invoice
     from workers.rules.judging import Judge, has_processor, refuse_files
 
-    judge = Judge(get_rule_settings().rules, refuse_files) if has_processor() else None
+    judge = Judge(read_settings(RuleSettings).rules, refuse_files) if has_processor() else None
     found = check_external_invoice(read_file(arguments.file), judge)
     if found.reason:
         raise CommandFailed(f"{arguments.file}: {found.reason}")

@@ -11,7 +11,7 @@ from typing import Final
 
 from deploy.cli.output import CommandFailed, print_result, write_table
 from shared.limits import MB
-from shared.settings import get_rule_settings
+from shared.settings import RuleSettings, read_settings
 
 _MAX_UNPACKED: Final = 500 * MB
 _NEEDED: Final = "PRESSROOM_RULES names no folder that exists; set it to the folder of rule packs"
@@ -21,7 +21,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     """Print each pack with its edition and what it serves; return 1 if a folder cannot be used."""
     from workers.rules.judging import Judge
 
-    judge = Judge(get_rule_settings().rules)
+    judge = Judge(read_settings(RuleSettings).rules)
     packs = judge.packs
     if arguments.json:
         listed = [
@@ -90,7 +90,7 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def _find_folder() -> Path:
-    folder = get_rule_settings().rules
+    folder = read_settings(RuleSettings).rules
     if not folder or not Path(folder).is_dir():
         raise CommandFailed(_NEEDED)
     return Path(folder)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
+from msgspec import structs
 from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from shared.clock import timestamp
@@ -393,14 +394,7 @@ def record_attempt(
         )
     )
     session.execute(
-        insert(webhook_attempts).values(
-            delivery_id=delivery_id,
-            number=attempt.number,
-            at=attempt.at,
-            status=attempt.status,
-            milliseconds=attempt.milliseconds,
-            error=attempt.error,
-        )
+        insert(webhook_attempts).values(delivery_id=delivery_id, **structs.asdict(attempt))
     )
 
 

@@ -14,9 +14,8 @@ import pytest
 from PIL import Image
 
 from deploy.tools.gallery.__main__ import PICTURES
-from deploy.tools.gallery.documents import OPTIONS, render_golden_documents, render_templates
-from deploy.tools.gallery.page import write_page
-from deploy.tools.gallery.pictures import MAX_BYTES, draw_pages
+from deploy.tools.gallery.documents import OPTIONS, render_templates
+from deploy.tools.gallery.pictures import MAX_BYTES, draw_page
 from shared.templates.public import FOLDER
 from tests.engine.einvoices.official import find_broken, find_schema_errors
 from tests.engine.finish.accessibility_rules import find_violations
@@ -818,18 +817,11 @@ def test_markdown_writes_a_report_below_its_title():
 
 @pytest.mark.long
 def test_the_pictures_are_small_and_up_to_date():
-    drawn = {f"{shown.name}.png": draw_pages(shown.pdf)[0] for shown in render_templates()}
+    drawn = {f"{shown.name}.png": draw_page(shown.pdf) for shown in render_templates()}
     assert {path.name for path in PICTURES.iterdir()} == drawn.keys(), "make gallery"
     assert [name for name, png in drawn.items() if len(png) > MAX_BYTES] == []
     stale = [name for name, png in drawn.items() if pixels(png) != pixels(PICTURES / name)]
     assert stale == [], "make gallery"
-
-
-def test_the_gallery_page_needs_nothing_beside_it():
-    page = write_page({"Golden <documents>": [next(render_golden_documents())]})
-    assert "Golden &lt;documents&gt;" in page
-    assert 'src="data:image/png;base64,' in page
-    assert "http" not in page
 
 
 def test_the_code_of_a_printed_qr_bill_is_read_from_the_page():

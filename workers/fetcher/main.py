@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event
 from typing import Final
 
-from shared.settings import FetcherSettings, get_fetcher_settings
+from shared.settings import FetcherSettings, read_settings
 from shared.startup import start, stop_on_signals
 from shared.telemetry.probe import start_probe
 from workers.fetcher.server import FetcherServer
@@ -17,7 +17,7 @@ _STOP_SECONDS: Final = 25.0
 
 def main() -> None:
     """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
-    fetcher = start("fetcher", get_fetcher_settings, _make)
+    fetcher = start("fetcher", lambda: read_settings(FetcherSettings), _make)
     stop = Event()
     stop_on_signals(stop.set)
     fetcher.start()

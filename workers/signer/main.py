@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
-from shared.settings import SignerSettings, WrongSetting, get_signer_settings
+from shared.settings import SignerSettings, WrongSetting, read_settings
 from shared.signer import SignatureOutcome
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
@@ -24,7 +24,7 @@ _LIBRARIES: Final = ("pyhanko", "pyhanko_certvalidator", "asn1crypto", "aiohttp"
 
 def main() -> None:
     """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
-    signer = start("signer", get_signer_settings, _make)
+    signer = start("signer", lambda: read_settings(SignerSettings), _make)
     stop = Event()
     stop_on_signals(stop.set)
     signer.start()

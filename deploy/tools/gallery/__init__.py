@@ -1,1 +1,1 @@
-"""Pictures of the public templates, and a page with all of them and every golden document."""
+"""Pictures of the public templates."""

@@ -1,4 +1,4 @@
-"""Pages as small PNGs."""
+"""A page as a small PNG."""
 
 from __future__ import annotations
 
@@ -15,14 +15,10 @@ _COLORS: Final = 32
 _EDGE: Final = (211, 217, 225)
 
 
-def draw_pages(pdf: bytes, *, max_pages: int = 1, dpi: int = DPI) -> list[bytes]:
-    """Return the first pages of a PDF as PNGs of at most 32 colours, each with a thin frame."""
+def draw_page(pdf: bytes) -> bytes:
+    """Return the first page of a PDF as a PNG of at most 32 colours, with a thin frame."""
     with pypdfium2.PdfDocument(pdf) as document:
-        pages = [document[index] for index in range(min(len(document), max_pages))]
-        return [_to_png(page.render(scale=dpi / 72).to_pil().convert("RGB")) for page in pages]
-
-
-def _to_png(page: Image.Image) -> bytes:
+        page = document[0].render(scale=DPI / 72).to_pil().convert("RGB")
     framed = ImageOps.expand(page, 1, _EDGE)
     # Wide coverage keeps rare colours, one round of k-means makes the frequent ones exact.
     quantised = framed.quantize(
