@@ -8,8 +8,7 @@ import time
 import pytest
 
 from workers.engine.diagnostics import Findings, Origin, SourceLocation, SourceSpan
-from workers.engine.merge.markdown_reader import locate_lines, read_markdown
-from workers.engine.merge.markdown_slugs import Slugs, make_slug
+from workers.engine.merge.markdown_reader import Slugs, locate_lines, make_slug, read_markdown
 from workers.engine.syntax.nodes import Element
 
 PLACE = SourceLocation("flow", SourceSpan(7, 3, 7, 9), Origin.TEMPLATE)

@@ -16,7 +16,7 @@ from workers.engine.layout.structure import LogicalStructure
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.syntax.structure_types import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
+from workers.engine.syntax.vocabulary.specs import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
 from workers.engine.tree import nodes
 
 LONG = "many words that go on and on " * 60

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.finish.accessibility_tree import STANDARD
-from workers.engine.syntax.structure_types import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
 from workers.engine.syntax.vocabulary import (
     ELEMENTS,
     GROUP_LIKE,
@@ -13,6 +12,7 @@ from workers.engine.syntax.vocabulary import (
     ContentModel,
     ElementSpec,
 )
+from workers.engine.syntax.vocabulary.specs import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
 
 
 @pytest.mark.parametrize("spec", ELEMENTS.values(), ids=ELEMENTS)

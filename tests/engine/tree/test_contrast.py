@@ -8,7 +8,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.colors import rgb_from_hex
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.tree.contrast import contrast_ratio
+from workers.engine.tree.accessibility import contrast_ratio
 
 LIGHT = '<p color="#aaaaaa">a</p>'
 

@@ -13,7 +13,8 @@ every problem knows its page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from typing import (
@@ -23,7 +24,6 @@ from typing import (
     Final,
     NamedTuple,
     Protocol,
-    runtime_checkable,
 )
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
@@ -138,21 +138,6 @@ class Fragment(Protocol):
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw with the upper left corner at a point of the page."""
 
-
-class UnbrokenFragment:
-    """What holds for each fragment that is never broken and has no text."""
-
-    __slots__ = ()
-
-    resume: ClassVar[None] = None
-    forced: ClassVar[str] = ""
-    first_baseline: ClassVar[None] = None
-
-
-@runtime_checkable
-class Truncatable(Protocol):
-    """A fragment that can end early with an ellipsis: text, stacks, boxes, items and notes."""
-
     def truncate(self, room: float, *, is_cut: bool = False) -> Fragment | None:
         """Return the part that fits into a height in points, None when nothing does.
 
@@ -160,22 +145,32 @@ class Truncatable(Protocol):
         even if all of it fits.
         """
 
+    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+        """Return the source and first words of the first block inside that reaches below a height."""
 
-@runtime_checkable
-class OverflowSource(Protocol):
-    """A fragment that knows which block inside it reaches below a height: text, stacks and boxes."""
+
+class WholeFragment:
+    """What holds for each fragment that fits as a whole or not at all."""
+
+    __slots__ = ()
+
+    def truncate(self: Fragment, room: float, *, is_cut: bool = False) -> Fragment | None:
+        """Return the fragment, None if it does not fit."""
+        return self if self.height <= room + EPSILON else None
 
     def find_overflow(self, room: float) -> tuple[Source, str] | None:
-        """Return the block's source and first words, None when all of it fits."""
+        """Return None: it has no block of its own to name."""
+        return None
 
 
-@runtime_checkable
-class FootedFragment(Protocol):
-    """A fragment that covers the lower end of its area: notes and bottom figures stand above that."""
+class UnbrokenFragment(WholeFragment):
+    """What holds for each fragment that is never broken and has no text."""
 
-    @property
-    def foot_height(self) -> float:
-        """The height of the lower end of its area that it covers, in points."""
+    __slots__ = ()
+
+    resume: ClassVar[None] = None
+    forced: ClassVar[str] = ""
+    first_baseline: ClassVar[None] = None
 
 
 _WIDTHS: Final[Kind[AnyBlock, tuple[float, float]]] = Kind(Lifetime.WIDTHS)
@@ -311,6 +306,25 @@ class PageCanvas:
         if self.is_artifact:
             return None
         return node if self.structure is None else self.structure.current
+
+    def draw_block(self, block: AnyBlock, fragment: Fragment, x: float, y: float) -> None:
+        """Draw a fragment of a block, inside the block's structure element."""
+        tree = self.tree
+        if tree is not None:
+            tree.enter(block)
+        fragment.draw(self, x, y)
+        if tree is not None:
+            tree.leave()
+
+    @contextmanager
+    def part(self, node: SourceNode, structure_type: str) -> Iterator[None]:
+        """Draw into a structure element of its own that is a part of a node, such as its label."""
+        tree = self.tree
+        if tree is not None:
+            tree.enter_part(node, structure_type)
+        yield
+        if tree is not None:
+            tree.leave()
 
     @property
     def tree(self) -> LogicalStructure | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
-from workers.engine.syntax.direction import is_right_to_left
+from workers.engine.syntax.languages import is_right_to_left
 from workers.engine.tree.expressions.isolation import isolate
 from workers.engine.tree.expressions.white_space import apply_text_transform
 from workers.engine.tree.memo import DocumentMemo, Lifetime

@@ -15,7 +15,6 @@ from workers.engine.layout.elements import (
     forms,
     grids,
     lists,
-    notes,
     page_feet,
     rows,
     text,
@@ -58,7 +57,7 @@ LAYOUTS: Final[Mapping[type, LayoutFunction]] = MappingProxyType(
         Table: lay_out_table,
         Contents: contents.lay_out_contents,
         Index: contents.lay_out_contents,
-        Note: notes.lay_out_note,
+        Note: lists.lay_out_note,
     }
 )
 
@@ -80,6 +79,6 @@ MEASURES: Final[Mapping[type, MeasureFunction]] = MappingProxyType(
         Table: measure_table,
         Contents: contents.measure_contents,
         Index: contents.measure_contents,
-        Note: notes.measure_note,
+        Note: lists.measure_note,
     }
 )

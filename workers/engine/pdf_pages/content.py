@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from workers.engine.pdf_pages.lexer import end_string
 from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged
 
 MAX_INSTRUCTIONS: Final = 2_000_000  # of a page, forms as often as they are drawn
@@ -34,7 +35,6 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _NUMBER: Final = re.compile(rb"(?:[0-9]++\.?[0-9]*+|\.[0-9]++)")
-_PARENTHESIS: Final = re.compile(rb"[()\\]")
 _IMAGE_DATA: Final = re.compile(rb"(?<=[\0\t\n\f\r \]>)])ID(?=[\0\t\n\f\r ])")
 _IMAGE_END: Final = re.compile(rb"[\0\t\n\f\r ]EI(?=[\0\t\n\f\r ]|\Z)")
 _TEXT_AFTER: Final = re.compile(rb"[\t\n\f\r -~]{0,24}")
@@ -147,7 +147,7 @@ class _Cleaner:
                 self._add_operand(b" ".join(items))
             return position
         if kind == "string":
-            position = _end_string(self._data, position)
+            position = end_string(self._data, position)
             token = self._data[found.start() : position]
             self._result.shown_bytes += len(token)
         elif kind == "hex":
@@ -293,20 +293,6 @@ def too_many_pixels(width: int, height: int) -> UnusablePdfError:
         f"{MAX_PIXELS // 1_000_000} megapixels are drawn",
         advice="Make it smaller.",
     )
-
-
-def _end_string(data: bytes, position: int) -> int:
-    depth = 1
-    while depth:
-        found = _PARENTHESIS.search(data, position)
-        if found is None:
-            raise damaged("a string does not end")
-        position = found.end()
-        if found[0] == b"\\":
-            position += 1
-        else:
-            depth += 1 if found[0] == b"(" else -1
-    return position
 
 
 def _repair_number(token: bytes) -> bytes:

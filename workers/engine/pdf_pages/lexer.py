@@ -102,18 +102,8 @@ class Lexer:
 
     def _read_literal(self) -> bytes:
         start = self.position + 1
-        at, depth = start, 1
-        while depth:
-            found = _PARENTHESIS.search(self.data, at)
-            if found is None:
-                raise damaged("a string does not end")
-            at = found.end()
-            if found[0] == b"\\":
-                at += 1
-            else:
-                depth += 1 if found[0] == b"(" else -1
-        self.position = at
-        return _STRING_ESCAPE.sub(_unescape, self.data[start : at - 1])
+        self.position = end_string(self.data, start)
+        return _STRING_ESCAPE.sub(_unescape, self.data[start : self.position - 1])
 
     def _read_hexadecimal(self) -> bytes:
         found = _HEX.match(self.data, self.position)
@@ -138,6 +128,25 @@ class Lexer:
             raise damaged("an object cannot be read")
         self.position = found.end()
         return _CONSTANTS[found[0]]
+
+
+def end_string(data: bytes, position: int) -> int:
+    """Return the position behind a literal string, from the one behind its first parenthesis.
+
+    Raises:
+        UnusablePdfError: it does not end.
+    """
+    depth = 1
+    while depth:
+        found = _PARENTHESIS.search(data, position)
+        if found is None:
+            raise damaged("a string does not end")
+        position = found.end()
+        if found[0] == b"\\":
+            position += 1
+        else:
+            depth += 1 if found[0] == b"(" else -1
+    return position
 
 
 def read_number(written: bytes) -> int | float:

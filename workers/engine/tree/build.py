@@ -31,8 +31,7 @@ from workers.engine.tree.elements.einvoices import (
 )
 from workers.engine.tree.elements.flows import compile_flow, compile_unused
 from workers.engine.tree.elements.fonts import compile_fonts
-from workers.engine.tree.elements.pages.masters import compile_pages
-from workers.engine.tree.elements.pages.watermarks import compile_watermark
+from workers.engine.tree.elements.pages import compile_pages, compile_watermark
 from workers.engine.tree.elements.security import compile_security, compile_signature
 from workers.engine.tree.elements.tables.totals import declares_totals
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, TOTALS

@@ -13,13 +13,11 @@ from math import inf
 from typing import Final, Protocol
 
 from workers.engine.layout.blocks.shrinking import lay_out_shrunk
-from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,
     LayoutContext,
     LayoutProblem,
-    OverflowSource,
     PageCanvas,
     Rectangle,
     Region,
@@ -240,7 +238,7 @@ class BoxFragment:
 
     def find_overflow(self, room: float) -> tuple[Source, str] | None:
         """Return the first block in the content that reaches below a height."""
-        return find_overflow(self.content, room - self._top)
+        return self.content.find_overflow(room - self._top)
 
     def truncate(self, room: float, *, is_cut: bool = False) -> BoxFragment | None:
         """Return the box with truncated content; a box of fixed height fits as a whole or not at
@@ -248,7 +246,7 @@ class BoxFragment:
         """
         insets = self.used_box.insets
         inner = min(room, self.height) - self._top - insets.bottom
-        content = truncate_fragment(self.content, inner, is_cut=is_cut)
+        content = self.content.truncate(inner, is_cut=is_cut)
         if content is None or (has_limited_height(self.used_box) and self.height > room + EPSILON):
             return None
         height = (
@@ -471,7 +469,7 @@ def _lay_out_growing(
         return None
     if used_box.box.overflow is Overflow.ELLIPSIS and fragment.resume is None:
         fragment = (
-            truncate_fragment(fragment, inf) or fragment
+            fragment.truncate(inf) or fragment
         )  # for lines that are too wide; the height is free
     height = fragment.height + top
     if fragment.resume is None:
@@ -498,7 +496,7 @@ def _lay_out_fixed(
     is_too_full = fragment.height > room + EPSILON
     overflow = used_box.box.overflow
     if overflow is Overflow.ELLIPSIS:
-        shortened = truncate_fragment(fragment, room)
+        shortened = fragment.truncate(room)
         is_too_full = shortened is None
         fragment = shortened or fragment
     framed = BoxFragment(node, used_box, fragment, stated, None, True, destination_of(node))
@@ -516,7 +514,7 @@ def _describe_overflow(
     """Return the problem of content taller than its box, with the first child that overflows."""
     source = node.source
     need = stated - room + fragment.height
-    child = find_overflow(fragment, room)
+    child = fragment.find_overflow(room)
     tag = source.location.tag_name
     if child is None or child[0].location == source.location:
         name, chain = describe_element(source, context.path), context.chain(source)
@@ -541,11 +539,6 @@ def _overflow_advice(context: LayoutContext, node: BoxNode, tag: str) -> str:
     if context.memo.find(IN_CELL, node):  # its height is that of the grid's rows
         return advice.replace("the {tag} taller", "grid-auto-rows larger")
     return advice.format(tag=tag)
-
-
-def find_overflow(fragment: Fragment, room: float) -> tuple[Source, str] | None:
-    """Return the source and first words of the first block that reaches below a height, or None."""
-    return fragment.find_overflow(room) if isinstance(fragment, OverflowSource) else None
 
 
 def _is_containing_block(node: BoxNode) -> bool:

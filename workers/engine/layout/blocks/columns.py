@@ -28,6 +28,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    WholeFragment,
 )
 from workers.engine.tree.nodes import ColumnLayout, Container, Source
 
@@ -39,7 +40,7 @@ FillFunction = Callable[..., Fragment | None]
 
 
 @dataclass(slots=True)
-class ColumnsFragment:
+class ColumnsFragment(WholeFragment):
     """Columns side by side, each with its distance from the left edge."""
 
     layout: ColumnLayout

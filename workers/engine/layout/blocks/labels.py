@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil, floor, inf
 from typing import Final
@@ -87,12 +88,8 @@ def draw_label(
     else:
         left = start + first.x - label_layout.lead
     # An entry of contents is a link as a whole, its number included.
-    tree = canvas.tree if node.role is not Role.CONTENTS_ENTRY else None
-    if tree is not None:
-        tree.enter_part(node, "Lbl")
-    draw_lines(canvas, (label,), left - label.x, y + first.baseline - label.baseline, node)
-    if tree is not None:
-        tree.leave()
+    with nullcontext() if node.role is Role.CONTENTS_ENTRY else canvas.part(node, "Lbl"):
+        draw_lines(canvas, (label,), left - label.x, y + first.baseline - label.baseline, node)
 
 
 def draw_page_number(

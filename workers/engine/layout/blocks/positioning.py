@@ -247,11 +247,8 @@ class FloatAnchor(UnbrokenFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Record the figure."""
-        tree = canvas.tree
-        if tree is not None:
-            tree.enter_part(self.node, "Div")
-            tree.leave()
-        canvas.add_float(self.node)
+        with canvas.part(self.node, "Div"):
+            canvas.add_float(self.node)
 
 
 @dataclass(slots=True)

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import inf
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import BoxFragment, BoxNode
@@ -34,17 +33,16 @@ from workers.engine.layout.blocks.breaks import (
     stacked_children,
 )
 from workers.engine.layout.blocks.positioning import is_out_of_flow, is_positioned, make_out_of_flow
-from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
-    FootedFragment,
     Fragment,
     LayoutContext,
     LayoutProblem,
     PageCanvas,
     Region,
     Resume,
+    WholeFragment,
     plain_text,
     shorten_value,
 )
@@ -71,18 +69,10 @@ class StackResume(NamedTuple):
     is_forced: bool
 
 
-def foot_height_of(fragment: object) -> float:
+def foot_height_of(fragment: Fragment | None) -> float:
     """Return the height of the lower end of its area that a fragment covers, in points."""
-    kind: Any = type(fragment)
-    if not _is_footed(kind):
-        return 0.0
-    return cast("FootedFragment", fragment).foot_height
-
-
-@cache
-def _is_footed(kind: type) -> bool:
-    # A comparison with the protocol takes ten microseconds, and each area asks for it repeatedly.
-    return hasattr(kind, "foot_height")
+    height: float = getattr(fragment, "foot_height", 0.0)
+    return height
 
 
 class PlacedFragment(NamedTuple):
@@ -124,15 +114,8 @@ class StackFragment:
         """Draw the blocks."""
         if self.problem is not None:
             canvas.report(self.problem)
-        tree = canvas.tree
-        if tree is None:
-            for _, offset, fragment, _, _ in self.placed:
-                fragment.draw(canvas, x, y + offset)
-            return
         for _, offset, fragment, block, _ in self.placed:
-            tree.enter(block)
-            fragment.draw(canvas, x, y + offset)
-            tree.leave()
+            canvas.draw_block(block, fragment, x, y + offset)
 
     def find_overflow(self, room: float) -> tuple[Source, str] | None:
         """Return the first block that reaches below a height, with its first words."""
@@ -152,12 +135,12 @@ class StackFragment:
         for number, placed in enumerate(self.placed):
             left = room - placed.y
             is_last = number == len(self.placed) - 1
-            fragment = truncate_fragment(placed.fragment, left, is_cut=is_cut and is_last)
+            fragment = placed.fragment.truncate(left, is_cut=is_cut and is_last)
             if fragment is None:
                 if not kept:
                     return None
                 last = kept[-1]
-                ended = truncate_fragment(last.fragment, last.fragment.height, is_cut=True)
+                ended = last.fragment.truncate(last.fragment.height, is_cut=True)
                 kept[-1] = last._replace(fragment=ended or last.fragment)
                 break
             kept.append(placed._replace(fragment=fragment))
@@ -168,7 +151,7 @@ class StackFragment:
 
 
 @dataclass(slots=True)
-class RowFragment:
+class RowFragment(WholeFragment):
     """Blocks side by side, each at its place.
 
     `bottom_margin_after` is how far the blocks' bottom margins extend below the row, in points.
@@ -194,13 +177,8 @@ class RowFragment:
         """Draw the blocks."""
         if self.problem is not None:
             canvas.report(self.problem)
-        tree = canvas.tree
         for dx, dy, fragment, block in self.placed:
-            if tree is not None:
-                tree.enter(block)
-            fragment.draw(canvas, x + dx, y + dy)
-            if tree is not None:
-                tree.leave()
+            canvas.draw_block(block, fragment, x + dx, y + dy)
 
 
 def lay_out_stack(

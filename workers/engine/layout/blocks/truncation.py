@@ -1,14 +1,11 @@
-"""`overflow="ellipsis"`: fragments truncated to a height, their last line ending in ….
-
-Only a `Truncatable` fragment is truncated; any other fits as a whole or is left out.
-"""
+"""`overflow="ellipsis"`: lines that end in …."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from workers.engine.characters import cut_at_cluster
-from workers.engine.layout.context import EPSILON, Fragment, Truncatable
+from workers.engine.layout.context import EPSILON
 from workers.engine.layout.lines import (
     AtomicInline,
     GlyphStyle,
@@ -19,16 +16,6 @@ from workers.engine.layout.lines import (
 from workers.engine.tree.styles.computed import Align
 
 ELLIPSIS: Final = "…"
-
-
-def truncate_fragment(fragment: Fragment, room: float, *, is_cut: bool = False) -> Fragment | None:
-    """Return the part of a fragment that fits into a height, None when nothing does.
-
-    `is_cut` means that following content is left out, so that the last line ends in … in any case.
-    """
-    if isinstance(fragment, Truncatable):
-        return fragment.truncate(room, is_cut=is_cut)
-    return fragment if fragment.height <= room + EPSILON else None
 
 
 def add_ellipsis(line: Line, width: float, align: Align) -> Line:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from math import ceil, cos, floor, pi, radians, sin, tan
-from typing import Final
+from typing import Final, TypeVar
 
 from workers.engine.layout.display import Subpath
 
 Point = tuple[float, float]
+Place = TypeVar("Place")
 
 COLUMN: Final = 0.5  # points; less than a pixel of a high-resolution screen
 _MAX_ARC: Final = pi / 2  # of one Bézier curve
@@ -106,9 +107,9 @@ def _dot(point: Point, direction: Point) -> float:
     return point[0] * direction[0] + point[1] * direction[1]
 
 
-def split_gaps(points: Iterable[Point | None]) -> list[list[Point]]:
-    """Return the runs of points between gaps."""
-    runs: list[list[Point]] = [[]]
+def split_gaps(points: Iterable[Place | None]) -> list[list[Place]]:
+    """Return the runs of points, or of pairs of them, between gaps."""
+    runs: list[list[Place]] = [[]]
     for point in points:
         if point is None:
             runs.append([])

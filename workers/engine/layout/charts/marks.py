@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import chain
 from math import floor
@@ -280,19 +280,14 @@ def _fill_translucent(
 
 def _area_runs(
     coordinates: PlotCoordinates, order: Order, parts: Sequence[StackedValue]
-) -> Iterator[list[tuple[Point, Point]]]:
-    run: list[tuple[Point, Point]] = []
-    for at, fraction in order:
+) -> list[list[tuple[Point, Point]]]:
+    def place(at: int, fraction: float) -> tuple[Point, Point] | None:
         part = parts[at]
         if part is None:
-            if run:
-                yield run
-            run = []
-        else:
-            base, top = part
-            run.append((coordinates.point(fraction, base), coordinates.point(fraction, top)))
-    if run:
-        yield run
+            return None
+        return coordinates.point(fraction, part[0]), coordinates.point(fraction, part[1])
+
+    return split_gaps(place(at, fraction) for at, fraction in order)
 
 
 def draw_points(

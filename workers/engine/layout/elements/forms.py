@@ -27,6 +27,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    WholeFragment,
     shorten_value,
 )
 from workers.engine.layout.display import (
@@ -76,7 +77,7 @@ _NO_BORDERS: Final = Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER)
 
 
 @dataclass(slots=True)
-class FieldFragment:
+class FieldFragment(WholeFragment):
     """A form field with its border box in points."""
 
     context: LayoutContext

@@ -23,6 +23,7 @@ from workers.engine.layout.context import (
     Rectangle,
     Region,
     Resume,
+    WholeFragment,
     describe_element,
     format_mm,
 )
@@ -65,7 +66,7 @@ _STRETCHED: Final[Kind[tuple[Block, float, float], Block]] = Kind()
 
 
 @dataclass(slots=True)
-class GridFragment:
+class GridFragment(WholeFragment):
     """Rows of a grid."""
 
     cells: list[_GridCell]

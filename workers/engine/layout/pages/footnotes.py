@@ -30,6 +30,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    WholeFragment,
     format_mm,
 )
 from workers.engine.layout.display import LaidOutPage
@@ -52,7 +53,7 @@ class PendingNote(NamedTuple):
 
 
 @dataclass(slots=True)
-class FootnoteFragment:
+class FootnoteFragment(WholeFragment):
     """The content of an area with notes at its bottom, as high as the area."""
 
     body: Fragment | None

@@ -13,8 +13,7 @@ from typing import Final
 from workers.engine.syntax.vocabulary.blocks import BLOCK_ELEMENTS
 from workers.engine.syntax.vocabulary.charts import CHART_ELEMENTS
 from workers.engine.syntax.vocabulary.forms import FORM_ELEMENTS
-from workers.engine.syntax.vocabulary.inlines import INLINE_ELEMENTS
-from workers.engine.syntax.vocabulary.notes import NOTE_ELEMENTS
+from workers.engine.syntax.vocabulary.inlines import INLINE_ELEMENTS, NOTE_ELEMENTS
 from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,

@@ -8,9 +8,21 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final
 
+from workers.engine.data_tables import read_groups
 from workers.engine.syntax import values as v
-from workers.engine.syntax.structure_types import STRUCTURE_TYPES
 from workers.engine.syntax.values import ValueType
+
+NO_STRUCTURE_TYPE: Final = "none"
+
+STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        element: structure_type
+        for structure_type, lists in read_groups(__package__, "structure_types.txt").items()
+        for elements in lists.values()
+        for element in elements.split()
+    }
+)
+
 
 FIELDS: Final = ("input", "textarea", "select", "signature")
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")

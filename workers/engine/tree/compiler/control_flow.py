@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.names import BUSINESS_TERM
-from workers.engine.syntax.nodes import Element, Expansion
+from workers.engine.syntax.nodes import Element, Expansion, Text
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
-from workers.engine.tree.compiler.business_terms import compile_business_term
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.parts import CompileInner, compile_expansion
+from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.nodes import LoopStep
+from workers.engine.tree.rendered_terms import RenderedTerm
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 
@@ -148,3 +149,61 @@ def compile_loop(element: Element, context: CompileContext, attribute: str = "fo
     used: set[str] = set()
     inner = replace(context, names=context.names | set(known), used=used)
     return CompiledLoop(element.location, clause, items, inner, context.used, attribute)
+
+
+_TEXT_ELEMENTS: Final = frozenset({"span", "b", "i", "u", "s", "code", "a", "br"})
+_CONTROLS: Final = frozenset({"for", "if", "lang"})
+
+
+def compile_business_term(
+    compile_inner: Callable[[Element, CompileContext], NodeBuilder],
+    element: Element,
+    context: CompileContext,
+) -> NodeBuilder:
+    """Compile an element with `term`, so that its text is stored each time it is built."""
+    builder = compile_inner(element, context)
+    location = context.read_constant(element, "term")
+    if location is None:  # reported by the checks
+        return builder
+    parts: list[str | Expression] = []
+    _collect_text(element, context, parts)
+    text = context.compile_text(TextTemplate(tuple(parts) or ("",)), element.location)
+    element_style = context.compile_style(element, is_inline=True)
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        builder.build(scope, parent, out)
+        state = scope.state
+        if state.rendered_terms.is_paused:
+            return
+        inner = element_style.enter(scope)
+        rendered = RenderedTerm(
+            location,
+            text.evaluate(inner),
+            inner.formats,
+            element.location,
+            is_repeated=state.is_page_time,
+        )
+        state.rendered_terms.add(rendered, state.findings)
+
+    return builder._replace(build=build, is_static=False)
+
+
+def _collect_text(element: Element, context: CompileContext, parts: list[str | Expression]) -> None:
+    """Append the text of an element with `term`; elements that data may leave out are reported."""
+    for child in element.children:
+        if isinstance(child, Text):
+            written = context.parse_template(
+                child.text, element.location, is_literal=child.is_literal
+            )
+            parts += written.parts
+        elif child.tag == "br":
+            parts.append(" ")
+        elif child.tag in _TEXT_ELEMENTS and not _CONTROLS & child.attributes.keys():
+            _collect_text(child, context, parts)
+        else:
+            context.findings.error(
+                "term-content",
+                f"An element with `term` holds text, and {', '.join(sorted(_TEXT_ELEMENTS))} without "
+                f"`for`, `if` and `lang`; set `{child.tag}` outside of it",
+                child.location,
+            )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Scope
@@ -19,7 +19,7 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.elements import charts, contents, figures, footnotes, markdown
+from workers.engine.tree.elements import charts, figures, footnotes, markdown
 from workers.engine.tree.elements.addresses import compile_address
 from workers.engine.tree.elements.block_builder import BlockBuilder, report_page_time, with_counters
 from workers.engine.tree.elements.flows import compile_insert
@@ -32,7 +32,6 @@ from workers.engine.tree.elements.inlines import (
     compile_running_anchor,
 )
 from workers.engine.tree.elements.lets import compile_let, keep_names
-from workers.engine.tree.elements.lists import compile_list
 from workers.engine.tree.elements.paragraphs import (
     _PARAGRAPH_ROLES,
     HEADING_ROLES,
@@ -55,15 +54,129 @@ from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.nodes import (
     Break,
     Container,
+    Contents,
+    EntryStyle,
     Grid,
+    Index,
+    ListBlock,
+    ListItem,
     Paragraph,
     Role,
     Row,
     Rule,
 )
-from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.references.counter_styles import CHECK_BOXES, format_marker
+from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, LengthKind, Sides
+
+
+def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an `ul` or `ol`."""
+    common = BlockBuilder(element, context)
+    kind = context.compile_attribute(element, "list-style-type")
+    start = context.compile_attribute(element, "start") if element.tag == "ol" else None
+    items = _compile_items(element, context)
+    is_given = "list-style-type" in element.attributes
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed, properties = common.element_style.resolve(scope, parent)
+        own = kind.read(scope)
+        style = own if is_given else properties.get("list-style-type", own)
+        first = 1 if start is None else start.read(scope)
+        made: Nodes = []
+        items.build(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
+        out.append(
+            ListBlock(common.source(scope), computed.style, tuple(made), common.read_id(scope))
+        )
+
+    is_static = common.is_static and items.is_static and kind.is_static
+    return NodeBuilder(build, is_static and (start is None or start.is_static))
+
+
+def _compile_items(parent: Element, context: CompileContext) -> NodeBuilder:
+    return sequence(
+        compile_controlled(child, context, _compile_item)
+        for child in parent.elements()
+        if child.tag in ("li", "group")
+    )
+
+
+def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
+    if element.tag == "group":
+        return _compile_items(element, context)
+    made = _ItemBuilder(element, context, "checked")
+    inner = replace(context, is_in_list=True).compile_blocks(element.children, owner=element)
+    made.inner = inner
+    builder = NodeBuilder(made, made.is_static and inner.is_static)
+    return with_counters(element, context, builder) if context.features.counters else builder
+
+
+class _ItemBuilder(BlockBuilder):
+    """Builds an item of a list."""
+
+    __slots__ = ("inner",)
+    inner: NodeBuilder
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed = self.element_style.compute(scope, parent)
+        kind, first = scope.markers
+        blocks = self.build_inside(self.inner, scope, computed)
+        own_id = self.read_id(scope)
+        (checked,) = self.read(scope)
+        marker = CHECK_BOXES.get(checked) or format_marker(kind, first + len(out))
+        out.append(ListItem(self.source(scope), computed.style, marker, blocks, own_id))
+
+
+_CONTENTS: Final = tuple(f"toc-{level}" for level in range(1, 7))
+_INDEX: Final = tuple(f"index-{level}" for level in range(1, 4))
+_LETTER: Final = "index-letter"  # lies over index-1
+
+
+def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a table of contents."""
+    if context.is_page_time:
+        return report_page_time(element, context)
+    common = BlockBuilder(element, context, "levels", "of", "leader")
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
+        (first, last), kind, leader = common.read(scope)
+        entries = tuple(_entry_style(common.sheet, own, name) for name in _CONTENTS)
+        name = common.read_id(scope)
+        contents = Contents(
+            common.source(scope), own.style, kind, first, last, leader, entries, name
+        )
+        scope.state.references.contents.append(contents)
+        out.append(contents)
+
+    return NodeBuilder(build, is_static=False)
+
+
+def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an index."""
+    if context.is_page_time:
+        return report_page_time(element, context)
+    common, sheet = BlockBuilder(element, context), context.sheet
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = common.compute(scope, parent)
+        styles = [_entry_style(sheet, own, name) for name in _INDEX]
+        styles.append(_entry_style(sheet, own, _INDEX[0], _LETTER))
+        index = Index(common.source(scope), own.style, tuple(styles), common.read_id(scope))
+        scope.state.references.add_index(index, own.inherited.lang)
+        out.append(index)
+
+    return NodeBuilder(build, is_static=False)
+
+
+def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> EntryStyle:
+    properties: dict[str, Any] = {}
+    for name in names:
+        properties |= sheet.entry_properties(name)
+    computed = sheet.compute(parent, properties)
+    return EntryStyle(computed.style, computed.transform)
+
 
 _FIGURES: Final = frozenset({"img", "barcode", "chart", *FORM_FIELDS})
 _NO_BLOCKS: Final = frozenset({*_FIGURES, "mark", "running"})
@@ -397,8 +510,8 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "assert": _compile_test,
     "mark": partial(_compile_block_anchor, compile_anchor=compile_index_anchor),
     "running": partial(_compile_block_anchor, compile_anchor=compile_running_anchor),
-    "toc": contents.compile_contents,
-    "index": contents.compile_index,
+    "toc": compile_contents,
+    "index": compile_index,
     "endnotes": footnotes.compile_endnotes,
     "insert": compile_insert,
 }

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, tzinfo
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel import Locale, UnknownLocaleError
@@ -18,8 +18,7 @@ from babel import lists as babel_lists
 from babel import numbers as babel_numbers
 from babel import units as babel_units
 
-from workers.engine.syntax.direction import is_right_to_left
-from workers.engine.syntax.languages import ACCEPTED, read_language
+from workers.engine.syntax.languages import ACCEPTED, is_right_to_left, read_language
 from workers.engine.tree.expressions.conventions import (
     DateFields,
     find_calendar,
@@ -47,6 +46,7 @@ MAX_PLACES: Final = 30
 MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
 MAX_PERCENT_PLACES: Final = 2  # CLDR rounds to whole per cent, which would print 7.5 % VAT as 8 %
 _MEMO_SIZE: Final = 4096
+Known = TypeVar("Known")
 Moment = date | datetime | time
 _WIDTHS: Final = ("short", "medium", "long", "full")
 _CURRENCY_STYLES: Final = ("standard", "accounting", "code", "name")
@@ -229,7 +229,9 @@ def make_currency(
     formats: Formats, code: Value = None, places: Value = None, style: Value = "standard"
 ) -> Formatter:
     """Format an amount in the document's currency, or in that of an ISO 4217 code."""
-    currency = formats.currency if code is None else _require_currency(code)
+    currency = formats.currency
+    if code is not None:
+        currency = _read_name(code, "a currency is a code such as 'EUR'", check_currency)
     if currency is None:
         raise ExpressionError(
             "no currency is set; write currency=\"EUR\" on document, or currency('EUR')"
@@ -431,11 +433,12 @@ def _require_shown(value: Value, what: str) -> Decimal:
     return number
 
 
-def _require_currency(code: Value) -> str:
-    if not isinstance(code, str):
-        raise ExpressionError(f"a currency is a code such as 'EUR', not {describe_type(code)}")
+def _read_name(name: Value, accepted: str, read: Callable[[str], Known]) -> Known:
+    """Return what is known by a name that an author gives."""
+    if not isinstance(name, str):
+        raise ExpressionError(f"{accepted}, not {describe_type(name)}")
     try:
-        return check_currency(code) or ""
+        return read(name)
     except ValueError as error:
         raise ExpressionError(str(error)) from None
 
@@ -486,7 +489,9 @@ def make_datetime(
 ) -> Formatter:
     """Format an instant in the document's time zone, or in `tz`, in a calendar."""
     formats = _in_calendar(formats, calendar)
-    zone = formats.zone if tz is None else _require_zone(tz)
+    zone = formats.zone
+    if tz is not None:
+        zone = _read_name(tz, "tz is a name such as 'Europe/London'", get_zone)
     locale = formats.locale
     if isinstance(format, str) and format in _WIDTHS:
         joined = str(locale.datetime_formats[format])
@@ -509,17 +514,9 @@ def _in_calendar(formats: Formats, name: Value) -> Formats:
     """Return formats with a calendar that an author names."""
     if name is None:
         return formats
-    if not isinstance(name, str):
-        raise ExpressionError(
-            f"a calendar is a name such as 'gregorian', not {describe_type(name)}"
-        )
-    try:
-        calendar = find_calendar(name)
-    except ValueError as error:
-        raise ExpressionError(str(error)) from None
     changed = copy(formats)
     changed.clear()
-    changed.calendar = calendar
+    changed.calendar = _read_name(name, "a calendar is a name such as 'gregorian'", find_calendar)
     return changed
 
 
@@ -578,15 +575,6 @@ def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
 
 def _in_zone(value: datetime, zone: tzinfo) -> datetime:
     return value.astimezone(zone) if value.tzinfo is not None else value.replace(tzinfo=zone)
-
-
-def _require_zone(name: Value) -> tzinfo:
-    if not isinstance(name, str):
-        raise ExpressionError(f"tz is a name such as 'Europe/London', not {describe_type(name)}")
-    try:
-        return get_zone(name)
-    except ValueError as error:
-        raise ExpressionError(str(error)) from None
 
 
 # --- lists and names --------------------------------------------------------------------------------

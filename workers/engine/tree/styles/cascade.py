@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from workers.engine.characters import starts_right_to_left
-from workers.engine.syntax.direction import is_right_to_left
 from workers.engine.syntax.font_variants import VARIANT_PROPERTIES, FontVariants
+from workers.engine.syntax.languages import is_right_to_left
 from workers.engine.syntax.numbers import PAGE
 from workers.engine.syntax.typography import MIN_GRID_STEP
 from workers.engine.syntax.values import (

@@ -15,6 +15,7 @@ from workers.engine.layout.context import (
     LayoutProblem,
     PageCanvas,
     Resume,
+    WholeFragment,
     describe_element,
     format_mm,
 )
@@ -48,7 +49,7 @@ class _Entry(NamedTuple):
 
 
 @dataclass(slots=True)
-class TableFragment:
+class TableFragment(WholeFragment):
     """A fragment of a table: heads, rows and feet."""
 
     grid: TableGrid
@@ -77,13 +78,8 @@ class TableFragment:
             canvas.report(self.problem)
         was_artifact = canvas.is_artifact
         canvas.is_artifact = was_artifact or not self.is_start
-        tree = canvas.tree
         for caption in self.captions:
-            if tree is not None:
-                tree.enter(caption.block)
-            caption.fragment.draw(canvas, x, y + caption.above)
-            if tree is not None:
-                tree.leave()
+            canvas.draw_block(caption.block, caption.fragment, x, y + caption.above)
             y += caption.height
         canvas.is_artifact = was_artifact
         entries = list(self._entries(canvas))

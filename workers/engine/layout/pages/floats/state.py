@@ -15,6 +15,7 @@ from workers.engine.layout.context import (
     PageCanvas,
     Region,
     Resume,
+    WholeFragment,
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
@@ -95,7 +96,7 @@ class PlacedFloat(NamedTuple):
 
 
 @dataclass(slots=True)
-class FloatingFragment:
+class FloatingFragment(WholeFragment):
     """The content of an area with figures above and below it; `used_height` is theirs together."""
 
     floats: Sequence[PlacedFloat]
@@ -119,13 +120,9 @@ class FloatingFragment:
             canvas.report(problem)
         if self.body is not None:
             self.body.draw(canvas, x, y + self.body_top)
-        tree = canvas.tree
         for node, fragment, offset in self.floats:
-            if tree is not None:
-                tree.enter_part(node, "Div")
-            fragment.draw(canvas, x, y + offset)
-            if tree is not None:
-                tree.leave()
+            with canvas.part(node, "Div"):
+                fragment.draw(canvas, x, y + offset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """Page masters: families of pages, and the paper, margins and areas of their members.
 
-A family is all `page` elements of one name. Its members inherit from the one for `all` pages: attributes, header and footer unless given; boxes, areas and watermarks are
-replaced as soon as one of the kind is given.
+A family is all `page` elements of one name. Its members inherit from the one for `all` pages:
+attributes, header and footer unless given; boxes, areas and watermarks are replaced as soon as one of
+the kind is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
@@ -14,22 +16,127 @@ from workers.engine.syntax.values import LengthValue, Paper
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import find_color
-from workers.engine.tree.document import Area, PageMaster
+from workers.engine.tree.document import Area, PageContent, PageMaster, RunningBox, Watermark
 from workers.engine.tree.elements.figures import read_image_source
-from workers.engine.tree.elements.pages.running_content import (
-    BuildBoxes,
-    BuildRunning,
-    compile_page_boxes,
-    compile_running,
+from workers.engine.tree.elements.page_content import (
+    VALIDATION_PAGE,
+    CompiledPageContent,
+    keep_used,
 )
-from workers.engine.tree.elements.pages.watermarks import compile_watermark
 from workers.engine.tree.elements.positions import compile_columns, compile_position
-from workers.engine.tree.nodes import Occurrence, Source
+from workers.engine.tree.expressions.environment import RUNNING, TOTALS
+from workers.engine.tree.nodes import Container, Occurrence, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import DEFAULT_PAGE_FAMILY, Overflow
-from workers.engine.units import Length, Sides
+from workers.engine.units import BLACK, Length, Sides
+
+BuildRunning = Callable[[Scope, ComputedStyle], RunningBox]
+BuildBoxes = Callable[[Scope, ComputedStyle], PageContent]
+
+_OF_A_PAGE: Final = frozenset({"page", TOTALS, RUNNING})  # names with another value on every page
+
+
+def compile_running(element: Element, context: CompileContext) -> BuildRunning:
+    """Compile a header or footer.
+
+    If its own box depends on the page, it is put into a plain one.
+    """
+    at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
+    element_style = at_page.compile_style(element)
+    most = at_page.compile_attribute(element, "max-height")
+    is_plain = element_style.is_static and not {"for", "if", "id"} & element.attributes.keys()
+    if is_plain:
+        builder = at_page.compile_blocks(element.children, owner=element)
+    else:
+        builder = compile_controlled(element, at_page, _compile_as_box)
+    is_static = not at_page.used & _OF_A_PAGE
+    source, sheet = Source(element.location), context.sheet
+
+    def build(scope: Scope, root: ComputedStyle) -> RunningBox:
+        own = element_style.compute(scope, root) if is_plain else sheet.compute_anonymous(root)
+        content = _make_content(builder, keep_used(scope, at_page.used), own, is_static=is_static)
+        limit = sheet.to_length(most.read(scope), own)
+        return RunningBox(source, own.style, content, limit)
+
+    return build
+
+
+def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> BuildBoxes:
+    """Compile the boxes of a page; one without offsets is placed at the paper's corner."""
+    at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
+    builder = at_page.compile_blocks(elements, owner=elements[0])
+    placed = NodeBuilder(lambda *given: _place_on_paper(builder, *given), builder.is_static)
+    is_static = not at_page.used & _OF_A_PAGE
+
+    def build(scope: Scope, root: ComputedStyle) -> PageContent:
+        return _make_content(placed, keep_used(scope, at_page.used), root, is_static=is_static)
+
+    return build
+
+
+def _make_content(
+    builder: NodeBuilder, scope: Scope, computed: ComputedStyle, *, is_static: bool
+) -> CompiledPageContent:
+    content = CompiledPageContent(builder, scope, computed, is_static=is_static)
+    if scope.state.validator is not None:
+        content.evaluate(VALIDATION_PAGE)
+    return content
+
+
+def _place_on_paper(builder: NodeBuilder, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+    boxes: list[Container] = []
+    builder.build(scope, parent, boxes)
+    out += [box if box.position else replace(box, position=Position()) for box in boxes]
+
+
+def _compile_as_box(element: Element, context: CompileContext) -> NodeBuilder:
+    element_style = context.compile_style(element)
+    inner = context.compile_blocks(element.children, owner=element)
+    source = Source(element.location)
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = element_style.compute(scope, parent)
+        blocks: Nodes = []
+        inner.build(element_style.enter(scope), own, blocks)
+        out.append(Container(source, Role.ARTIFACT, own.style, tuple(blocks), None, None))
+
+    return NodeBuilder(build, is_static=False)
+
+
+_NAMES: Final = ("text", "src", "layer", "opacity", "rotate", "font-size", "color", "on")
+
+BuildWatermark = Callable[[Scope, ComputedStyle], Watermark | None]
+
+
+def compile_watermark(element: Element, context: CompileContext) -> BuildWatermark:
+    """Compile a watermark, built once for all its pages; None if its `if` fails."""
+    read = {name: context.compile_attribute(element, name) for name in _NAMES}
+    condition = context.compile_condition(element)
+    sheet, location = context.sheet, element.location
+
+    def build(scope: Scope, root: ComputedStyle) -> Watermark | None:
+        if not condition.evaluate(scope):
+            return None
+        values = {name: attribute.read(scope) for name, attribute in read.items()}
+        size = values["font-size"]
+        return Watermark(
+            " ".join((values["text"] or "").split()),
+            values["layer"] == "over",
+            values["opacity"],
+            values["rotate"],
+            None if size is None else sheet.to_points(size, root),
+            find_color(sheet, values["color"], scope, location) or BLACK,
+            Source(location),
+            read_image_source(values["src"]),
+            Occurrence(values["on"]),
+        )
+
+    return build
+
 
 _SIDES: Final = ("top", "right", "bottom", "left")
 

@@ -1,1 +1,0 @@
-"""Pages: page masters, headers and footers, page boxes, and watermarks."""
