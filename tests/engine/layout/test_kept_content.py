@@ -22,7 +22,7 @@ from workers.engine.layout.pages.running_content import TEXTS
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
-from workers.engine.tree.memo import BUDGET, MAX_NEW, MAX_TEMPLATES, Kind, TemplateMemo
+from workers.engine.tree.memo import ALL_TEMPLATES, BUDGET, MAX_NEW, Kind, TemplateMemo
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
@@ -282,15 +282,15 @@ def test_every_document_reports_a_value_that_does_not_suit_its_bar_code() -> Non
 
 
 def test_only_the_templates_used_last_keep_anything() -> None:
-    first = prepare_template(LETTER.encode())
-    kept = kept_by(first)
-    others = [prepare_template(LETTER.encode()) for _ in range(MAX_TEMPLATES)]
-    for other in others[:-1]:
-        kept_by(other)
-    assert kept.size > 0
-    kept_by(others[-1])
-    assert kept.size == kept.count(LINES) == 0
-    assert make(first).pdf == make(others[-1]).pdf
+    kind: Kind[int, None] = Kind(size_of=lambda _: BUDGET // 10)
+    memos = [TemplateMemo() for _ in range(2 * ALL_TEMPLATES // MAX_NEW)]
+    for memo in memos:
+        memo.begin_document()
+        for key in range(5):
+            memo.remember(kind, key, lambda: None)
+    kept = [memo.size > 0 for memo in memos]
+    assert kept == sorted(kept), "those used first are cleared first"
+    assert ALL_TEMPLATES - BUDGET <= sum(memo.size for memo in memos) <= ALL_TEMPLATES + 2 * BUDGET
 
 
 def test_what_a_template_keeps_is_freed_with_it() -> None:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 BUDGET: Final = 1_000_000  # bytes of the results of one template
 # Of one document: what differs in each document must not push out what is the same in all of them.
 MAX_NEW: Final = BUDGET // 2
-MAX_TEMPLATES: Final = 16  # that remember anything in a process which may have compiled thousands
+ALL_TEMPLATES: Final = 16 * BUDGET  # in a process, which may have compiled thousands of them
 _MAX_SIZE: Final = BUDGET // 8  # of one result
 
 K = TypeVar("K")
@@ -97,14 +97,9 @@ class TemplateMemo:
         return self._size
 
     def begin_document(self) -> None:
-        """Start a document, and clear the memo of the template that was used longest ago."""
+        """Start a document; the memos of the templates used longest ago are cleared above the budget of all."""
         self._new = 0
-        _RECENT.pop(self, None)
-        _RECENT[self] = None
-        if len(_RECENT) > MAX_TEMPLATES:
-            oldest = next(iter(_RECENT))
-            del _RECENT[oldest]
-            oldest.clear()
+        _RECENT.use(self)
 
     def remember(
         self, kind: Kind[K, V], key: K, make: Callable[[], V], *, holds: object = None
@@ -123,6 +118,7 @@ class TemplateMemo:
         if size is not None and size <= _MAX_SIZE and self._new + size <= MAX_NEW:
             self._new += size
             self._size += size
+            _RECENT.grown += size
             self._results[full_key] = value, size, holds
             while self._size > BUDGET:
                 self._size -= self._results.popitem(last=False)[1][1]
@@ -138,4 +134,27 @@ class TemplateMemo:
         self._size = 0
 
 
-_RECENT: Final[WeakKeyDictionary[TemplateMemo, None]] = WeakKeyDictionary()  # the newest is last
+class _RecentMemos:
+    """The memos of a process; `grown` are the bytes that they remembered since they were last added up."""
+
+    def __init__(self) -> None:
+        self._memos: WeakKeyDictionary[TemplateMemo, None] = WeakKeyDictionary()  # newest last
+        self.grown = 0
+
+    def use(self, memo: TemplateMemo) -> None:
+        self._memos.pop(memo, None)
+        self._memos[memo] = None
+        if self.grown > BUDGET:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        self.grown, size = 0, sum(memo.size for memo in self._memos)
+        for oldest in list(self._memos):
+            if size <= ALL_TEMPLATES:
+                break
+            size -= oldest.size
+            oldest.clear()
+            del self._memos[oldest]
+
+
+_RECENT: Final = _RecentMemos()
