@@ -314,7 +314,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "specification": string("Specification identifier of the invoice (BT-24)."),
             "file": string("File name of the XML in the PDF; absent for XML."),
             "profile": string(
-                "minimum, basicwl, basic, en16931, extended, xrechnung or peppol, as the invoice states it; "
+                "minimum, basicwl, basic, en16931, extended, extended-ctc-fr, xrechnung or peppol, as the invoice states it; "
                 "absent for others."
             ),
             "syntax": string("Syntax of the XML.", enum=["cii", "ubl"]),

@@ -141,6 +141,7 @@ BROKEN: Final[tuple[tuple[str, Change], ...]] = (
     ("BR-09", drop("seller.address.country")), ("BR-10", drop("buyer.address")), ("BR-11", drop("buyer.address.country")),
     ("BR-12", drop("totals.lines")), ("BR-13", drop("totals.withoutVat")), ("BR-14", drop("totals.withVat")),
     ("BR-15", drop("totals.due")), ("BR-16", put("lines", [])), ("BR-17", drop("payee.name")),
+    ("BT-22", drop("notes.0.text")), ("UBL-DT-06", drop("documents.0.mediaType")), ("UBL-DT-07", drop("documents.0.fileName")),
     ("BR-18", drop("taxRepresentative.name")), ("BR-19", drop("taxRepresentative.address")),
     ("BR-20", drop("taxRepresentative.address.country")), ("BR-56", drop("taxRepresentative.vatId")),
     ("BR-21", drop("lines.0.id")), ("BR-22", drop("lines.0.quantity")), ("BR-23", drop("lines.0.unit")),

@@ -282,3 +282,39 @@ def test_an_invoice_adds_little_to_a_warm_render():
         measure(template)
     added = [measure(whole) - measure(plain) for _ in range(9)]
     assert statistics.median(added) < 0.05  # 25 ms on a quiet machine
+
+
+# --- official rules -----------------------------------------------------------------------------------
+
+
+def french(**changes: object) -> samples.Record:
+    """Return an invoice between French parties without the notes that their law asks for."""
+    data = samples.full() | changes
+    for party in ("seller", "buyer"):
+        data[party]["address"]["country"] = "FR"
+    return data
+
+
+def test_rules_of_france_are_warnings_of_a_render_and_errors_if_asked_for():
+    made = rendered(document(data=french()))
+    assert {one.code for one in made.warnings} == {"einvoice-rule"}
+    assert any("BR-FR-05_BT-22_PMT" in one.message for one in made.warnings)
+    found = reported(document(data=french(), profile='profile="en16931" rules="official"'))
+    assert any("BR-FR-05_BT-22_PMT" in message for _, _, message in found)
+    assert rendered(document(data=samples.full())).warnings == ()
+
+
+def test_official_rules_are_run_when_asked_for():
+    official = 'profile="en16931" rules="official"'
+    assert rendered(document(profile=official)).warnings == ()
+    source = document(profile=official)
+    plain = render(None, Payload(PayloadKind.XML, source.encode()), options=PLAIN_OPTIONS)
+    assert [one.code for one in plain.warnings] == ["einvoice-rules"]  # there is no judge
+    (warning,) = rendered(document(profile='profile="peppol" rules="official"')).warnings
+    assert "no rule pack of this installation" in warning.message
+
+
+def test_an_invoice_of_the_french_extension_keeps_its_rules():
+    for syntax in ("cii", "ubl"):
+        profile = f'profile="extended-ctc-fr" syntax="{syntax}" rules="official"'
+        assert rendered(document(profile=profile)).warnings == ()

@@ -519,6 +519,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "einvoice": {
         "profile": Probe("basic"),
         "syntax": Probe("ubl"),
+        "rules": Probe("official"),
         "from": Probe("b", other="a"),
         "if": Probe("false"),
         "final": Probe("true", reported="final", payload=_overlay('<einvoice from="b"/>')),

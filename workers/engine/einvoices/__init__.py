@@ -1,7 +1,13 @@
 """Electronic invoices by EN 16931: business terms, syntaxes and rules, independent of documents."""
 
 from workers.engine.einvoices.checks import check_invoice
-from workers.engine.einvoices.files import InvoiceJudge, ParsedInvoice, read_invoice, write_invoice
+from workers.engine.einvoices.files import (
+    InvoiceJudge,
+    ParsedInvoice,
+    find_country,
+    read_invoice,
+    write_invoice,
+)
 from workers.engine.einvoices.findings import (
     MAX_VIOLATIONS,
     PackEdition,
@@ -58,6 +64,7 @@ __all__ = [
     "choose_packs",
     "describe_gap",
     "find_builtin_packs",
+    "find_country",
     "find_prefixes",
     "find_schema_errors",
     "read_invoice",

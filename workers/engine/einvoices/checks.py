@@ -29,7 +29,7 @@ def check_invoice(
     record: Record, profile: InvoiceProfile, syntax: str = "cii"
 ) -> list[RuleViolation]:
     """Return the first 50 rule violations of an invoice."""
-    invoice = InvoiceRecord(record)
+    invoice = InvoiceRecord(record, syntax)
     violations: list[RuleViolation] = []
     with localcontext(_EXACT):
         for rule in _RULES_OF[profile.name, syntax]:
@@ -44,10 +44,11 @@ def check_invoice(
     return violations
 
 
-def _rules_of(profile: str, syntax: str) -> tuple[BusinessRule, ...]:
+def list_rules(profile: str, syntax: str) -> tuple[BusinessRule, ...]:
+    """Return the rules of a profile in a syntax."""
     own = PROFILES[profile]
     rules = [rule for rule in RULES if rule.level <= own.level]
-    if profile == "extended":
+    if profile.startswith("extended"):
         rules = [rule for rule in rules if rule.is_in_extended]
         rules += (*EXTENDED_PRESENCE, *EXTENDED_SUMS, *EXTENDED_VAT)
     rules += UBL if syntax == "ubl" else CII
@@ -78,5 +79,5 @@ def _in_scope(record: Record, scope: str) -> Iterator[tuple[Record, str]]:
 
 
 _RULES_OF: Final = {
-    (name, syntax): _rules_of(name, syntax) for name in PROFILES for syntax in SYNTAX_NAMES
+    (name, syntax): list_rules(name, syntax) for name in PROFILES for syntax in SYNTAX_NAMES
 }

@@ -145,7 +145,7 @@ _AGREEMENT: Final = _parent(
         "AdditionalReferencedDocument",
         _reference("objectReference"),
         _fixed("TypeCode", "130"),
-        _leaf("ReferenceTypeCode", "objectReferenceScheme"),
+        MappingNode("ram:ReferenceTypeCode", "objectReferenceScheme", only_with="objectReference"),
     ),
     _parent("SpecifiedProcuringProject", _leaf("ID", "projectReference"), MappingNode("ram:Name", filler="Project reference")),
 )  # fmt: skip
@@ -359,7 +359,7 @@ _LINE: Final = _parent(
             "AdditionalReferencedDocument",
             _reference("objectReference"),
             _fixed("TypeCode", "130"),
-            _leaf("ReferenceTypeCode", "objectReferenceScheme"),
+            MappingNode("ram:ReferenceTypeCode", "objectReferenceScheme", only_with="objectReference"),
         ),
         _nested("ReceivableSpecifiedTradeAccountingAccount/ID", "accountingReference"),
     ),

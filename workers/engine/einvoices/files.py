@@ -41,15 +41,11 @@ class ParsedInvoice:
     @property
     def facts(self) -> InvoiceFacts:
         """What decides which rules apply."""
-        countries = {
-            self.record.get(party, {}).get("address", {}).get("country", "")
-            for party in ("seller", "buyer")
-        }
         return InvoiceFacts(
             self.syntax.name,
             self.syntax.root_name,
             "".join(self.record.get("guideline", "").split())[:_MAX_SPECIFICATION],
-            countries.pop() if len(countries) == 1 else "",
+            find_country(self.record),
         )
 
     def check(self, judge: InvoiceJudge | None) -> Verdict:
@@ -68,6 +64,14 @@ class ParsedInvoice:
                 found = (*errors, *self.deviations)[:MAX_VIOLATIONS]
                 return Verdict(found, (pack.edition,), _SCHEMA_ALONE)
         return Verdict(self.deviations[:MAX_VIOLATIONS], note=_SCHEMA_ALONE)
+
+
+def find_country(record: Record) -> str:
+    """Return the country of seller and buyer, empty if they are in different ones."""
+    seller, buyer = (
+        record.get(party, {}).get("address", {}).get("country", "") for party in ("seller", "buyer")
+    )
+    return str(seller) if seller == buyer else ""
 
 
 def write_invoice(

@@ -47,6 +47,13 @@ PROFILES: Final = {
             Level.EN16931,
         ),
         InvoiceProfile(
+            "extended-ctc-fr",
+            "",
+            f"{_EN16931}#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr",
+            Level.EN16931,
+            syntaxes=("cii", "ubl"),
+        ),
+        InvoiceProfile(
             "xrechnung",
             "XRECHNUNG",
             f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from workers.engine.einvoices.rules.codelists import require_code
 from workers.engine.einvoices.rules.rule import BusinessRule, require_member
 
 _IGIC: Final = "L"
@@ -14,11 +15,10 @@ CII: Final = (
         BusinessRule(f"BR-AF-{number}", scope, "vatRate", "IGIC of the Canary Islands (L) must have a rate above 0", lambda one, _: one.get("vatCategory") != _IGIC or one.get("vatRate") != 0)
         for number, scope in (("05", "lines"), ("06", "allowances"), ("07", "charges"))
     ),
+    require_code("BR-CL-08", "notes", "subjectCode", "note-subjects", "The subject of a note (BT-21)"),
 )  # fmt: skip
 
 
 UBL: Final = (
     require_member("payment", "meansCode", "BR-49", "A payment must have a means code (BT-81)"),
-    BusinessRule("UBL-DT-06", "documents", "mediaType", "A file (BT-125) must have a media type", lambda one, _: "content" not in one or "mediaType" in one),
-    BusinessRule("UBL-DT-07", "documents", "fileName", "A file (BT-125) must have a name", lambda one, _: "content" not in one or "fileName" in one),
 )  # fmt: skip

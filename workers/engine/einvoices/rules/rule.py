@@ -17,10 +17,11 @@ _HALF: Final = Decimal("0.005")
 
 
 class InvoiceRecord:
-    """The record of an invoice with cached sums, the input of rules."""
+    """The record of an invoice with cached sums and its syntax, the input of rules."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, syntax: str) -> None:
         self.record = record
+        self.syntax = syntax
 
     def group(self, name: str) -> Record:
         """Return a group of the invoice, empty if it is absent."""

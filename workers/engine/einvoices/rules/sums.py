@@ -77,7 +77,7 @@ def _is_payable(entry: Record, invoice: InvoiceRecord) -> bool:
     return due <= 0 or "dueDate" in entry or "paymentTerms" in entry
 
 
-def _is_rate_of(entry: Record, _: InvoiceRecord) -> bool:
+def _is_rate_of(entry: Record, invoice: InvoiceRecord) -> bool:
     """Return whether the VAT is the taxable amount times the rate, within one unit for rounding."""
     vat, taxable = entry.get("vat"), entry.get("taxable")
     if vat is None or taxable is None:
@@ -85,7 +85,8 @@ def _is_rate_of(entry: Record, _: InvoiceRecord) -> bool:
     rate = entry.get("rate", ZERO)
     if abs(rate) < _ROUNDS_TO_ONE:
         return bool(abs(vat) < _ROUNDS_TO_ONE)
-    return bool(abs(abs(vat) - to_cents(abs(taxable) * rate / _HUNDRED)) <= _ONE)
+    difference = abs(abs(vat) - to_cents(abs(taxable) * rate / _HUNDRED))
+    return bool(difference < _ONE or (difference == _ONE and invoice.syntax == "cii"))
 
 
 def _require_two_decimals(member: str, identifier: str, scope: str, what: str) -> BusinessRule:
@@ -102,7 +103,7 @@ SUMS: Final = (
     BusinessRule("BR-CO-12", "", "totals.charges", "The sum of charges (BT-108) must be that of their amounts (BT-99)", expected=lambda _, invoice: _sum_of("charges", invoice), level=Level.BASIC_WL, is_in_extended=False),
     BusinessRule("BR-CO-13", "", "totals.withoutVat", "The total without VAT (BT-109) must be the lines (BT-106) less allowances (BT-107) plus charges (BT-108)", expected=_without_vat, level=Level.BASIC_WL, is_in_extended=False),
     BusinessRule("BR-CO-14", "", "totals.vat", "The VAT (BT-110) must be the sum of the breakdown (BT-117)", expected=_vat, level=Level.BASIC_WL),
-    BusinessRule("BR-CO-15", "", "totals.withVat", "The total with VAT (BT-112) must be that without (BT-109) plus the VAT (BT-110)", expected=_with_vat, is_in_extended=False),
+    BusinessRule("BR-CO-15", "", "totals.withVat", "The total with VAT (BT-112) must be that without (BT-109) plus the VAT (BT-110)", expected=_with_vat, level=Level.BASIC_WL, is_in_extended=False),
     BusinessRule("BR-CO-16", "", "totals.due", "The amount due (BT-115) must be the total (BT-112) less what is paid (BT-113) plus rounding (BT-114)", expected=_due, level=Level.BASIC_WL, is_in_extended=False),
     BusinessRule("BR-CO-17", "vatBreakdown", "vat", "The VAT (BT-117) must be its taxable amount (BT-116) times its rate (BT-119)", _is_rate_of, is_in_extended=False),
     *(

@@ -281,7 +281,8 @@ STRUCTURE: Final = (
     element(
         "einvoice", "Makes the document an electronic invoice by EN 16931: the record is validated by its rules, compared with the elements that have a `term`, and embedded in the file as XML.", ContentModel.EMPTY,
         attribute("profile", v.choice(*PROFILES), "Profile, which determines the terms of the invoice.", "en16931"),
-        attribute("syntax", v.choice(*SYNTAX_NAMES), "Syntax: cii is that of Factur-X and ZUGFeRD; ubl is that of Peppol, also accepted for en16931 and xrechnung. Unless given, ubl for peppol and cii for others."),
+        attribute("syntax", v.choice(*SYNTAX_NAMES), "Syntax: cii is that of Factur-X and ZUGFeRD; ubl is that of Peppol, also accepted for en16931, extended-ctc-fr and xrechnung. Unless given, ubl for peppol and cii for others."),
+        attribute("rules", v.choice("own", "official"), "Rules that the invoice must keep: those of the engine, or also the official files of the service, with those of France if both parties are there. With own, the latter are warnings.", "own"),
         expression("from", "The record of the invoice.", is_required=True),
         expression("if", "Omits the invoice unless this is true."),
         FINAL,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -14,6 +14,8 @@ from workers.engine.einvoices import (
     Record,
     RuleViolation,
     check_invoice,
+    find_country,
+    read_invoice,
     read_record,
     select_terms,
     write_invoice,
@@ -77,6 +79,7 @@ class CompiledInvoice:
     def __init__(self, element: Element, context: CompileContext) -> None:
         self._profile = context.compile_attribute(element, "profile")
         self._syntax = context.compile_attribute(element, "syntax")
+        self._rules = context.compile_attribute(element, "rules")
         self._source = context.compile_expression(
             element.attributes.get("from", "none"), element.location
         )
@@ -114,8 +117,33 @@ class CompiledInvoice:
         if errors:
             return None
         selected = select_terms(record, profile.level)
-        report_findings(check_invoice(selected, profile, syntax), state, self.location)
-        return StatedInvoice(record, profile, syntax, self.location)
+        stated = StatedInvoice(record, profile, syntax, self.location)
+        broken = check_invoice(selected, profile, syntax)
+        report_findings(broken, state, self.location)
+        if not broken:
+            self._check_officially(stated, scope)
+        return stated
+
+    def _check_officially(self, stated: StatedInvoice, scope: Scope) -> None:
+        """Report what official files say, if the document wants it, and as warnings of French invoices."""
+        state = scope.state
+        is_wanted = self._rules.read(scope) == "official"
+        is_french = find_country(stated.record) == "FR" and state.judge is not None
+        if not (is_wanted or is_french):
+            return
+        written = read_invoice(write_invoice(stated.record, stated.profile, stated.syntax))
+        assert written is not None
+        verdict = written.check(state.judge)
+        findings = verdict.findings
+        if not is_wanted:
+            findings = tuple(replace(one, severity="warning") for one in findings)
+        report_findings(findings, state, self.location)
+        if is_wanted and verdict.note:
+            state.findings.warn(
+                "einvoice-rules",
+                f"The invoice was not checked by all official rules: {verdict.note}",
+                self.location,
+            )
 
 
 def report_findings(
