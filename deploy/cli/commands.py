@@ -142,7 +142,7 @@ GROUPS: Final = {
     "einvoice": "check received electronic invoices",
     "rules": "rule packs of electronic invoices",
     "form": "read filled-in forms",
-    "template": "publish templates on a farm",
+    "template": "keep the templates of a farm as files, and publish them",
     "messages": "check, export and import the translations of a document",
 }
 COMMANDS: Final = {
@@ -436,6 +436,44 @@ COMMANDS: Final = {
         ),
         "Renders each line of an NDJSON file, or each row of a CSV file, with a template. "
         "To resume an interrupted run, repeat the same command.",
+    ),
+    "template list": Command(
+        "list the templates of a farm that have a slug",
+        "template.list_templates",
+        _REMOTE,
+    ),
+    "template pull": Command(
+        "write the live content of templates to a folder",
+        "template.pull_templates",
+        (
+            _path("folder", "DIR"),
+            _value("templates", "slugs (all)", "SLUG", nargs="*"),
+            *_REMOTE,
+        ),
+        "DIR/SLUG.xml is the template of a slug; files that are the same stay untouched.",
+    ),
+    "template push": Command(
+        "store files as the live content of their templates",
+        "template.push_templates",
+        (_path("files", "DIR|SLUG.xml", nargs="+"), *_REMOTE),
+        "A new slug is a new template. The exit code is 1 if one has errors; it is stored all the same.",
+    ),
+    "template diff": Command(
+        "compare files with the live content of their templates",
+        "template.diff_templates",
+        (_path("files", "DIR|SLUG.xml", nargs="+"), *_REMOTE),
+        "The exit code is 1 if one differs.",
+    ),
+    "template tag": Command(
+        "let a tag name a version of a template",
+        "template.tag_template",
+        (
+            _value("template", "id or slug of the template", "TEMPLATE"),
+            _value("tag", "such as released", "TAG"),
+            _value("version", "number of the version", "N", type=_number(1, 10**9)),
+            *_REMOTE,
+            _JSON,
+        ),
     ),
     "template publish": Command(
         "store a template on a farm and publish it as a version",

@@ -1,34 +1,125 @@
-"""`pressroom template`: stores and publishes templates on a farm; where one has errors, it asks first."""
+"""`pressroom template`: the templates of a farm as files of a folder, which git keeps, and their publishing.
+
+A file is named by the slug of its template: `DIR/invoice.xml` is the live content of `invoice`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from difflib import unified_diff
+from pathlib import Path
 
-from deploy.cli.output import CommandFailed, print_result, read_file
+from deploy.cli.output import CommandFailed, print_result, read_file, write_file, write_table
 from deploy.cli.remote import find_farm
-from pressroom_client import Pressroom, PressroomError
+from pressroom_client import Pressroom
+from pressroom_client.schemas import Template
+
+
+def list_templates(arguments: argparse.Namespace) -> int:
+    """Print the templates that have a slug."""
+    rows = sorted(
+        [each.slug, each.id, each.name, str(each.versions)]
+        for each in _open(arguments).templates.list()
+        if each.slug
+    )
+    print(write_table(["slug", "id", "name", "versions"], rows))
+    return 0
+
+
+def pull_templates(arguments: argparse.Namespace) -> int:
+    """Write the live content of templates to files."""
+    farm, folder = _open(arguments), arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for slug in arguments.templates or [each.slug for each in farm.slugs.list()]:
+        file, content = folder / f"{slug}.xml", (farm.templates.read(slug).content or "").encode()
+        if not file.exists() or read_file(file) != content:
+            write_file(file, content)
+            print(f"{file} written")
+    return 0
+
+
+def push_templates(arguments: argparse.Namespace) -> int:
+    """Store files as the live content of their templates, new ones under their slugs; return 1 with errors."""
+    farm, errors = _open(arguments), 0
+    for file in _list_files(arguments.files):
+        content, template = read_file(file), _find(farm, file.stem)
+        if template is not None and _text(content) == template.content:
+            continue
+        if template is None:
+            template = farm.templates.create(file.stem, content)
+            farm.slugs.assign(file.stem, template.id)
+        else:
+            template = farm.templates.replace(template.id, content, if_match=template.etag)
+        found = (template.findings or {}).get("errors", 0)
+        errors += found
+        print(f"{file} stored" + (f", with errors: {found}" if found else ""))
+    return 1 if errors else 0
+
+
+def diff_templates(arguments: argparse.Namespace) -> int:
+    """Print how files differ from the live content of their templates; return 1 if one does."""
+    farm, differs = _open(arguments), False
+    for file in _list_files(arguments.files):
+        template = _find(farm, file.stem)
+        stored = template.content or "" if template else ""
+        lines = unified_diff(
+            stored.splitlines(keepends=True),
+            _text(read_file(file)).splitlines(keepends=True),
+            f"farm/{file.stem}",
+            str(file),
+        )
+        for line in lines:
+            differs = True
+            print(line, end="" if line.endswith("\n") else "\n\\ No newline at end of file\n")
+    return 1 if differs else 0
+
+
+def tag_template(arguments: argparse.Namespace) -> int:
+    """Let a tag name a version of a template."""
+    templates = _open(arguments).templates
+    template_id = templates.read(arguments.template).id
+    tag = templates.set_tag(template_id, arguments.tag, arguments.version)
+    print_result({"template": arguments.template, **asdict(tag)}, as_json=arguments.json)
+    return 0
 
 
 def publish_template(arguments: argparse.Namespace) -> int:
     """Store a file as the live content of a template, and publish that as a version."""
     content = read_file(arguments.document)
-    templates = Pressroom(*find_farm(arguments)).templates
-    try:
-        template = templates.replace(arguments.template, content)
-        errors = (template.findings or {}).get("errors", 0)
-        if errors and not arguments.yes and not _is_confirmed(errors):
-            raise CommandFailed(
-                f"{arguments.document} has errors that every document of it would have: {errors}. It "
-                f"is stored, and not published; `pressroom validate {arguments.document}` lists them, "
-                "--yes publishes nevertheless"
-            )
-        version = templates.publish(template.id, message=arguments.message, if_match=template.etag)
-    except PressroomError as error:
-        raise CommandFailed(str(error)) from error
+    templates = _open(arguments).templates
+    template = templates.replace(templates.read(arguments.template).id, content)
+    errors = (template.findings or {}).get("errors", 0)
+    if errors and not arguments.yes and not _is_confirmed(errors):
+        raise CommandFailed(
+            f"{arguments.document} has errors that every document of it would have: {errors}. It "
+            f"is stored, and not published; `pressroom validate {arguments.document}` lists them, "
+            "--yes publishes nevertheless"
+        )
+    version = templates.publish(template.id, message=arguments.message, if_match=template.etag)
     print_result({"template": template.id, **asdict(version)}, as_json=arguments.json)
     return 0
+
+
+def _open(arguments: argparse.Namespace) -> Pressroom:
+    return Pressroom(*find_farm(arguments))
+
+
+def _find(farm: Pressroom, slug: str) -> Template | None:
+    """Return the template of a slug with its content; None if the slug is available."""
+    state = farm.slugs.check(slug)
+    return None if state.available else farm.templates.read(slug)
+
+
+def _list_files(given: Sequence[Path]) -> Iterator[Path]:
+    for path in given:
+        yield from sorted(path.glob("*.xml")) if path.is_dir() else [path]
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
 
 
 def _is_confirmed(errors: int) -> bool:

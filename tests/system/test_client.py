@@ -342,23 +342,58 @@ def call_webhooks(client: Pressroom) -> None:
     client.webhooks.delete(made.id)
 
 
+def run_template(account, folder, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.cli.main", "template", *arguments],
+        cwd=folder,
+        env=environment(account),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+def test_templates_are_files_of_a_folder(account, client, tmp_path) -> None:
+    """Pushed, changed on the farm and pulled, changed here and compared, published and tagged."""
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    file = folder / "our-note.xml"
+    content = TEMPLATE.replace(b"<data>", b'<data><sample>{"n": 1}</sample>')
+    file.write_bytes(content)
+    pushed = run_template(account, tmp_path, "push", "templates")
+    assert (pushed.returncode, pushed.stdout) == (0, "templates/our-note.xml stored\n")
+    assert run_template(account, tmp_path, "push", "templates").stdout == ""
+    made = client.templates.read("our-note")
+    assert (made.name, made.content) == ("our-note", content.decode())
+    assert f"our-note  {made.id}" in run_template(account, tmp_path, "list").stdout
+
+    client.templates.replace(made.id, content.replace(b"From the client", b"From the farm"))
+    differing = run_template(account, tmp_path, "diff", "templates")
+    assert differing.returncode == 1
+    assert "--- farm/our-note\n+++ templates/our-note.xml\n" in differing.stdout
+    assert run_template(account, tmp_path, "pull", "templates").returncode == 0
+    assert b"From the farm" in file.read_bytes()
+    same = run_template(account, tmp_path, "diff", "templates")
+    assert (same.returncode, same.stdout) == (0, "")
+
+    run_template(account, tmp_path, "publish", "our-note", "templates/our-note.xml")
+    tagged = run_template(account, tmp_path, "tag", "our-note", "released", "1", "--json")
+    assert json.loads(tagged.stdout)["version"] == 1
+    file.write_text("<document><flow><tabel/></flow></document>")
+    wrong = run_template(account, tmp_path, "push", "templates/our-note.xml")
+    assert wrong.returncode == 1
+    assert wrong.stdout == "templates/our-note.xml stored, with errors: 1\n"
+
+
 def test_a_template_with_errors_is_published_only_with_yes(
     account, client, template, tmp_path
 ) -> None:
     (tmp_path / "bad.xml").write_text("<document><flow><tabel/></flow></document>")
 
     def publish(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "deploy.cli.main", "template", "publish", template]
-        return subprocess.run(
-            [*command, "bad.xml", "--json", *arguments],
-            cwd=tmp_path,
-            env=environment(account),
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-        )
+        return run_template(account, tmp_path, "publish", template, "bad.xml", "--json", *arguments)
 
     refused = publish()
     assert refused.returncode == 1
