@@ -156,7 +156,7 @@ LINKED = LinkedFiles(FOLDER)
 # Those whose payloads of little and much are made from their declarations.
 BRANDED = {name for name, text in TEMPLATES.items() if b"service-brand-parts" in text}
 BRANDED.add("service-brand-parts")
-ONE_PAGE = {"service-brand-parts", "service-receipt"}
+ONE_PAGE = {"service-brand-parts", "service-receipt", "service-us-letter"}
 # What an address of much too long lines is warned of.
 OF_LONG_ADDRESSES = {"address-width", "address-lines"}
 
@@ -194,11 +194,14 @@ def make_much(template):
         if getattr(each, "pattern", None) or getattr(each, "values", None)
     }
 
+    most = {each.path: each.max_rows or MUCH for each in declarations.datasets}
+
     def grow(value, path, times):
         if isinstance(value, dict):
             return {name: grow(inner, (*path, name), 1) for name, inner in value.items()}
         if isinstance(value, list):
-            count = MUCH if value and isinstance(value[0], dict) and times else min(len(value), 3)
+            is_records = value and isinstance(value[0], dict) and times
+            count = min(most.get(path, MUCH), MUCH) if is_records else min(len(value), 3)
             return [grow(value[n % len(value)], path, 0) for n in range(count)] if value else value
         is_word = isinstance(value, str) and " " in value and path not in open_
         return LONG if is_word else value

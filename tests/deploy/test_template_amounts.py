@@ -85,6 +85,26 @@ def _order(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return {"lines": lines}, [*amounts, sum(amounts)]
 
 
+def _bank_statement(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    moved = [Decimal("1000.5555"), Decimal("-2.6665")]
+    rows = [{"date": "2026-03-05", "text": "D", "amount": str(each)} for each in moved]
+    opening = _round(Decimal("2000.7775"), digits)
+    booked = [_round(each, digits) for each in moved]
+    payload = {"opening": "2000.7775", "movements": rows}
+    return payload, [opening, *booked, opening + booked[0], opening + sum(booked)]
+
+
+def _taxed_at_once(dataset: str, rate: Mapping[str, Any]) -> Any:
+    """Return the case of a template that has one rate for all its lines."""
+
+    def make(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+        payload, amounts = _order(digits)
+        tax = _round(amounts[-1] * Decimal("0.19"), digits)
+        return {dataset: payload["lines"], **rate}, [*amounts, tax, amounts[-1] + tax]
+
+    return make
+
+
 def _reminder(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     amounts = [_round(_price_of(line), digits) for line in TAXED]
     invoices = [
@@ -153,6 +173,11 @@ CASES = {
     "service-purchase-order": _order,
     "service-dunning-letter": _reminder,
     "service-receipt": _order,
+    "service-account-statement": _bank_statement,
+    "service-utility-bill": _taxed_at_once("charges", {"rate": "0.19", "paid": None}),
+    "service-us-invoice": _taxed_at_once(
+        "lines", {"taxes": [{"name": "T", "rate": "0.19"}], "shipping": None}
+    ),
     "service-event-ticket": _one("tickets", "price", "T88121-0001"),
     "service-voucher": _one("vouchers", "value", "NW26-7KQ4"),
     "service-credit-note": _invoice,

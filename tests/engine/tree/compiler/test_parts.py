@@ -282,3 +282,8 @@ def test_a_failing_condition_builds_neither_and_is_reported_once():
 def test_a_box_of_a_part_is_built_where_it_is_used():
     (box,) = blocks('<use part="a"/>', head=part("<div><p>x</p></div>"))
     assert isinstance(box, Container)
+
+
+def test_a_part_knows_the_settings_of_the_template():
+    head = '<setting name="accent" value="blue"/>' + part("<p>{{ settings.accent }}</p>")
+    assert texts('<use part="a"/>', {}, head=head) == ["blue"]

@@ -187,7 +187,7 @@ STRUCTURE: Final = (
         FINAL,
     ),
     element(
-        "part", "Reusable content, inserted by `use`: blocks, text, list items, rows, cells or columns. Its scope has its arguments, `data`, `now`, `today` and `doc`, and in repeated content `page` and `totals`.", ContentModel.BLOCKS,
+        "part", "Reusable content, inserted by `use`: blocks, text, list items, rows, cells or columns. Its scope has its arguments, `settings`, `data`, `now`, `today` and `doc`, and in repeated content `page` and `totals`.", ContentModel.BLOCKS,
         *fixed(
             required("name", v.NAME, "Name of the part."),
             attribute("takes", PARAMETERS, "Its parameters, separated by commas. One with a default, an expression after an equals sign, is optional."),

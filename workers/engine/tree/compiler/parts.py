@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from workers.engine.diagnostics import SourceLocation
+from workers.engine.merge.settings import NAME as SETTINGS
 from workers.engine.syntax.nodes import (
     Element,
     ElseExpansion,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from workers.engine.tree.compiler.context import CompileContext
 
 _PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING}
-_PART_NAMES: Final = DOCUMENT_NAMES | _PAGE_VALUE_NAMES
+_PART_NAMES: Final = DOCUMENT_NAMES | {SETTINGS} | _PAGE_VALUE_NAMES
 
 CompileInner = Callable[[Element, "CompileContext"], "NodeBuilder"]
 
@@ -90,10 +91,9 @@ def _compile_part(
     """Compile a part where it is used: its arguments there, its content with their names."""
     location, name = element.source_location, element.name
     taken = frozenset(parameter.name for parameter in element.parameters)
-    inside = replace(
-        context, names=DOCUMENT_NAMES | taken, used=set(), expansion=element, caller=context
-    )
-    arguments = _compile_arguments(element, context, replace(inside, names=DOCUMENT_NAMES))
+    known = DOCUMENT_NAMES | (context.names & {SETTINGS})
+    inside = replace(context, names=known | taken, used=set(), expansion=element, caller=context)
+    arguments = _compile_arguments(element, context, replace(inside, names=known))
     builder = compile_inner(element, inside)
     context.used.update(inside.used - taken)
     build_inner, fills_slot = builder.build, element.fills_slot

@@ -24,7 +24,8 @@ class StyledBlocks:
 
     def text(self, text: str, properties: Mapping[str, str]) -> Paragraph:
         """Return a paragraph."""
-        style = self.style(properties)
+        computed = self._compute(properties)
+        style = computed.for_text(text) if computed.inherited.is_auto else computed.style
         return Paragraph(self.source, Role.P, style, (TextRun(text, style.text),))
 
     def box(self, properties: Mapping[str, str], blocks: tuple[Block, ...]) -> Container:
@@ -33,7 +34,10 @@ class StyledBlocks:
 
     def style(self, properties: Mapping[str, str]) -> Style:
         """Return the style of a block inside the element."""
-        return self.sheet.compute(self.parent, _parse(tuple(properties.items()))).style
+        return self._compute(properties).style
+
+    def _compute(self, properties: Mapping[str, str]) -> ComputedStyle:
+        return self.sheet.compute(self.parent, _parse(tuple(properties.items())))
 
 
 @cache
