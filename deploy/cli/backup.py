@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from deploy.cli.farm import FarmLocation, find_farm
 from deploy.cli.output import CommandFailed, print_result
-from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
+from deploy.embedded.backup import make_backup, restore_backup
 from deploy.embedded.data_folder import DataFolder, open_folder
 from shared.clock import ticks
 from shared.db.migrate import upgrade
@@ -28,10 +28,7 @@ def run_backup(arguments: argparse.Namespace) -> int:
     place = find_farm(arguments.data)
     folder = _require_local_stores(place)
     missing = _await_ledger(place)
-    try:
-        manifest = make_backup(folder, arguments.file.resolve())
-    except BackupFailed as error:
-        raise CommandFailed(str(error)) from error
+    manifest = make_backup(folder, arguments.file.resolve())
     shown = {"file": str(arguments.file)} | asdict(manifest) | {"usage_events_missing": missing}
     shown["bytes"] = arguments.file.stat().st_size
     print_result(shown, as_json=arguments.json)
@@ -41,10 +38,7 @@ def run_backup(arguments: argparse.Namespace) -> int:
 def run_restore(arguments: argparse.Namespace) -> int:
     """Restore a stopped farm; its next start resumes unfinished work."""
     folder = open_folder(arguments.data)
-    try:
-        manifest = restore_backup(arguments.file, folder, replace=arguments.replace)
-    except BackupFailed as error:
-        raise CommandFailed(str(error)) from error
+    manifest = restore_backup(arguments.file, folder, replace=arguments.replace)
     upgrade(folder.database_url)  # a backup of an older release
     print_result({"data": str(folder.path)} | asdict(manifest), as_json=arguments.json)
     return 0

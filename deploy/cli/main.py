@@ -14,12 +14,16 @@ from deploy.cli.commands import build_parser
 EXPECTED_ERRORS: Final = {
     "deploy.cli.output": "CommandFailed",
     "deploy.embedded.demo.show": "DemoFailed",
+    "deploy.embedded.backup": "BackupFailed",
     "deploy.embedded.data_folder": "FolderInUse",
     "deploy.embedded.launch": "NotReady",
     "deploy.embedded.supervisor": "FarmStartFailed",
     "pressroom_client.errors": "PressroomError",
     "shared.db.migrate": "UnknownRevision",
     "shared.errors": "ServiceError",
+    "shared.queue.adoption": "BusyShardError",
+    "shared.queue.connection": "UnfitRedisError",
+    "shared.queue.drains": "UnknownQueueError",
     "shared.settings": "WrongSetting",
 }
 

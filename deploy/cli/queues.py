@@ -13,7 +13,7 @@ from deploy.cli.output import CommandFailed, print_result
 from shared.clock import ticks
 from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
-from shared.queue.drains import PROPAGATION_SECONDS, Drains, UnknownQueueError
+from shared.queue.drains import PROPAGATION_SECONDS, Drains
 from shared.queue.queue_factory import open_queues
 from shared.telemetry.readings import QueueDepth
 
@@ -51,10 +51,7 @@ def _open(data: Path | None) -> list[tuple[Drains, QueueReader]]:
 
 def _change(changes: Sequence[Callable[[str], bool]], queue: str) -> bool:
     """Apply the change on every shard, and return whether it changed any."""
-    try:
-        done = [change(queue) for change in changes]
-    except UnknownQueueError as error:
-        raise CommandFailed(str(error)) from error
+    done = [change(queue) for change in changes]
     return any(done)
 
 

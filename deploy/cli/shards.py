@@ -8,8 +8,8 @@ from dataclasses import asdict
 from deploy.cli.farm import FarmLocation, find_farm
 from deploy.cli.output import CommandFailed, print_result
 from shared.errors import Unavailable
-from shared.queue.adoption import BusyShardError, adopt, assert_idle
-from shared.queue.connection import UnfitRedisError, connect
+from shared.queue.adoption import adopt, assert_idle
+from shared.queue.connection import connect
 from shared.shards import find_shard, slot_of
 
 
@@ -31,8 +31,6 @@ def run_adopt(arguments: argparse.Namespace) -> int:
         if not arguments.force:
             assert_idle(servers)
         done = adopt(servers, retired=arguments.retire)
-    except (BusyShardError, UnfitRedisError) as error:
-        raise CommandFailed(str(error)) from error
     except Unavailable as error:
         raise CommandFailed(
             "a shard does not respond, so its data cannot be moved; run the command again once it responds"

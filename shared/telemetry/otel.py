@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from shared.telemetry.traces import SpanAttribute
+from shared.telemetry.traces import SpanAttribute, Traces
 
 _HEADER: Final = "traceparent"
 _NANOSECONDS: Final = 1_000_000_000
@@ -25,7 +25,7 @@ _NANOSECONDS: Final = 1_000_000_000
 _CLOSE_SECONDS: Final = 2.0
 
 
-class OpenTelemetry:
+class OpenTelemetry(Traces):
     """The `Traces` of one process."""
 
     is_on = True

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 SpanAttribute: TypeAlias = str | int | float | bool
+_NOTHING: Final[AbstractContextManager[None]] = nullcontext()
 
 
-class Traces(Protocol):
-    """Records spans; a span started within another is its child.
+class Traces:
+    """Records spans; a span started within another is its child. This one is switched off: it records none.
 
     Attributes are identifiers and numbers, as in the log: never a key, a body or text of a document.
     """
 
-    is_on: bool
+    is_on = False
 
     def span(
         self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
     ) -> AbstractContextManager[None]:
         """Trace the body as a span; `parent` is the `traceparent` of a span in another process."""
+        return _NOTHING
 
     def server_span(
         self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
     ) -> AbstractContextManager[None]:
         """Trace the body as the handling of an external request."""
+        return _NOTHING
 
     def record_span(
         self, name: str, *, begin: float, end: float, **attributes: SpanAttribute
@@ -36,39 +39,10 @@ class Traces(Protocol):
 
     def traceparent(self) -> str | None:
         """Return the current span in the form of the W3C header, None without one."""
+        return None
 
     def close(self) -> None:
         """Export the remaining spans before the process exits, within a few seconds."""
 
 
-class NullTracer:
-    """Tracing that is switched off."""
-
-    is_on = False
-    _nothing: Final[AbstractContextManager[None]] = nullcontext()
-
-    def span(
-        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
-    ) -> AbstractContextManager[None]:
-        """Ignore the call."""
-        return self._nothing
-
-    server_span = span
-
-    def record_span(
-        self, name: str, *, begin: float, end: float, **attributes: SpanAttribute
-    ) -> None:
-        """Ignore the call."""
-
-    def set_attributes(self, **attributes: SpanAttribute) -> None:
-        """Ignore the call."""
-
-    def traceparent(self) -> str | None:
-        """Return None."""
-        return None
-
-    def close(self) -> None:
-        """Ignore the call."""
-
-
-NULL_TRACER: Final[Traces] = NullTracer()
+NULL_TRACER: Final = Traces()
