@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,7 +21,6 @@ from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.launch import LaunchedFarm
 from deploy.embedded.loopback import free_port
-from deploy.embedded.valkey import find_server
 from shared.auth.accounts import CreatedAccount, create_account
 from shared.batches.records import JobSlice
 from shared.clock import now
@@ -43,7 +41,7 @@ from tests.messages import read_message
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.rabbitmq import NoRabbitmqError, RabbitServer, running_rabbitmq
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
-from tests.servers import Answer, Server
+from tests.servers import Answer, Server, start_redis
 from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
 from tests.waiting import wait_until
 from workers.fetcher.server import FetcherServer
@@ -162,24 +160,6 @@ def database(database_url: str) -> Iterator[Database]:
     database = open_database(database_url)
     yield database
     database.close()
-
-
-def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a server on a port and wait until it answers; the caller kills it."""
-    process = subprocess.Popen(
-        [
-            find_server(),
-            *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
-            *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    with redis.Redis(
-        port=port, retry=redis.retry.Retry(redis.backoff.ConstantBackoff(0.05), 100)
-    ) as client:
-        client.ping()
-    return process
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,18 @@
-"""Servers on loopback that answer as a test says, byte by byte."""
+"""Servers on loopback: one that answers as a test says, byte by byte, and Redis."""
 
 from __future__ import annotations
 
 import socket
+import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Self
+
+import redis
+
+from deploy.embedded.valkey import find_server
 
 Answer = Callable[[socket.socket, bytes], None]
 
@@ -69,3 +75,21 @@ def read_request(connection: socket.socket) -> bytes:
     while lengths and len(body) < lengths[0] and (piece := connection.recv(65536)):
         body += piece
     return head + b"\r\n\r\n" + body
+
+
+def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server on a port and wait until it answers; the caller kills it."""
+    process = subprocess.Popen(
+        [
+            find_server(),
+            *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
+            *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with redis.Redis(
+        port=port, retry=redis.retry.Retry(redis.backoff.ConstantBackoff(0.05), 100)
+    ) as client:
+        client.ping()
+    return process

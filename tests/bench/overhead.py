@@ -15,10 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from redis import Redis, RedisError
-
 from deploy.embedded.loopback import free_port
-from deploy.embedded.valkey import find_server
 from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.db.migrate import upgrade
@@ -31,6 +28,7 @@ from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
 from tests.bench.demands import HEAD, at_most
 from tests.bench.overhead_worker import PDF_BYTES, SMALL, stock_app, work
+from tests.servers import start_redis
 
 ROOT = Path(__file__).parents[2]
 
@@ -166,31 +164,12 @@ def worker(kind: str, environment: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def redis_server(folder: Path) -> Iterator[None]:
-    process = subprocess.Popen(
-        [
-            *(find_server(), "--port", str(PORT), "--bind", "127.0.0.1", "--dir", str(folder)),
-            *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
+    process = start_redis(PORT, folder)
     try:
-        wait_for_redis()
         yield
     finally:
         process.kill()
         process.wait()
-
-
-def wait_for_redis() -> None:
-    for _ in range(200):
-        try:
-            with Redis(port=PORT) as client:
-                client.ping()
-        except RedisError:
-            time.sleep(0.02)
-        else:
-            return
-    raise SystemExit("the Redis server did not start")
 
 
 if __name__ == "__main__":

@@ -74,12 +74,6 @@ def test_a_page_its_findings_and_its_boxes(caller, engine):
     assert answer["boxes"][1]["loop"] == [{"name": "lines", "row": 1}]
 
 
-def test_the_timings_are_those_of_a_render(caller, engine):
-    answer = caller.post("/v2/preview", json={"template": LETTER})
-    stages = [part.split(";")[0] for part in answer.headers["Server-Timing"].split(", ")]
-    assert stages == ["queue", "merge", "layout", "finish"]
-
-
 @pytest.mark.parametrize(
     ("kind", "media"),
     [("png", "image/png"), ("webp", "image/webp"), ("pdf", "application/pdf")],

@@ -14,7 +14,7 @@ from deploy.embedded.loopback import free_port
 from shared.identifiers import new_id
 from shared.queue.connection import connect
 from shared.queue.shard_layout import ShardLayout, find_layout
-from tests.conftest import start_redis
+from tests.servers import start_redis
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -17,10 +16,9 @@ from urllib.request import urlopen
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from redis import Redis, RedisError
+from redis import Redis
 
 from deploy.embedded.loopback import free_port
-from deploy.embedded.valkey import find_server
 from shared.auth.admission import AdmissionCache
 from shared.blobs.factory import open_store
 from shared.clock import epoch
@@ -42,6 +40,7 @@ from shared.queue.replies import Replies
 from shared.queue.worker_presence import find_workers
 from shared.shards import PerShard, ShardAddress
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
+from tests.servers import start_redis
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -299,23 +298,12 @@ class OwnRedis:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.start()
 
     def start(self) -> None:
-        self._process = subprocess.Popen(
-            [
-                find_server(),
-                *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)),
-                *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        wait_until(self._answers)
+        self._process = start_redis(self.port, self._folder)
 
     def kill(self) -> None:
         self._process.kill()
@@ -328,13 +316,6 @@ class OwnRedis:
     def go_on(self) -> None:
         """Resume the server; it processes what it was sent meanwhile."""
         self._process.send_signal(signal.SIGCONT)
-
-    def _answers(self) -> bool:
-        try:
-            with Redis(port=self.port) as client:
-                return bool(client.ping())
-        except RedisError:
-            return False
 
 
 @pytest.fixture

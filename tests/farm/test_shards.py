@@ -17,7 +17,8 @@ from shared.queue.adoption import BusyShardError, adopt, assert_idle
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.shard_layout import ShardLayout, assert_shard, assert_shards, find_layout
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
-from tests.conftest import RedisServer, start_redis
+from tests.conftest import RedisServer
+from tests.servers import start_redis
 
 NAMES = ("0", "1")
 

@@ -12,7 +12,7 @@ from shared.queue.connection import connect
 from shared.queue.usage import UsageStream
 from shared.queue.usage_replay import UsageReplay
 from shared.usage.metering import UsageEvent
-from tests.conftest import start_redis
+from tests.servers import start_redis
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

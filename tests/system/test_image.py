@@ -14,8 +14,8 @@ import pytest
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from shared.encryption import new_key
-from tests.conftest import start_redis
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
+from tests.servers import start_redis
 from tests.waiting import wait_until
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"

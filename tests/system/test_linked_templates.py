@@ -65,14 +65,6 @@ def test_a_waited_render_is_the_same_each_time(author, child, which):
     assert parent.startswith(child["parent"])
 
 
-def test_the_pinned_and_the_live_parent_differ(author, child):
-    pinned, live = (
-        author.request("POST", f"/v2/pdf?template={child[which]}", b"{}", headers=JSON).body
-        for which in ("pinned", "live")
-    )
-    assert pinned != live
-
-
 def test_an_accepted_render_extends_its_parent(author, child):
     path = f"/v2/pdf?template={child['pinned']}"
     asked = {**JSON, "Prefer": "respond-async"}

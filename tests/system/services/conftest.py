@@ -1,4 +1,4 @@
-"""An S3 server and Chromium, started for these tests alone; PostgreSQL is in tests/conftest.py."""
+"""A farm on PostgreSQL and S3, and Chromium, started for these tests alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +14,6 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from deploy.embedded.loopback import free_port
-from deploy.embedded.parent_death import with_parent_death_signal
 
 TYPES = Path(__file__).parents[2] / "deploy/types"
 
@@ -28,36 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def farm(tmp_path_factory, make_postgresql, s3_server) -> Iterator[LaunchedFarm]:
+def farm(tmp_path_factory, make_postgresql, rclone_url) -> Iterator[LaunchedFarm]:
     """Run one farm on PostgreSQL and S3 for all tests of this folder."""
     environment = {
         "PRESSROOM_DATABASE_URL": make_postgresql(),
-        "PRESSROOM_BLOB_URL": f"s3+http://{s3_server}/farm",
+        "PRESSROOM_BLOB_URL": f"{rclone_url}/farm",
     }
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
         yield farm
-
-
-@pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield `key:secret@host:port` of a server that checks signatures and keeps its bytes."""
-    folder = tmp_path_factory.mktemp("s3")
-    port = free_port()
-    rclone = Path(sys.executable).with_name("rclone")
-    command = [str(rclone), "serve", "s3", "--addr", f"127.0.0.1:{port}"]
-    command += ["--auth-key", "access,a-long-secret", "--config", str(folder / "none.conf")]
-    data = folder / "data"
-    data.mkdir()
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            with_parent_death_signal([*command, str(data)]), stdout=log, stderr=log
-        )
-    try:
-        await_port(port, process, said=folder / "log")
-        yield f"access:a-long-secret@127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @pytest.fixture(scope="session")

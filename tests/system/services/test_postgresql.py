@@ -1,7 +1,6 @@
 """The repositories behave on PostgreSQL as on SQLite, with concurrent writers."""
 
 import os
-import re
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,19 +12,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 
-from shared.auth.accounts import create_account, find_key_state, list_keys, revoke_key
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.db.tables import metadata
 from shared.errors import Unavailable
-from shared.identifiers import digest_api_key
 from shared.jobs.records import Allowance
-from shared.templates.repository import (
-    create_template,
-    delete_template,
-    get_content,
-    list_templates,
-)
 from shared.usage.metering import UsageEvent
 from shared.usage.repository import find_totals, record_events
 
@@ -49,38 +40,6 @@ def test_processes_that_migrate_at_once_end_with_one_set_of_tables(postgresql_ur
     database.close()
 
 
-def test_a_key_opens_its_account_until_it_is_revoked(database):
-    with database.session() as session:
-        made = create_account(session, email="a@example.org", plan="paid")
-    with database.session() as session:
-        revoke_key(session, made.key_id)
-    with database.snapshot() as session:
-        state = find_key_state(session, digest_api_key(made.api_key))
-        assert state is not None
-        assert state.key_revoked
-        [key] = list_keys(session, made.account_id)
-        assert key.revoked_at is not None
-        assert key.revoked_at.tzinfo is not None
-
-
-def test_templates_are_stored_and_listed_by_code_point(database):
-    with database.session() as session:
-        made = create_account(session, email="a@example.org")
-        texts = [f"<document title='{number} ünïcode 🖨'/>" for number in range(3)]
-        records = [
-            create_template(
-                session, made.account_id, name="t", content=text, user=made.user, at=NOON
-            )
-            for text in texts
-        ]
-    with database.snapshot() as session:
-        assert [get_content(session, record.sha256) for record in records] == texts
-        listed = list_templates(session, [made.account_id], limit=10, start_after=None)
-        assert [record.id for record in listed] == sorted(record.id for record in records)
-    with database.session() as session:
-        assert delete_template(session, made.account_id, records[0].id, at=NOON)
-
-
 def test_counters_that_meet_count_every_job_once(database):
     events = [
         UsageEvent(
@@ -100,13 +59,6 @@ def test_counters_that_meet_count_every_job_once(database):
         totals = [find_totals(session, f"acc_{number}", "2026-11-01") for number in range(7)]
     assert sum(total.production.pages for total in totals) == 600
     assert sum(total.production.calls for total in totals) == 200
-
-
-def test_an_unavailable_server_is_reported_at_once(postgresql_url):
-    database = open_database(re.sub(r":\d+/", ":1/", postgresql_url))
-    with pytest.raises(Unavailable):
-        database.check()
-    database.close()
 
 
 @pytest.mark.parametrize("is_pooled", [True, False])

@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from sqlalchemy import make_url, select
@@ -59,21 +60,21 @@ def await_rows(url, count):
 
 
 @pytest.fixture
-def environment(make_postgresql, s3_server):
+def environment(make_postgresql, rclone_url):
     return {
         "PRESSROOM_DATABASE_URL": make_postgresql(),
-        "PRESSROOM_BLOB_URL": f"s3+http://{s3_server}/{BUCKET}",
+        "PRESSROOM_BLOB_URL": f"{rclone_url}/{BUCKET}",
     }
 
 
 @pytest.fixture
-def rclone(s3_server, tmp_path):
+def rclone(rclone_url, tmp_path):
     """Provide a function that runs rclone with the remotes `farm:` (the server) and `backup:` (a folder)."""
-    secrets, _, place = s3_server.partition("@")
-    key, _, secret = secrets.partition(":")
+    server = urlsplit(rclone_url)
+    key, secret = map(unquote, (server.username, server.password))
     config = tmp_path / "rclone.conf"
     config.write_text(
-        f"[farm]\ntype = s3\nprovider = Other\nendpoint = http://{place}\n"
+        f"[farm]\ntype = s3\nprovider = Other\nendpoint = http://{server.hostname}:{server.port}\n"
         f"access_key_id = {key}\nsecret_access_key = {secret}\n\n"
         f"[backup]\ntype = alias\nremote = {tmp_path / 'backup'}\n"
     )

@@ -20,10 +20,9 @@ from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from shared.blobs.factory import open_store
 from shared.encryption import new_key
-from tests.conftest import start_redis
 from tests.postgresql import connect_postgresql
 from tests.s3 import rclone_binary
-from tests.servers import Server
+from tests.servers import Server, start_redis
 from tests.system.services.conftest import await_port
 from tests.system.services.parts import Parts
 from tests.waiting import wait_until
