@@ -326,6 +326,7 @@ AMOUNTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lang", ["en", "de", "fr", "ar", "ja", "th"])
 @pytest.mark.parametrize("template", AMOUNTS)
 def test_amounts_of_fifteen_digits_stand_whole(template, lang):
@@ -371,6 +372,7 @@ def accessible(template: str) -> bytes:
     return re.sub(r"<document\b", '<document profile="pdf/ua-1"', source, count=1).encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_template_is_accessible_in_every_language_that_it_speaks(template):
     prepared = prepare_template(accessible(template), LINKED)
@@ -466,6 +468,7 @@ def test_a_number_in_an_arabic_heading_reads_as_it_was_sent():
     )  # and below "Number", "quote"
 
 
+@pytest.mark.long
 def test_a_thousand_items_have_their_numbers_on_one_line():
     lines = [{"text": "a", "price": 1}] * 1200
     assert "\n1200 a" in text_of(send("service-invoice", {"lines": lines})).replace("\r", "")
@@ -608,6 +611,7 @@ MOVED = {"date": "2026-01-31", "reference": "R", "details": "ITEM", "debit": 2.5
 TEXT = "ITEM. We are glad to hear that your workshop is growing, and that you think of us. " * 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("template", "name", "record", "least"),
     [
