@@ -323,12 +323,32 @@ AMOUNTS = {
         ],
     },
     "service-payslip": {"earnings": [{"text": COMPOUND, "amount": 123_456_789_012.34}]},
+    # These are so long that sums are carried to the next page.
+    "service-quote": {"lines": [{"text": COMPOUND, "price": WIDE, "rate": 0.19}] * 40},
+    "service-us-invoice": {"lines": [{"text": COMPOUND, "price": WIDE}] * 40},
+    "service-utility-bill": {"charges": [{"text": COMPOUND, "price": WIDE}] * 40},
+    "service-dunning-letter": {
+        "invoices": [{"number": COMPOUND, "due": "2026-01-31", "amount": WIDE}] * 40
+    },
+    "service-account-statement": {
+        "opening": WIDE,
+        "movements": [{"date": "2026-01-31", "text": COMPOUND, "amount": WIDE}] * 40,
+    },
+    "service-receipt": {"lines": [{"text": COMPOUND, "price": WIDE, "rate": 0.19}]},
+    "service-voucher": {"vouchers": [{"code": "NW26-7KQ4", "value": WIDE}]},
 }
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("lang", ["en", "de", "fr", "ar", "ja", "th"])
-@pytest.mark.parametrize("template", AMOUNTS)
+@pytest.mark.parametrize(
+    ("template", "lang"),
+    [
+        (template, lang)
+        for template in AMOUNTS
+        # Those that share their tables are read in the two languages with the widest amounts.
+        for lang in (["de", "ar"] if template in BRANDED else ["en", "de", "fr", "ar", "ja", "th"])
+    ],
+)
 def test_amounts_of_fifteen_digits_stand_whole(template, lang):
     shown = text_of(send(template, {"lang": lang, **AMOUNTS[template]}))
     digits = re.sub(r"[^\d\n]", "", shown.replace("\r", ""))
