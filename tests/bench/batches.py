@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import http.client
-import json
 import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from deploy.embedded.launch import LaunchedFarm
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside, invoices
 from tests.bench.cost import cpu_seconds, find_processes
 from tests.bench.demands import HEAD, at_least, at_most, fact, not_measured, show
-from tests.bench.farm import farm_of
-from tests.bench.works import Logo
+from tests.bench.farm import Client, farm_of
 
 DOCUMENTS = Path(__file__).with_name("documents")
 NOTE = """\
@@ -49,40 +45,46 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
     name = f"{documents:,} documents"
     with farm_of(1) as farm:
         client = Client(farm)
-        idle = client.time_singles(SINGLES)
-        yield from report_throughput(client, documents, slots=1)
+        template = client.store(INVOICE)
+        idle = time_singles(client, template, SINGLES)
+        yield from report_throughput(client, template, documents, slots=1)
         with engine_beside(rest=0, nice=_NICE) as measured:
-            run = measure_batch(client, documents, output="zip")
+            run = measure_batch(client, template, documents, output="zip")
         yield from report_share(name, run, measured[0])
         yield from report_times(name, run)
         busy: list[Singles] = []
         measure_batch(
             client,
+            template,
             documents,
             output="zip",
-            meanwhile=lambda: busy.append(client.time_singles(SINGLES)),
+            meanwhile=lambda: busy.append(time_singles(client, template, SINGLES)),
         )
         yield from report_singles(name, idle, busy[0])
-        merged = measure_batch(client, MERGED, output="merged")
+        merged = measure_batch(client, template, MERGED, output="merged")
         of_all = merged.bytes / (run.bytes / documents * MERGED)
         yield at_most(f"{MERGED:,} invoices merged, of the sum of their sizes", of_all, 0.15, "%")
         if huge:
-            client.template = client.store(NOTE_TEMPLATE)
             name = f"{huge:,} documents of a line"
-            run = measure_batch(client, huge, output="zip")
+            run = measure_batch(client, client.store(NOTE_TEMPLATE), huge, output="zip")
             yield from report_times(name, run)
             yield from report_memory(name, run)
         else:
             yield not_measured("100,000 documents: memory", "≤ 300 MB", "`--huge 100000`, minutes")
     with farm_of(2) as farm:
-        yield from report_throughput(Client(farm), documents, slots=2)
+        client = Client(farm)
+        yield from report_throughput(client, client.store(INVOICE), documents, slots=2)
 
 
-def report_throughput(client: Client, documents: int, *, slots: int) -> Iterator[str]:
+def report_throughput(
+    client: Client, template: str, documents: int, *, slots: int
+) -> Iterator[str]:
     """Yield the pool's throughput as a share of the rate of as many engines."""
-    measure_batch(client, 200 * slots, output="files")  # each child has its templates and fonts
+    measure_batch(
+        client, template, 200 * slots, output="files"
+    )  # each child has its templates and fonts
     with engine_beside(rest=SAMPLE_EVERY_SECONDS, nice=_NICE) as measured:
-        run = measure_batch(client, documents, output="files")
+        run = measure_batch(client, template, documents, output="files")
     (own,) = measured
     rate = documents / run.render
     what = f"batch throughput, {slots} slot{'s' * (slots > 1)}, of {slots} × the engine's rate"
@@ -139,57 +141,23 @@ class Singles:
     render: float
 
 
-class Client:
-    """A client of the farm, and a look at its processes."""
-
-    def __init__(self, farm: LaunchedFarm) -> None:
-        self.farm = farm
-        made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
-        self.headers = {"Authorization": f"Bearer {made['api_key']}"}
-        xml = {"Content-Type": "text/xml"}
-        self.template = self.json("POST", "/v2/templates?name=invoice", INVOICE, xml)["id"]
-        self.json(
-            "PUT", "/v2/images/logo", Logo().find_image("logo"), {"Content-Type": "image/png"}
-        )
-
-    def store(self, source: bytes) -> str:
-        """Store a template and return its id."""
-        made = self.json("POST", "/v2/templates?name=bench", source, {"Content-Type": "text/xml"})
-        return str(made["id"])
-
-    def send(self, method: str, path: str, body: Any = None, headers: Any = None) -> Any:
-        """Send a request and return its unread response."""
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.farm.record.ports["front"], timeout=300
-        )
-        connection.request(method, path, body, {**self.headers, **(headers or {})})
-        answer = connection.getresponse()
-        assert answer.status < 300, answer.read()
-        return answer
-
-    def json(self, *args: Any) -> Any:
-        """Send a request and return the JSON of its response."""
-        return json.loads(self.send(*args).read())
-
-    def time_singles(self, number: int) -> Singles:
-        """Render invoices one after the other."""
-        data = next(invoices(1))
-        path = f"/v2/pdf?template={self.template}"
-        times, waits, renders = [], [], []
-        for _ in range(number):
-            begun = time.perf_counter()
-            answer = self.send("POST", path, data, {"Content-Type": "application/json"})
-            answer.read()
-            times.append((time.perf_counter() - begun) * 1000)
-            stages = dict(
-                part.split(";dur=") for part in answer.headers["Server-Timing"].split(", ")
-            )
-            waits.append(float(stages.pop("queue")))
-            renders.append(sum(map(float, stages.values())))
-        cuts = statistics.quantiles(waits, n=100)
-        return Singles(
-            statistics.quantiles(times, n=20)[-1], cuts[49], cuts[98], statistics.median(renders)
-        )
+def time_singles(client: Client, template: str, number: int) -> Singles:
+    """Render invoices one after the other."""
+    data = next(invoices(1))
+    path = f"/v2/pdf?template={template}"
+    times, waits, renders = [], [], []
+    for _ in range(number):
+        begun = time.perf_counter()
+        answer, body = client.ask("POST", path, data)
+        times.append((time.perf_counter() - begun) * 1000)
+        assert answer.status == 200, body
+        stages = dict(part.split(";dur=") for part in answer.headers["Server-Timing"].split(", "))
+        waits.append(float(stages.pop("queue")))
+        renders.append(sum(map(float, stages.values())))
+    cuts = statistics.quantiles(waits, n=100)
+    return Singles(
+        statistics.quantiles(times, n=20)[-1], cuts[49], cuts[98], statistics.median(renders)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +175,7 @@ class Run:
 
 def measure_batch(
     client: Client,
+    template: str,
     documents: int,
     *,
     output: str,
@@ -217,8 +186,8 @@ def measure_batch(
     processes.start()
     cpu = processes.cpu("batch")
     begun = time.perf_counter()
-    path = f"/v2/batches?template={client.template}&output={output}"
-    batch = client.json("POST", path, invoices(documents), {"Content-Type": "application/x-ndjson"})
+    path = f"/v2/batches?template={template}&output={output}"
+    batch = client.json("POST", path, invoices(documents), "application/x-ndjson")
     accepted = time.perf_counter()
     meanwhile()
     while batch["status"] not in ("finished", "cancelled"):

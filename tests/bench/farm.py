@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from io import BytesIO
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from PIL import Image
 
@@ -97,28 +98,50 @@ class Client:
         made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
         self.key = made["api_key"]
         self.port = farm.record.ports["front"]
-        answer, body = self.ask("PUT", "/v2/images/logo", Logo().data, "image/png")
-        assert answer.status == 201, body
+        self.json("PUT", "/v2/images/logo", Logo().data, "image/png")
+
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection, for requests one after the other."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = "application/json",
+        *,
+        on: http.client.HTTPConnection | None = None,
+        **more: str,
+    ) -> http.client.HTTPResponse:
+        """Send a request, on a connection of its own if none is given, and return the unread answer."""
+        connection = on or self.connect()
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": content_type} | more
+        connection.request(method, path, body, headers)
+        return connection.getresponse()
 
     def ask(
-        self, method: str, path: str, body: bytes, content_type: str, **more: str
+        self, method: str, path: str, body: Any = None, *args: str, **more: Any
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        """Send a request and return the answer with its body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": content_type} | more
-        try:
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
-            return answer, answer.read()
-        finally:
-            connection.close()
+        """Send a request and return the answer with its body; see `send`."""
+        answer = self.send(method, path, body, *args, **more)
+        return answer, answer.read()
+
+    def json(self, *args: Any) -> Any:
+        """Send a request that succeeds and return the JSON of its answer; see `send`."""
+        answer, body = self.ask(*args)
+        assert answer.status < 300, body
+        return json.loads(body)
+
+    def store(self, source: bytes) -> str:
+        """Store a template and return its id."""
+        return str(self.json("POST", "/v2/templates?name=bench", source, "text/xml")["id"])
 
     def write_invoice(self, *more: str) -> bytes:
         """Write the request for an invoice, by a template stored for it, with more header lines."""
-        _, made = self.ask("POST", "/v2/templates?name=invoice", INVOICE, "text/xml")
         body = json.dumps(invoice_data(7)).encode()
         lines = (
-            f"POST /v2/pdf?template={json.loads(made)['id']} HTTP/1.1",
+            f"POST /v2/pdf?template={self.store(INVOICE)} HTTP/1.1",
             "Host: bench",
             f"Authorization: Bearer {self.key}",
             "Content-Type: application/json",
@@ -127,23 +150,11 @@ class Client:
         )
         return "\r\n".join([*lines, "", ""]).encode() + body
 
-    def render(self, document: bytes) -> http.client.HTTPResponse:
+    def render(
+        self, document: bytes, on: http.client.HTTPConnection | None = None
+    ) -> http.client.HTTPResponse:
         """Render a document that is alone."""
-        return self.ask("POST", "/v2/pdf", document, "text/xml")[0]
-
-    @contextmanager
-    def kept(self) -> Iterator[Callable[[bytes], http.client.HTTPResponse]]:
-        """Yield a function like `render` that reuses one connection."""
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "text/xml"}
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
-
-            def render(document: bytes) -> http.client.HTTPResponse:
-                connection.request("POST", "/v2/pdf", document, headers)
-                answer = connection.getresponse()
-                answer.read()
-                return answer
-
-            yield render
+        return self.ask("POST", "/v2/pdf", document, "text/xml", on=on)[0]
 
 
 def throughput(farm: LaunchedFarm) -> tuple[Rate, float]:
@@ -166,8 +177,9 @@ def large_results(client: Client) -> list[float]:
     client.ask("PUT", "/v2/images/noise", file.getvalue(), "image/png")
     time.sleep(TOMBSTONE_SECONDS + 1)
     document = b'<document><flow><img src="noise" alt="" width="60mm"/></flow></document>'
-    with client.kept() as render:
-        return [beside_engine(lambda: render(document)) for _ in range(20 * ROUNDS)][ROUNDS:]
+    with closing(client.connect()) as kept:
+        times = [beside_engine(lambda: client.render(document, kept)) for _ in range(20 * ROUNDS)]
+    return times[ROUNDS:]
 
 
 def large_bodies(client: Client) -> list[float]:

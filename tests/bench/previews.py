@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import time
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from statistics import median, quantiles
 
 from deploy.embedded.launch import LaunchedFarm
 from tests.bench.demands import HEAD, at_most, fact, show
-from tests.bench.farm import farm_of
+from tests.bench.farm import Client, farm_of
 
 TEMPLATES = Path(__file__).parents[2] / "shared/templates/public_templates"
 INVOICE = (TEMPLATES / "service-invoice.xml").read_text("utf-8")
@@ -45,12 +44,8 @@ class Editor:
     """Asks for previews on one kept connection."""
 
     def __init__(self, farm: LaunchedFarm) -> None:
-        made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
-        self._headers = {
-            "Authorization": f"Bearer {made['api_key']}",
-            "Content-Type": "application/json",
-        }
-        self._connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports["front"])
+        self._client = Client(farm)
+        self._connection = self._client.connect()
         self._count = 0
         self.stages = ""
 
@@ -71,9 +66,7 @@ class Editor:
         payload = {"number": f"2026-{self._count:04}"}
         body = json.dumps({**fields, "payload": payload, "session": "bench"})
         began = time.perf_counter()
-        self._connection.request("POST", "/v2/preview", body, self._headers)
-        response = self._connection.getresponse()
-        answer = response.read()
+        response, answer = self._client.ask("POST", "/v2/preview", body, on=self._connection)
         taken = (time.perf_counter() - began) * 1000
         if response.status != 200 or "file" not in json.loads(answer):
             raise SystemExit(f"{response.status} {answer[:500]!r}")

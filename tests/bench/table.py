@@ -6,8 +6,6 @@ some parts only, the sections of the others stay as they are. Each part runs alo
 """
 
 import argparse
-import http.client
-import json
 import os
 import statistics
 import subprocess
@@ -22,7 +20,7 @@ from deploy.embedded.demo.show import DOCUMENTS
 from shared import clock
 from shared.templates.pins import TOMBSTONE_SECONDS
 from tests.bench.demands import collect_limits, show
-from tests.bench.farm import farm_of
+from tests.bench.farm import Client, farm_of
 from tests.bench.results import merge_sections, read_sections, write_results
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
@@ -88,24 +86,6 @@ class DemoImages:
         return file.read_bytes() if file.exists() else None
 
 
-class Caller:
-    """One kept connection, as a client that renders often has."""
-
-    def __init__(self, farm):
-        made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
-        self.headers = {"Authorization": f"Bearer {made['api_key']}"}
-        self.connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports["front"])
-
-    def send(self, method, path, body, content_type):
-        headers = self.headers | {"Content-Type": content_type}
-        self.connection.request(method, path, body, headers)
-        response = self.connection.getresponse()
-        answer = response.read()
-        if response.status >= 400:
-            raise SystemExit(f"{method} {path}: {response.status} {answer[:500]!r}")
-        return response, answer
-
-
 def cases():
     invoice = (DOCUMENTS / "invoice.json").read_bytes()
     yield Case("note, 1 page", NOTE, PayloadKind.JSON, b'{"name": "Ada"}', repeats=200)
@@ -128,13 +108,13 @@ def measure_engine(case):
     return median_ms(run, case.repeats), pages
 
 
-def measure_http(case, caller):
-    _, made = caller.send("POST", "/v2/templates?name=bench", case.template, "text/xml")
-    path = f"/v2/pdf?template={json.loads(made)['id']}"
-    stages = []
+def measure_http(case, client):
+    path = f"/v2/pdf?template={client.store(case.template)}"
+    stages, kept = [], client.connect()
 
     def run():
-        response, _ = caller.send("POST", path, case.body, KINDS[case.kind])
+        response, body = client.ask("POST", path, case.body, KINDS[case.kind], on=kept)
+        assert response.status == 200, body
         stages.append(response.headers["Server-Timing"])
 
     total = median_ms(run, case.repeats)
@@ -222,18 +202,16 @@ def run_script(name: str, *arguments: str) -> str:
 
 def measure_farm() -> Iterator[str]:
     with farm_of() as farm:
-        caller = Caller(farm)
-        logo = (DOCUMENTS / "logo.png").read_bytes()
-        caller.send("PUT", "/v2/images/logo", logo, "image/png")
+        client = Client(farm)
+        client.json("PUT", "/v2/images/logo", (DOCUMENTS / "logo.png").read_bytes(), "image/png")
         # What a name represents is not kept just after a change: a farm at work is measured.
         time.sleep(TOMBSTONE_SECONDS)
-        caller.connection.close()  # the front does; the next request opens another
         yield from (FARM_NOTE, "")
         yield "| median ms of | engine in a loop | HTTP | engine | farm | last Server-Timing |"
         yield "|---|--:|--:|--:|--:|---|"
         for case in cases():
             alone, pages = measure_engine(case)
-            over_http, engine, stages = measure_http(case, caller)
+            over_http, engine, stages = measure_http(case, client)
             yield (
                 f"| {case.title} ({pages} p.) | {alone:.1f} | {over_http:.1f} | {engine:.1f} "
                 f"| {over_http - engine:.1f} | `{stages}` |"
