@@ -134,15 +134,16 @@ def test_a_signer_is_added_by_a_file_of_its_schema_for_the_workers():
     signer = added.pop("signer")
     port = image_settings()["PRESSROOM_SIGNER_BIND"].rpartition(":")[2]
     # Prometheus scrapes it; nobody else reaches it.
-    assert added.pop("prometheus") == {"networks": ["signing"]}
+    assert added.pop("prometheus") == {"networks": ["signer-scrapes"]}
     asked = {
         "environment": {"PRESSROOM_SIGNER_URL": f"http://signer:{port}"},
         "networks": ["signing"],
     }
     assert added == dict.fromkeys(WORKERS, asked)
     # It has the keys, and neither the secrets of the stores nor a way out.
-    assert file["networks"] == {"signing": {"internal": True}}
-    assert signer["networks"] == ["signing"]
+    internal = {"internal": True}
+    assert file["networks"] == {"signing": internal, "signer-scrapes": internal}
+    assert signer["networks"] == ["signing", "signer-scrapes"]
     assert set(signer["environment"]) == {"PRESSROOM_SIGNER_CERTIFICATES"}
     assert signer["command"] == ["python", "-m", "workers.signer.main"]
     assert signer["volumes"][0].endswith(":/certificates:ro")
@@ -334,8 +335,9 @@ def test_each_network_connects_those_that_need_each_other():
         "outside": {"proxy"},
         "entrance": {"proxy", "front"},
         "inside": stores | set(OURS) - {"fetcher"},
-        "fetching": {"front", *WORKERS, "fetcher", "prometheus"},
+        "fetching": {"front", *WORKERS, "fetcher"},
         "scrapes": {"prometheus"} | set(OURS) - {"fetcher", "migrate"},
+        "fetcher-scrapes": {"prometheus", "fetcher"},
         "boards": {"prometheus", "grafana"},
         "alerts": {"prometheus", "alertmanager"},
         "viewers": {"grafana"},
