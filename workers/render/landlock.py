@@ -73,6 +73,7 @@ def restrict(*, writable: Iterable[Path], ports: Iterable[int] | None) -> None:
     ruleset = _call(_CREATE_RULESET, ctypes.byref(asked), size, 0)
     try:
         for folder in writable:
+            folder.mkdir(parents=True, exist_ok=True)  # a file store begins with its first file
             parent = os.open(folder, os.O_PATH | os.O_CLOEXEC)
             try:
                 rule = _PathBeneath(changes, parent)
