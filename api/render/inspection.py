@@ -63,7 +63,7 @@ class InspectionRoutes(Routes):
         embedded in a PDF, and reports what official rule files say of it: first the XML schema, then the rules
         of its specification, and those of France if seller and buyer are there. `checked_by` names the rule
         packs that were applied. If none of the service has all rules of the specification, or some did not end
-        within 10 s, `valid` is null and `note` has the reason. Nothing is stored or metered. A file that is not
+        within 10 s of CPU time, `valid` is null and `note` has the reason. Nothing is stored or metered. A file that is not
         such an invoice is a 400.
         """
         return self._inspect(INVOICE)

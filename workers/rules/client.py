@@ -11,8 +11,8 @@ from shared.limits import MAX_INVOICE_BYTES, MB
 from workers.engine.einvoices import InvoiceFacts, Verdict
 
 MAX_BYTES: Final = MAX_INVOICE_BYTES + MB
-SECONDS: Final = 10.0  # of one invoice
-_PATIENCE_SECONDS: Final = 30.0  # invoices of others come before
+SECONDS: Final = 10.0  # of CPU time for one invoice
+PATIENCE_SECONDS: Final = 30.0  # invoices of others come before
 
 
 class JudgeRequest(msgspec.Struct, frozen=True):
@@ -33,8 +33,10 @@ class RuleClient:
         try:
             with Client(self._address, "AF_UNIX") as connection:
                 connection.send_bytes(msgspec.msgpack.encode(JudgeRequest(content, facts)))
-                if connection.poll(_PATIENCE_SECONDS):
+                if connection.poll(PATIENCE_SECONDS):
                     return msgspec.msgpack.decode(connection.recv_bytes(MAX_BYTES), type=Verdict)
         except (EOFError, OSError):
             pass  # the process ended
-        return Verdict(note=f"its rules did not end within {SECONDS:g} s and the memory for them")
+        return Verdict(
+            note=f"its rules did not end within {SECONDS:g} s of CPU time and the memory for them"
+        )

@@ -92,7 +92,7 @@ def test_the_invoice_is_inside_a_pdf_a_3_that_names_it(attribute, name, level, r
     if profile != "xrechnung":
         assert find_schema_errors(content, profile) == []
         assert find_broken(content, profile) == set()
-    assert read_invoice(content).violations == ()
+    assert read_invoice(content).deviations == ()
 
 
 def test_the_same_invoice_is_the_same_bytes():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.einvoices.rules.codelists import require_code
 from workers.engine.einvoices.rules.rule import BusinessRule, require_member
 
 _IGIC: Final = "L"
@@ -15,7 +14,7 @@ CII: Final = (
         BusinessRule(f"BR-AF-{number}", scope, "vatRate", "IGIC of the Canary Islands (L) must have a rate above 0", lambda one, _: one.get("vatCategory") != _IGIC or one.get("vatRate") != 0)
         for number, scope in (("05", "lines"), ("06", "allowances"), ("07", "charges"))
     ),
-    require_code("BR-CL-08", "notes", "subjectCode", "note-subjects", "The subject of a note (BT-21)"),
+    BusinessRule("BT-148", "lines", "price.gross", "A discount on a price (BT-147) must have the gross price (BT-148)", lambda one, _: "discount" not in one.get("price", {}) or "gross" in one["price"]),
 )  # fmt: skip
 
 

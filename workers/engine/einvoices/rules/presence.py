@@ -119,7 +119,7 @@ PRESENCE: Final = (
     require_member("documents", "id", "BR-52", "A supporting document must have a reference (BT-122)"),
     BusinessRule("BR-53", "", "totals.vatInTaxCurrency", "With a tax currency (BT-6) the VAT in that currency (BT-111) must be given", _has_vat_in_tax_currency),
     BusinessRule("BR-53", "", "taxCurrency", "VAT in a tax currency (BT-111) needs that currency (BT-6)", lambda one, invoice: "taxCurrency" in one or not invoice.has("totals", "vatInTaxCurrency")),
-    BusinessRule("BR-54", "lines.attributes", "value", "An attribute of an item must have a name (BT-160) and a value (BT-161)", lambda one, _: "name" in one and "value" in one, is_in_extended=False),
+    BusinessRule("BR-54", "lines.attributes", "value", "An attribute of an item must have a name (BT-160) and a value (BT-161)", lambda one, _: "name" in one and "value" in one),
     require_member("precedingInvoices", "number", "BR-55", "A preceding invoice must have a number (BT-25)"),
     _require_country("BR-57", "delivery", "The address of a delivery (BG-15)"),
     BusinessRule("BR-61", "payment", "accounts", "A transfer must have the account to pay to, by its IBAN or its own number (BT-84)", _has_account),
