@@ -166,7 +166,6 @@ def test_the_schema_accepts_every_golden_document_without_errors(schema: etree.R
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=[path.name for path in TEMPLATES])
 def test_the_schema_accepts_every_template_that_is_shipped(schema: etree.RelaxNG, path: Path):
-    assert is_sound(path.read_bytes())
     schema.assertValid(etree.fromstring(path.read_bytes()))
 
 

@@ -76,6 +76,21 @@ GENERAL: Final = (
     Mistake("unknown-total", "p", "<p>{{ totals.sum.all }}</p>"),
     Mistake("loop-needs-list", "p", '<p for="x in 3">a</p>'),
     Mistake("filter-precedence", "p", "<p>{{ 3 * 1.155 | round(2) }}</p>"),
+    Mistake(
+        "print-text",
+        "p",
+        '<document print-checks="true"><flow><p font-size="4.5pt">a</p></flow></document>',
+    ),
+    Mistake(
+        "print-line",
+        "p",
+        '<document print-checks="true"><flow><p border="0.1pt solid black">a</p></flow></document>',
+    ),
+    Mistake(
+        "print-image",
+        "img",
+        '<document print-checks="true"><flow><img src="logo" alt="" width="170mm"/></flow></document>',
+    ),
     Mistake("missing-glyph", "p", "<p>ᱛ</p>"),
     Mistake("missing-feature", "p", '<p font-variant-caps="petite-caps">a</p>'),
     Mistake(

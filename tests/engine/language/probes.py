@@ -372,6 +372,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
         "minus-sign": Probe("hyphen", other="minus", host="<document @><flow><p>{{ -1 | number }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
+        "print-checks": Probe("true", other="false", host='<document @><flow><p font-size="4pt">a</p></flow></document>', reported="print-text"),
         "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
         "tagged": Probe("false"),

@@ -44,6 +44,7 @@ from workers.engine.layout.pages.plans import (
     locate_anchors,
     select_master,
 )
+from workers.engine.layout.pages.print_checks import with_print_checks
 from workers.engine.layout.pages.running_content import (
     check_room,
     draw_page_boxes,
@@ -139,6 +140,8 @@ class PaginatedDocument:
             flows = [flow.name for flow in self.document.flows]
             structure = LogicalStructure(self.document.info.lang, flows)
         drawn = LaidOutDocument(_DrawnPages(self, outline, structure), outline, structure)
+        if self.document.has_print_checks:
+            drawn = with_print_checks(drawn, self.context.findings)
         return with_conformance_checks(drawn, self.document, self.context.findings)
 
     def find_boxes(self, index: int) -> list[ElementBox]:

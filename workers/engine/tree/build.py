@@ -127,6 +127,7 @@ class CompiledTemplate:
         )
         self._is_tagged = self._requires_tags or is_tagged
         self._refuses_missing = context.read_constant(root, "missing-glyph") == "error"
+        self._has_print_checks = bool(context.read_constant(root, "print-checks"))
         self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
             (element.location, compile_attachment(element, context))
@@ -212,6 +213,7 @@ class CompiledTemplate:
             is_tagged=self._is_tagged,
             requires_tags=self._requires_tags,
             is_accessible=self._profiles.is_accessible,
+            has_print_checks=self._has_print_checks,
             running_values=None if running is None else RunningValues(running),
             has_form_fields=state.form_fields.has_interactive,
             has_floats=self._features.has_floats,

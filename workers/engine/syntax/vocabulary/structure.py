@@ -61,6 +61,7 @@ STRUCTURE: Final = (
         *fixed(attribute("minus-sign", v.choice("minus", "hyphen"), "Sign of negative numbers that filters format: the minus sign (U+2212), as wide as a plus, or the hyphen of the keyboard, for programs that read numbers from the text of the PDF.", "minus")),
         attribute("filename", v.TEXT, "File name offered for download."),
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
+        *fixed(attribute("print-checks", v.BOOLEAN, "Whether a render warns of what a print shop would ask about: images below 150 dots per inch at their size, lines below 0.25 pt, and text below 5 pt.", "false")),
         *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
         *fixed(attribute("tagged", v.BOOLEAN, "Whether the file is a tagged PDF, whose structure tree tells screen readers and other programs its headings, lists, tables and figures. With `false` it is smaller, unless its profile requires tags. Merged files are not tagged; a document that says `true` is not merged.", "true")),
         children=("import", "setting", "data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
