@@ -10,7 +10,7 @@ from typing import BinaryIO
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import merge_parts
-from workers.engine.paint.merged_writer import MergedWriter
+from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import (
     PreparedTemplate,
     build_document,

@@ -48,7 +48,15 @@ def img(
 
 def qr(value: str = "HELLO", **given: Any) -> Barcode:
     module = given.pop("module", None)
-    return Barcode(at("barcode"), styled(**given), "qr", value, "", False, "M", module, True)
+    return Barcode(
+        "qr",
+        value,
+        source=at("barcode"),
+        style=styled(**given),
+        alt="",
+        shows_text=False,
+        module=module,
+    )
 
 
 def drawn(*blocks: Any, **given: Any) -> LaidOutPage:

@@ -18,7 +18,7 @@ from tests.engine.layout.test_page_references import pdf_of
 from workers.engine.fonts import find_face, find_shaper, has_ligatures
 from workers.engine.fonts.faces import Face, Traits, find_ligatures
 from workers.engine.layout.lines.hyphenation import find_unligated
-from workers.engine.paint.merged_writer import widen_to_alphabets
+from workers.engine.paint.writer import widen_to_alphabets
 from workers.engine.syntax.font_variants import COMMON_LIGATURES, FontVariants, read_ligatures
 
 SERIF = find_face(("serif",), 400, False)

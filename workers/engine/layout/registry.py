@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from workers.engine.layout.blocks.columns import (
+    lay_out_container,
+    measure_break,
+    measure_container,
+)
 from workers.engine.layout.charts.element import lay_out_chart, measure_chart
 from workers.engine.layout.context import LayoutFunction, MeasureFunction
 from workers.engine.layout.elements import (
-    containers,
     contents,
     figures,
     forms,
@@ -44,7 +48,7 @@ LAYOUTS: Final[Mapping[type, LayoutFunction]] = MappingProxyType(
     {
         Paragraph: text.lay_out_paragraph,
         Rule: text.lay_out_rule,
-        Container: containers.lay_out_container,
+        Container: lay_out_container,
         PageFoot: page_feet.lay_out_foot,
         Row: rows.lay_out_row,
         Grid: grids.lay_out_grid,
@@ -65,11 +69,11 @@ MEASURES: Final[Mapping[type, MeasureFunction]] = MappingProxyType(
     {
         Paragraph: text.measure_paragraph,
         Rule: text.measure_rule,
-        Container: containers.measure_container,
+        Container: measure_container,
         PageFoot: page_feet.measure_foot,
         Row: rows.measure_row,
         Grid: grids.measure_grid,
-        Break: containers.measure_break,
+        Break: measure_break,
         ListBlock: lists.measure_list,
         ListItem: lists.measure_item,
         Image: figures.measure_image,

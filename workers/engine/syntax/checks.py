@@ -7,7 +7,12 @@ from typing import Any, Final
 
 from workers.engine.colors import NAMED_COLORS
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.syntax.element_checks import check_elements
+from workers.engine.syntax.element_checks import (
+    check_elements,
+    check_numbers,
+    check_profile,
+    is_strict,
+)
 from workers.engine.syntax.font_families import (
     FONT_FAMILIES,
     FURTHER_FAMILIES,
@@ -16,10 +21,8 @@ from workers.engine.syntax.font_families import (
 )
 from workers.engine.syntax.keys import Key, key_of
 from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, Text
-from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
-from workers.engine.syntax.profile_checks import check_profile, is_strict
-from workers.engine.syntax.suggestions import suggest_element, suggest_name
+from workers.engine.syntax.suggestions import suggest_element, suggest_if_listed
 from workers.engine.syntax.values import BorderValue, ColorName
 from workers.engine.syntax.vocabulary import (
     ELEMENTS,
@@ -184,7 +187,7 @@ class _DocumentChecker:
             self._findings.error(
                 "wrong-value",
                 f'`{attribute.name}` of `{element.tag}` is "{_displayed_value(attribute, text)}", accepted is '
-                f"{error}{self._suggest(text, attribute.value_type.choices)}",
+                f"{error}{suggest_if_listed(self._findings, text, attribute.value_type.choices)}",
                 element.location,
             )
             return
@@ -213,7 +216,7 @@ class _DocumentChecker:
     ) -> None:
         self._findings.error(
             f"unknown-{code}",
-            f'The {what} "{name}" of `{element.tag}` is not declared{self._suggest(name, known)}',
+            f'The {what} "{name}" of `{element.tag}` is not declared{suggest_if_listed(self._findings, name, known)}',
             element.location,
         )
 
@@ -230,7 +233,7 @@ class _DocumentChecker:
         for family in unknown:
             message = (
                 f'The font family "{family}" of `{element.tag}` is neither declared nor installed'
-                f"{self._suggest(family, names)}; there are "
+                f"{suggest_if_listed(self._findings, family, names)}; there are "
                 + ", ".join((*sorted(self._families)[:10], *FONT_FAMILIES, *GENERIC_FAMILIES))
             )
             if len(unknown) == len(families):
@@ -267,12 +270,8 @@ class _DocumentChecker:
             return f"`{element.tag}` has the attribute `{shorten_text(name)}`, but takes none"
         if name in PROPERTIES:
             return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
-        near = self._suggest(name, spec.attributes)
+        near = suggest_if_listed(self._findings, name, spec.attributes)
         return f"`{element.tag}` has no attribute `{shorten_text(name)}`{near}"
-
-    def _suggest(self, word: str, words: Iterable[str]) -> str:
-        """Return a suggestion for a message, empty where the error is only counted: it is costly."""
-        return suggest_name(word, words) if self._findings.has_room_for_errors else ""
 
     # --- single rules -------------------------------------------------------------------------------
 

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
+from workers.engine.ports import ConformanceProfiles
+from workers.engine.syntax.files import PROFILE
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.suggestions import join_words
+from workers.engine.syntax.numbers import (
+    COUNTER_RESET,
+    COUNTER_SET,
+    HEADINGS,
+    NUMBER_FORMAT,
+    PAGE,
+    chain_of,
+    counter_of,
+    find_counters,
+)
+from workers.engine.syntax.suggestions import join_words, suggest_if_listed
+from workers.engine.syntax.values import BorderValue, ColorName, ValueType
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.syntax.vocabulary.charts import CHART_KINDS, GAUGE, OF_RECORDS, WITH_AXES
+from workers.engine.units import Color, ColorSpace
 
 SIGNING: Final = ("sign", "sign-field")
 
@@ -176,3 +190,183 @@ _CHECKS: Final[Mapping[str, Callable[[Element, Findings], None]]] = MappingProxy
         "select": _check_select,
     }
 )
+
+
+_SETTING: Final[dict[str, ValueType[Any]]] = {
+    "counter-reset": COUNTER_RESET,
+    "counter-set": COUNTER_SET,
+}
+
+
+def check_numbers(root: Element, findings: Findings) -> None:
+    """Report counters that no `number` uses, and formats with more levels than there are counters."""
+    checker = _NumberChecker(root, findings)
+    for element in root.walk():
+        for name, kind in _SETTING.items():
+            if name in element.attributes:
+                checker.check_setting(element, name, kind)
+        if "number" in element.attributes:
+            checker.check_format(element)
+        if element.attributes.get("counter") == PAGE:
+            findings.error(
+                "wrong-value",
+                f'`counter` of `{element.tag}` is "page", which counts pages; choose another name',
+                element.location,
+            )
+
+
+class _NumberChecker:
+    def __init__(self, root: Element, findings: Findings) -> None:
+        self._findings = findings
+        self._counters = find_counters(root)
+        self._is_open = any(
+            "{{" in name for name in self._counters
+        )  # data may name further counters
+
+    def check_setting(self, element: Element, name: str, kind: ValueType[Any]) -> None:
+        written = element.attributes[name]
+        if "{{" in written and not element.is_literal:
+            return
+        try:
+            counters = [counter for counter, _ in kind.parse(written)]
+        except ValueError:  # reported by the check of the value
+            return
+        self._check_names(element, name, counters)
+
+    def check_format(self, element: Element) -> None:
+        written = element.attributes["number"]
+        if "{{" in written and element.tag != "style":
+            return
+        try:
+            shape = NUMBER_FORMAT.parse(written)
+        except ValueError:
+            return
+        if shape is None:
+            return
+        if not shape.is_plain:
+            self._check_names(element, "number", [token.name for token in shape.tokens])
+            return
+        counter = counter_of(element) or element.tag
+        if "{{" in counter:
+            return
+        chain = chain_of(counter, self._counters)
+        if len(shape.tokens) > len(chain):
+            self._findings.error(
+                "number-levels",
+                f'The number "{written}" of `{element.tag}` has {len(shape.tokens)} levels; '
+                f"{_suggest_fix(counter, chain)}",
+                element.location,
+            )
+
+    def _check_names(self, element: Element, name: str, counters: Iterable[str]) -> None:
+        if self._is_open:
+            return
+        for counter in counters:
+            if counter not in self._counters and not (counter == PAGE and name != "number"):
+                near = suggest_if_listed(self._findings, counter, self._counters)
+                self._findings.error(
+                    "unknown-counter",
+                    f'`{name}` of `{element.tag}` names the counter "{counter}", but no style or '
+                    f"element with a `number` counts by it{near}",
+                    element.location,
+                )
+
+
+def _suggest_fix(counter: str, chain: tuple[str, ...]) -> str:
+    if counter in HEADINGS:
+        known = " and ".join(f"`{name}`" for name in chain)
+        return f"of the headings down to `{counter}` only {known} have a number"
+    return f"name those above its own, as in {{h2}}.{{{counter}}}"
+
+
+def check_profile(root: Element, findings: Findings) -> None:
+    """Report elements that the profile of a document forbids, and a missing `lang` that it requires."""
+    profile = _profiles_of(root).archive
+    if is_strict(root) and not root.attributes.get("lang", "").strip():
+        findings.error(
+            "missing-lang",
+            'The document has no `lang`, which screen readers need; add one, such as lang="en"',
+            root.location,
+        )
+    if profile is None:
+        return
+    for security in root.elements("security"):
+        if "sign" in security.attributes:
+            continue  # it is not encrypted
+        findings.error(
+            "profile-security",
+            f'`security` encrypts the file, which profile="{profile}" forbids; leave one of them out',
+            security.location,
+        )
+    if not profile.takes_files:
+        for attachment in root.elements("attachment"):
+            findings.error(
+                "profile-attachment",
+                f'`attachment` is not allowed with profile="{profile}"; use profile="pdf/a-3b"',
+                attachment.location,
+            )
+    _check_colors(root, profile, findings)
+
+
+def is_strict(root: Element) -> bool:
+    """Return whether missing accessibility information is an error: the file is tagged by its profile."""
+    return _profiles_of(root).is_tagged
+
+
+def _profiles_of(root: Element) -> ConformanceProfiles:
+    try:
+        return PROFILE.parse(root.attributes.get("profile", ""))
+    except ValueError:  # absent, or reported by the check of the value
+        return ConformanceProfiles()
+
+
+def _check_colors(root: Element, profile: str, findings: Findings) -> None:
+    """Report uses of CMYK, which does not match the sRGB output intent (ISO 19005-2, 6.2.4.3)."""
+    declared = _declared_colors(root)
+    for element in root.walk():
+        if element.tag == "color":
+            continue  # reported where it is used
+        for name, text in element.attributes.items():
+            if any(_is_cmyk(color, declared) for color in _colors_of(element, name, text)):
+                findings.error(
+                    "profile-color",
+                    f'`{name}` of `{element.tag}` is a CMYK colour, which profile="{profile}" does '
+                    "not allow; write it as #rrggbb or rgb(r g b)",
+                    element.location,
+                )
+
+
+def _declared_colors(root: Element) -> dict[str, Any]:
+    colors = root.elements("color")
+    return {
+        color.attributes.get("name", ""): next(
+            _colors_of(color, "value", color.attributes.get("value", "")), None
+        )
+        for color in colors
+    }
+
+
+def _colors_of(element: Element, name: str, text: str) -> Iterator[Color | ColorName]:
+    spec = ELEMENTS[element.tag].attributes.get(name) if element.tag in ELEMENTS else None
+    if spec is None or "{{" in text:
+        return
+    try:
+        value = spec.value_type.parse(text)
+    except ValueError:
+        return  # reported by the check of the value
+    yield from _colors_in(value)
+
+
+def _colors_in(value: Any) -> Iterator[Color | ColorName]:
+    if isinstance(value, Color | ColorName):
+        yield value
+    elif isinstance(value, BorderValue):
+        yield value.color
+    elif type(value) is tuple:
+        for part in value:
+            yield from _colors_in(part)
+
+
+def _is_cmyk(color: Color | ColorName, declared: Mapping[str, Any]) -> bool:
+    named = declared.get(color.name, color.standard) if isinstance(color, ColorName) else color
+    return isinstance(named, Color) and named.space is ColorSpace.CMYK

@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import PAGE
-from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.syntax.suggestions import suggest_if_listed
 
 DEFAULT_FAMILY: Final = "default"
 BODY: Final = "body"
@@ -125,7 +125,7 @@ def _check_area(area: Element, flows: Iterable[str], findings: Findings) -> None
     if name not in flows:
         findings.error(
             "unknown-flow",
-            f'The flow "{name[:40]}" of `area` is not declared{_suggest(name, flows, findings)}',
+            f'The flow "{name[:40]}" of `area` is not declared{suggest_if_listed(findings, name, flows)}',
             area.location,
         )
 
@@ -163,7 +163,7 @@ def _check_family(element: Element, families: Iterable[str], findings: Findings)
         return
     findings.error(
         "unknown-page",
-        f'The page "{name[:40]}" of `{element.tag}` is not declared{_suggest(name, families, findings)}',
+        f'The page "{name[:40]}" of `{element.tag}` is not declared{suggest_if_listed(findings, name, families)}',
         element.location,
     )
 
@@ -185,7 +185,3 @@ def _find_given(element: Element, names: Iterable[str]) -> Iterator[str]:
 
 def _is_positioned(element: Element) -> bool:
     return element.tag == "box" and not _POSITION.isdisjoint(element.attributes)
-
-
-def _suggest(word: str, words: Iterable[str], findings: Findings) -> str:
-    return suggest_name(word, words) if findings.has_room_for_errors else ""

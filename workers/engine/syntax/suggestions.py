@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
+from workers.engine.diagnostics import Findings
+
 MAX_LENGTH: Final = 40  # of a compared name
 MAX_COMPARED: Final = 500
 MAX_EDITS: Final = 3
@@ -40,6 +42,11 @@ def suggest_name(word: str, words: Iterable[str]) -> str:
     """Return a suggestion of the known name nearest to a word, empty if none is near."""
     found = find_nearest(word, words)
     return f'; did you mean "{found}"?' if found else ""
+
+
+def suggest_if_listed(findings: Findings, word: str, words: Iterable[str]) -> str:
+    """Return a suggestion for a message, empty where the error is only counted: it is costly."""
+    return suggest_name(word, words) if findings.has_room_for_errors else ""
 
 
 def suggest_element(tag: str, allowed: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.einvoices import InvoiceJudge
-from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.syntax.suggestions import suggest_if_listed
 from workers.engine.tree.expressions.compiler import explain_failure
 from workers.engine.tree.expressions.environment import Environment, EvaluationState
 from workers.engine.tree.expressions.grammar import (
@@ -309,21 +309,17 @@ class BuildState(EvaluationState):
                 self.findings.error(
                     "unknown-id",
                     f'The reference leads to "{link.target[:40]}", but no element has that id'
-                    f"{self._nearest_id(link.target)}",
+                    f"{suggest_if_listed(self.findings, link.target, self.ids)}",
                     link.location,
                 )
             else:
                 self.findings.error(
                     "unknown-id",
                     f'The link leads to "#{link.target}", but no element has that id'
-                    f"{self._nearest_id(link.target)}",
+                    f"{suggest_if_listed(self.findings, link.target, self.ids)}",
                     link.location,
                 )
         self.links.clear()
-
-    def _nearest_id(self, name: str) -> str:
-        """Return a suggestion of the nearest id, empty if the error will not be listed."""
-        return suggest_name(name, self.ids) if self.findings.has_room_for_errors else ""
 
     def _reserve(self, slug: str) -> str:
         name = slug

@@ -398,25 +398,31 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Barcode:
-    """A bar code. `value` is text, or a mapping for payment codes; layout checks and encodes it."""
+class BarcodeSpec:
+    """A symbol. `value` is text, or a mapping for payment codes; layout checks and encodes it."""
+
+    symbology: str
+    value: str | Mapping[str, Any]
+    level: str = "M"
+    has_quiet_zone: bool = True
+    columns: int | None = None
+    correction: int | None = None
+    add_on: str = ""
+    has_escapes: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Barcode(BarcodeSpec):
+    """A bar code."""
 
     role: ClassVar[Role] = Role.FIGURE
 
     source: Source
     style: Style
-    symbology: str
-    value: str | Mapping[str, Any]
     alt: str
     shows_text: bool
-    level: str
     module: float | None  # bar width in points
-    has_quiet_zone: bool
     id: str | None = None
-    columns: int | None = None
-    correction: int | None = None
-    add_on: str = ""
-    has_escapes: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

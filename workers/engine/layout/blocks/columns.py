@@ -13,7 +13,8 @@ from math import inf
 from operator import attrgetter
 from typing import Final
 
-from workers.engine.layout.blocks.boxes import draw_border
+from workers.engine.layout.blocks.boxes import draw_border, lay_out_box, outer_widths
+from workers.engine.layout.blocks.positioning import is_out_of_flow
 from workers.engine.layout.blocks.stacks import (
     collapses_child_margins,
     lay_out_children,
@@ -30,7 +31,7 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
 )
-from workers.engine.tree.nodes import ColumnLayout, Container, Source
+from workers.engine.tree.nodes import Break, ColumnLayout, Container, Source
 
 # The search for the balanced height ends at this interval, in points.
 _TOLERANCE: Final = 0.5
@@ -185,3 +186,27 @@ def _describe_nested(context: LayoutContext, source: Source) -> LayoutProblem:
         advice="Use a row or a table inside columns, or end the outer ones before.",
         chain=context.chain(source),
     )
+
+
+def lay_out_container(
+    context: LayoutContext, node: Container, region: Region, resume: Resume
+) -> Fragment | None:
+    """Lay out the blocks of a container in a stack or in columns."""
+
+    def content(inner: Region, at: Resume) -> Fragment | None:
+        if node.columns is not None and node.columns.count > 1:
+            return lay_out_columns(context, node, node.columns, inner, at)
+        return lay_out_children(context, node, node.children, inner, at)
+
+    return lay_out_box(context, node, region, resume, content)
+
+
+def measure_container(context: LayoutContext, node: Container) -> tuple[float, float]:
+    """Return the min-content and max-content widths of a container, box included."""
+    in_flow = [child for child in node.children if not is_out_of_flow(child)]
+    return outer_widths(node.style.box, *context.measure_widest(in_flow))
+
+
+def measure_break(_context: LayoutContext, _node: Break) -> tuple[float, float]:
+    """Return zero widths: a break takes no space."""
+    return 0.0, 0.0

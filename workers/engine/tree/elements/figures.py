@@ -93,20 +93,20 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
         kind, alt, level, module, is_quiet, shows_text, *rest = common.read(scope)
         columns, correction, add_on, has_escapes = rest
         barcode = Barcode(
-            common.source(scope),
-            own.style,
             kind or "",
             value.evaluate(scope),
-            alt or "",
-            shows_text,
             level,
-            None if module is None else context.sheet.to_points(module, own),
             is_quiet,
-            common.read_id(scope),
             columns,
             correction,
             add_on or "",
             has_escapes,
+            source=common.source(scope),
+            style=own.style,
+            alt=alt or "",
+            shows_text=shows_text,
+            module=None if module is None else context.sheet.to_points(module, own),
+            id=common.read_id(scope),
         )
         if barcode.symbology == "swiss-qr":
             warn_of_signs("swiss-qr", barcode.value, state, element.location)

@@ -130,13 +130,11 @@ class _SlipBuilder:
 
     def _code(self, value: Mapping[str, Any]) -> Block:
         return Barcode(
-            self.blocks.source,
-            self.blocks.style(_SYMBOL),
-            symbology="epc-qr",
-            value=value,
+            "epc-qr",
+            value,
+            source=self.blocks.source,
+            style=self.blocks.style(_SYMBOL),
             alt=self.texts.code,
             shows_text=False,
-            level="M",
             module=None,
-            has_quiet_zone=True,
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -24,11 +23,11 @@ from workers.engine.barcodes import (
 )
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.figures import warn_of_signs
+from workers.engine.tree.elements.styled_blocks import StyledBlocks, parse_properties
 from workers.engine.tree.nodes import (
     Barcode,
     Block,
@@ -39,12 +38,12 @@ from workers.engine.tree.nodes import (
     Paragraph,
     Position,
     Role,
-    Source,
     TextRun,
     describe_loops,
 )
-from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
-from workers.engine.units import BLACK, ZERO, Length, mm
+from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.computed import Style
+from workers.engine.units import Length, mm
 
 CODE: Final = "qr-bill-value"
 WIDTH: Final = 210
@@ -147,7 +146,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     source, location, sheet = source_maker(element.location), element.location, context.sheet
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
     lang, separator, identity = context.compile_attributes(element, "lang", "separator", "id")
-    styles: dict[tuple[ComputedStyle, str], _BillStyles] = {}
+    blocks: dict[tuple[ComputedStyle, str], StyledBlocks] = {}
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         state = scope.state
@@ -168,12 +167,14 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
             state.findings.error(CODE, f"{wrong}{describe_loops(own.loop)}", location)
             return
         key = (parent, language)
-        if key not in styles:
-            if len(styles) >= _MAX_STYLES:
-                styles.clear()
-            styles[key] = _BillStyles(sheet, parent, language)
-        drawing = _BillBuilder(styles[key], own, language)
-        out.append(drawing.build(bill, value, separator.read(scope), name))
+        if key not in blocks:
+            if len(blocks) >= _MAX_STYLES:
+                blocks.clear()
+            plain = sheet.compute(parent, parse_properties(_PLAIN), lang=language)
+            blocks[key] = StyledBlocks(sheet, plain, own)
+        drawing = _BillBuilder(replace(blocks[key], source=own), language)
+        content = replace(drawing.build(bill, value, separator.read(scope)), id=name)
+        out.append(PageFoot(own, sheet.compute_anonymous(parent).style, (content,)))
 
     return NodeBuilder(build, is_static=False)
 
@@ -214,44 +215,21 @@ def _without_street(address: tuple[str, ...]) -> tuple[str, ...]:
     return (address[0], address[-1]) if len(address) > 2 else address
 
 
-class _BillStyles:
-    """The styles of all bills of an element under one parent: no property depends on data."""
-
-    def __init__(self, sheet: StyleSheet, parent: ComputedStyle, language: str) -> None:
-        self._sheet = sheet
-        self._computed: dict[tuple[tuple[str, Any], ...], ComputedStyle] = {}
-        self.anonymous = sheet.compute_anonymous(parent)
-        self.plain = sheet.compute(parent, _parse(_PLAIN), lang=language)
-
-    def compute(self, properties: Mapping[str, Any]) -> ComputedStyle:
-        """Return the style of a part of the bill with properties of its own."""
-        key = tuple(properties.items())
-        computed = self._computed.get(key)
-        if computed is None:
-            computed = self._computed[key] = self._sheet.compute(self.plain, properties)
-        return computed
-
-
 class _BillBuilder:
     """Builds the boxes of one bill."""
 
-    def __init__(self, styles: _BillStyles, source: Source, language: str) -> None:
-        self._styles = styles
-        self._source = source
+    def __init__(self, blocks: StyledBlocks, language: str) -> None:
+        self._blocks = blocks
         self._texts: BillTexts = BILL_TEXTS[language]
 
-    def build(
-        self, bill: SwissBill, value: Mapping[str, Any], separator: str, name: str | None
-    ) -> PageFoot:
+    def build(self, bill: SwissBill, value: Mapping[str, Any], separator: str) -> Container:
         above = _SEPARATION_HEIGHT if separator == "text" else 0
         parts = (
             *self._separation(separator),
             *self._receipt(bill),
             *self._payment_part(bill, value),
         )
-        size = {"width": mm(WIDTH), "height": mm(HEIGHT), "margin-top": mm(above)}
-        content = replace(self._box(size, parts, is_box=True), id=name)
-        return PageFoot(self._source, self._styles.anonymous.style, (content,))
+        return self._box(WIDTH, HEIGHT, parts, {"margin-top": f"{above}mm"}, is_box=True)
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -297,8 +275,8 @@ class _BillBuilder:
         if not bill.debtor:
             width, height = part.blank_debtor
             blocks += self._section(texts.blank_debtor, (), part.sizes, is_first=False)
-            properties = {"width": mm(width), "height": mm(height), "margin-top": mm(0.5)}
-            blocks.append(self._box(properties, self._corners(width, height), is_box=True))
+            corners, above = self._corners(width, height), {"margin-top": "0.5mm"}
+            blocks.append(self._box(width, height, corners, above, is_box=True))
         return tuple(blocks)
 
     def _amount(self, bill: SwissBill, part: _Part) -> Iterable[Block]:
@@ -329,24 +307,22 @@ class _BillBuilder:
         bold = self._style(_FURTHER.heading, _FURTHER.line, is_bold=True)
         plain = self._style(_FURTHER.value, _FURTHER.line)
         runs = (
-            (TextRun(name + colon, bold.style.text), TextRun(rest, plain.style.text))
+            (TextRun(name + colon, bold.text), TextRun(rest, plain.text))
             if colon
-            else (TextRun(text, plain.style.text),)
+            else (TextRun(text, plain.text),)
         )
-        return Paragraph(self._source, Role.P, plain.style, runs)
+        return Paragraph(self._blocks.source, Role.P, plain, runs)
 
     def _code(self, value: Mapping[str, Any]) -> Block:
-        style = self._styles.compute({"width": Length(mm(_CODE_SIDE))}).style
         return Barcode(
-            self._source,
-            style,
-            symbology="swiss-qr",
-            value=value,
+            "swiss-qr",
+            value,
+            has_quiet_zone=False,
+            source=self._blocks.source,
+            style=self._blocks.style({"width": f"{_CODE_SIDE}mm"}),
             alt=self._texts.code,
             shows_text=False,
-            level="M",
             module=None,
-            has_quiet_zone=False,
         )
 
     # --- lines ----------------------------------------------------------------------------------
@@ -354,11 +330,9 @@ class _BillBuilder:
     def _separation(self, separator: str) -> Iterable[Block]:
         if separator == "none":
             return
-        line = _parse_property("border-top", "0.5pt dashed black")
-        across = {"border-top": line}
-        down = {"border-left": line}
-        yield self._decoration(_Area(0, 0, WIDTH, 0), across)
-        yield self._decoration(_Area(_RECEIPT_WIDTH, 0, 1, HEIGHT), down)
+        line = "0.5pt dashed black"
+        yield self._decoration(_Area(0, 0, WIDTH, 0), {"border-top": line})
+        yield self._decoration(_Area(_RECEIPT_WIDTH, 0, 1, HEIGHT), {"border-left": line})
         if separator == "text":
             area = _Area(0, -_SEPARATION_HEIGHT + 0.5, WIDTH, _SEPARATION_HEIGHT - 0.5)
             style = self._style(7, 9, align="center")
@@ -367,8 +341,8 @@ class _BillBuilder:
         style = self._style(12, 12)
         symbol = self._paragraph(("✂",), style)
         yield self._decoration(_Area(5, -2.12, 6, 4.24), {}, (symbol,))
-        turned = {"rotate": _parse_property("rotate", "-90deg")}
-        yield self._decoration(_Area(_RECEIPT_WIDTH - 2.12, 92, 6, 4.24), turned, (symbol,))
+        area = _Area(_RECEIPT_WIDTH - 2.12, 92, 6, 4.24)
+        yield self._decoration(area, {"rotate": "-90deg"}, (symbol,))
 
     def _corners(self, width: float, height: float) -> tuple[Block, ...]:
         """Return the marks at the corners of a blank field, which the payer fills in."""
@@ -383,42 +357,41 @@ class _BillBuilder:
                 _Area(x, inner_y, thickness, length),
             )
         ]
-        return tuple(self._decoration(area, {"background": BLACK}) for area in areas)
+        return tuple(self._decoration(area, {"background": "#000"}) for area in areas)
 
     # --- nodes ----------------------------------------------------------------------------------
 
     def _place(self, area: _Area, blocks: Iterable[Block], *, is_shrunk: bool = False) -> Container:
-        properties: dict[str, Any] = {"width": mm(area.width), "height": mm(area.height)}
-        if is_shrunk:  # the longest names and addresses in all fields
-            properties["overflow"] = _parse_property("overflow", "shrink")
-            properties["min-font-size"] = _parse_property("min-font-size", _LEAST_SIZE)
-        box = self._box(properties, blocks, is_box=True)
+        # Shrunk are the longest names and addresses in all fields.
+        shrunk = {"overflow": "shrink", "min-font-size": _LEAST_SIZE} if is_shrunk else {}
+        box = self._box(area.width, area.height, blocks, shrunk, is_box=True)
         return replace(box, position=_position(area))
 
     def _decoration(
-        self, area: _Area, properties: Mapping[str, Any], blocks: Iterable[Block] = ()
+        self, area: _Area, properties: Mapping[str, str], blocks: Iterable[Block] = ()
     ) -> Container:
-        sized = {"width": mm(area.width), "height": mm(area.height), **properties}
-        box = self._box(sized, blocks)
+        box = self._box(area.width, area.height, blocks, properties)
         return replace(box, role=Role.ARTIFACT, position=_position(area))
 
     def _box(
-        self, properties: Mapping[str, Any], blocks: Iterable[Block], *, is_box: bool = False
+        self,
+        width: float,
+        height: float,
+        blocks: Iterable[Block],
+        properties: Mapping[str, str],
+        *,
+        is_box: bool = False,
     ) -> Container:
-        lengths = {
-            name: Length(value) if isinstance(value, float) and name != "rotate" else value
-            for name, value in properties.items()
-        }
-        style = self._styles.compute(lengths).style
-        return Container(self._source, Role.DIV, style, tuple(blocks), is_box=is_box)
+        sized = {"width": f"{width}mm", "height": f"{height}mm", **properties}
+        return replace(self._blocks.box(sized, tuple(blocks)), is_box=is_box)
 
-    def _paragraph(self, lines: tuple[str, ...], computed: ComputedStyle) -> Paragraph:
+    def _paragraph(self, lines: tuple[str, ...], style: Style) -> Paragraph:
         inlines: list[Inline] = []
         for index, line in enumerate(lines):
             if index:
-                inlines.append(LineBreak(computed.style.text))
-            inlines.append(TextRun(line, computed.style.text))
-        return Paragraph(self._source, Role.P, computed.style, tuple(inlines))
+                inlines.append(LineBreak(style.text))
+            inlines.append(TextRun(line, style.text))
+        return Paragraph(self._blocks.source, Role.P, style, tuple(inlines))
 
     def _style(
         self,
@@ -428,28 +401,17 @@ class _BillBuilder:
         is_bold: bool = False,
         align: str = "left",
         above: float = 0.0,
-    ) -> ComputedStyle:
-        properties = {
-            "font-size": f"{size}pt",
-            "line-height": f"{line_height}pt",
-            "font-weight": "bold" if is_bold else "normal",
-            "text-align": align,
-        }
-        parsed = {
-            **{name: _parse_property(name, text) for name, text in properties.items()},
-            "margin-top": Length(above) if above else ZERO,
-        }
-        return self._styles.compute(parsed)
+    ) -> Style:
+        return self._blocks.style(
+            {
+                "font-size": f"{size}pt",
+                "line-height": f"{line_height}pt",
+                "font-weight": "bold" if is_bold else "normal",
+                "text-align": align,
+                "margin-top": f"{above}pt",
+            }
+        )
 
 
 def _position(area: _Area) -> Position:
     return Position(top=Length(mm(area.y)), left=Length(mm(area.x)))
-
-
-@cache
-def _parse_property(name: str, text: str) -> Any:
-    return PROPERTIES[name].value_type.parse(text)
-
-
-def _parse(properties: Mapping[str, str]) -> dict[str, Any]:
-    return {name: _parse_property(name, text) for name, text in properties.items()}

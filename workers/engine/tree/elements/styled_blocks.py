@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -16,11 +16,15 @@ from workers.engine.tree.styles.user_agent import expand_shorthands
 
 @dataclass(frozen=True, slots=True)
 class StyledBlocks:
-    """Makes blocks of one element; `properties` are as an author would write them."""
+    """Makes blocks of one element; `properties` are as an author would write them.
+
+    Styles are computed once, also for those that are replaced by another source.
+    """
 
     sheet: StyleSheet
     parent: ComputedStyle
     source: Source
+    _known: dict[tuple[tuple[str, str], ...], ComputedStyle] = field(default_factory=dict)
 
     def text(self, text: str, properties: Mapping[str, str]) -> Paragraph:
         """Return a paragraph."""
@@ -37,10 +41,20 @@ class StyledBlocks:
         return self._compute(properties).style
 
     def _compute(self, properties: Mapping[str, str]) -> ComputedStyle:
-        return self.sheet.compute(self.parent, _parse(tuple(properties.items())))
+        key = tuple(properties.items())
+        computed = self._known.get(key)
+        if computed is None:
+            values = parse_properties(properties)
+            computed = self._known[key] = self.sheet.compute(self.parent, values)
+        return computed
+
+
+def parse_properties(properties: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of properties that are as an author would write them."""
+    parsed = {name: _parse(name, text) for name, text in properties.items()}
+    return expand_shorthands(parsed)
 
 
 @cache
-def _parse(properties: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    parsed = {name: PROPERTIES[name].value_type.parse(text) for name, text in properties}
-    return expand_shorthands(parsed)
+def _parse(name: str, text: str) -> Any:
+    return PROPERTIES[name].value_type.parse(text)

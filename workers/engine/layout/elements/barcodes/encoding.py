@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -32,28 +32,14 @@ from workers.engine.layout.problems import ContentProblem
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.syntax.vocabulary.specs import AttributeSpec
-from workers.engine.tree.nodes import Barcode
+from workers.engine.tree.nodes import BarcodeSpec
 from workers.engine.units import mm
 
 CODE: Final = "barcode-value"
 MAX_QR_BYTES: Final = 2953  # version 40, level L, byte mode
 
 
-@dataclass(frozen=True, slots=True)
-class BarcodeSpec:
-    """A bar code as written in the template, before its box is known."""
-
-    symbology: str
-    value: str | Mapping[str, Any]
-    level: str = "M"
-    has_quiet_zone: bool = True
-    columns: int | None = None
-    correction: int | None = None
-    add_on: str = ""
-    has_escapes: bool = False
-
-
-def encode_barcode(node: Barcode | BarcodeSpec) -> Symbol | ContentProblem:
+def encode_barcode(node: BarcodeSpec) -> Symbol | ContentProblem:
     """Encode the value of a bar code by its symbology; an invalid value is a problem, never a
     symbol.
     """
@@ -70,7 +56,7 @@ def escape_controls(text: str) -> str:
     return "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in text)
 
 
-def _encode(node: Barcode | BarcodeSpec) -> Symbol | ContentProblem:
+def _encode(node: BarcodeSpec) -> Symbol | ContentProblem:
     if node.has_escapes and isinstance(node.value, str):
         try:
             node = replace(node, value=read_escapes(node.value), has_escapes=False)
@@ -90,13 +76,13 @@ def _encode(node: Barcode | BarcodeSpec) -> Symbol | ContentProblem:
     return _encode_qr(node, kind) if kind.format == "QRCode" else _encode_typed(node, kind)
 
 
-def _options(node: Barcode | BarcodeSpec) -> dict[str, object]:
+def _options(node: BarcodeSpec) -> dict[str, object]:
     # 0 is a valid level of correction.
     correction = None if node.correction is None else str(node.correction)
     return {"columns": node.columns, "correction": correction, "add-on": node.add_on}
 
 
-def _describe_wrong_option(node: Barcode | BarcodeSpec, name: str) -> ContentProblem:
+def _describe_wrong_option(node: BarcodeSpec, name: str) -> ContentProblem:
     takers = ", ".join(other for other, kind in SYMBOLOGIES.items() if kind.accepts(name))
     return ContentProblem(
         CODE,
@@ -142,7 +128,7 @@ def _read_static(attribute: AttributeSpec, text: str | None) -> int | None:
         return None  # reported by the checks of the syntax
 
 
-def _encode_typed(node: Barcode | BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem:
+def _encode_typed(node: BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem:
     value = node.value
     if not isinstance(value, str):
         return ContentProblem(
@@ -183,9 +169,7 @@ def _with_add_on(encodable: BarcodeValue, add_on: str) -> BarcodeValue:
     return BarcodeValue(f"{encodable.content}+{digits}", f"{encodable.text}  {digits}")
 
 
-def _writer_options(
-    node: Barcode | BarcodeSpec, kind: Symbology, encodable: BarcodeValue
-) -> dict[str, Any]:
+def _writer_options(node: BarcodeSpec, kind: Symbology, encodable: BarcodeValue) -> dict[str, Any]:
     options: dict[str, Any] = {"gs1": True} if kind.is_gs1 else {}
     if kind.format == "DataMatrix":
         options["force_square"] = True
@@ -200,7 +184,7 @@ def _writer_options(
     return options
 
 
-def _check_level(node: Barcode | BarcodeSpec, levels: tuple[str, ...]) -> str:
+def _check_level(node: BarcodeSpec, levels: tuple[str, ...]) -> str:
     level = node.level or "M"
     if level not in levels:
         raise InvalidValueError(f"level {level} is not accepted; use one of {', '.join(levels)}")
@@ -219,7 +203,7 @@ def _check_columns(columns: int, most: int) -> int:
     return columns
 
 
-def _has_columns(symbol: Symbol, node: Barcode | BarcodeSpec, kind: Symbology) -> bool:
+def _has_columns(symbol: Symbol, node: BarcodeSpec, kind: Symbology) -> bool:
     """Return whether the encoder used the requested columns; it uses more where the content does
     not fit.
     """
@@ -230,7 +214,7 @@ def _has_columns(symbol: Symbol, node: Barcode | BarcodeSpec, kind: Symbology) -
     return modules <= sizes.per_column * node.columns + sizes.fixed
 
 
-def _describe_does_not_fit(node: Barcode | BarcodeSpec) -> ContentProblem:
+def _describe_does_not_fit(node: BarcodeSpec) -> ContentProblem:
     advice = "shorten it"
     if node.columns:
         advice += f", or use more columns than {node.columns}"
@@ -242,7 +226,7 @@ def _describe_does_not_fit(node: Barcode | BarcodeSpec) -> ContentProblem:
 
 
 def _make_symbol(
-    image: memoryview, node: Barcode | BarcodeSpec, kind: Symbology, encodable: BarcodeValue
+    image: memoryview, node: BarcodeSpec, kind: Symbology, encodable: BarcodeValue
 ) -> Symbol:
     quiet = kind.quiet if node.has_quiet_zone else 0
     if kind.shape is SymbolShape.MATRIX:
@@ -285,7 +269,7 @@ def _stack_rows(pixels: bytes, columns: int, left: int, above: int) -> Iterator[
         y += height
 
 
-def _encode_qr(node: Barcode | BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem:
+def _encode_qr(node: BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem:
     if not isinstance(node.value, str):
         return ContentProblem(CODE, 'A bar code of type "qr" takes a text, not an object')
     if not node.value:
@@ -300,7 +284,7 @@ def _with_text(symbol: Symbol | ContentProblem, text: str) -> Symbol | ContentPr
 
 
 def _encode_payment(
-    node: Barcode | BarcodeSpec, kind: Symbology, payment: PaymentFormat
+    node: BarcodeSpec, kind: Symbology, payment: PaymentFormat
 ) -> Symbol | ContentProblem:
     symbology = node.symbology
     if not isinstance(node.value, Mapping):
@@ -320,7 +304,7 @@ def _encode_payment(
     return symbol
 
 
-def _add_swiss_cross(symbol: Symbol, node: Barcode | BarcodeSpec, quiet_modules: int) -> Symbol:
+def _add_swiss_cross(symbol: Symbol, node: BarcodeSpec, quiet_modules: int) -> Symbol:
     """Draw the Swiss cross into a QR code and apply the size and quiet zone of the guideline."""
     quiet = quiet_modules if node.has_quiet_zone else 0
     modules = symbol.columns - 2 * quiet
@@ -337,7 +321,7 @@ def _add_swiss_cross(symbol: Symbol, node: Barcode | BarcodeSpec, quiet_modules:
 
 
 def _encode_qr_content(
-    content: str | bytes, node: Barcode | BarcodeSpec, kind: Symbology
+    content: str | bytes, node: BarcodeSpec, kind: Symbology
 ) -> Symbol | ContentProblem:
     level = node.level or "M"
     if level not in kind.levels:
@@ -360,7 +344,7 @@ def _encode_qr_content(
     return _symbol(memoryview(image), quiet=kind.quiet if node.has_quiet_zone else 0)
 
 
-def _describe_too_long(node: Barcode | BarcodeSpec) -> ContentProblem:
+def _describe_too_long(node: BarcodeSpec) -> ContentProblem:
     size = len(str(node.value).encode("utf-8", "replace"))
     return ContentProblem(
         CODE,

@@ -262,7 +262,7 @@ def _draw_lines(
     if elements is not None:
         owners = elements if len(cells) == len(plan.cells) else [own[run] for own in elements]
     elif not canvas.is_artifact:
-        owners = _CellOwners(rows, [cell.template for cell in cells])
+        owners = [[CellOwner(row, cell.template) for cell in cells] for row in rows]
     first = cells[0]
     below = first.baseline + (block.height - first.line_height) * first.vertical_share
     ys = [top + below for top in tops]
@@ -275,24 +275,6 @@ def _draw_lines(
     for text, left, owner in zip(texts, xs, of_texts, strict=True):
         if text:
             canvas.items.append(make_glyphs(first.glyph_style, text, left, ys[0], owner))
-
-
-class _CellOwners(Sequence[Sequence[CellOwner]]):
-    """The owners of the cells of rows, made when asked for: untagged files need none."""
-
-    __slots__ = ("_rows", "_templates")
-
-    def __init__(self, rows: Sequence[TableRow], templates: Sequence[CellTemplate]) -> None:
-        self._rows = rows
-        self._templates = templates
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, at: Any) -> Any:
-        """Return the owners of the cells of one row."""
-        row = self._rows[at]
-        return [CellOwner(row, template) for template in self._templates]
 
 
 def _draw_general(

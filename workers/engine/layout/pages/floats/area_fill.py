@@ -285,7 +285,9 @@ class AreaFill:
             lower_edge -= foot_height_of(body)
             if isinstance(body, FootnoteFragment):  # its notes are below the figures
                 body = replace(body, height=body.height + below)
-        floats = (*self._stack_tops(), *self._stack_bottoms(lower_edge))
+        bottoms = self._placed.bottoms
+        lower_edge -= self._height_of(bottoms, has_text=False, is_below=True)
+        floats = (*self._stack(self._placed.tops, 0.0), *self._stack(bottoms, lower_edge))
         used = above + below + (0.0 if body is None else used_height(body))
         problems = self._placed.problems
         return FloatingFragment(floats, body, above, height, used, resume, forced, problems)
@@ -313,13 +315,6 @@ class AreaFill:
                 total += collapse_margins(margin, top)
             total, margin = total + fragment.height, bottom
         return total if is_below or not has_text else total + max(margin or 0.0, _MIN_GAP)
-
-    def _stack_tops(self) -> Iterator[PlacedFloat]:
-        yield from self._stack(self._placed.tops, 0.0)
-
-    def _stack_bottoms(self, lower_edge: float) -> Iterator[PlacedFloat]:
-        height = self._height_of(self._placed.bottoms, has_text=False, is_below=True)
-        yield from self._stack(self._placed.bottoms, lower_edge - height)
 
     def _stack(
         self, floats: Sequence[tuple[Container, Fragment]], y: float
