@@ -22,8 +22,8 @@ from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import (
     build_document,
-    garbage_collection_paused,
     prepare_template,
+    rendering,
     write_pdf,
 )
 from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, RenderOptions
@@ -51,7 +51,7 @@ class OurEngine:
         self.file = b""
 
     def render(self, data: str) -> list[float]:
-        with garbage_collection_paused():  # as pipeline.render does
+        with rendering():  # as pipeline.render does
             return self.measure_stages(data)
 
     def measure_stages(self, data: str) -> list[float]:

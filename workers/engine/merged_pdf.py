@@ -14,8 +14,8 @@ from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import (
     PreparedTemplate,
     build_document,
-    garbage_collection_paused,
     lay_out_document,
+    rendering,
 )
 from workers.engine.ports import (
     PDF_UA_1,
@@ -74,12 +74,8 @@ class MergedPart:
             AuthoringError: the document, its data or its layout has errors, or it uses a feature
                 of whole files; the part is unchanged.
         """
-        with garbage_collection_paused():
-            try:
-                return self._add(payload, name, accepts)
-            except RecursionError:
-                text = "Elements are nested too deeply, including inserted flows"
-                raise AuthoringError((Diagnostic(Severity.ERROR, "too-deep", text),)) from None
+        with rendering():
+            return self._add(payload, name, accepts)
 
     def close(self) -> bytes | None:
         """Return the PDF of the added documents, None without any. No document can be added afterwards."""

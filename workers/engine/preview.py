@@ -18,7 +18,7 @@ from workers.engine.pipeline import (
     TOO_DEEP,
     PreparedTemplate,
     build_document,
-    garbage_collection_paused,
+    rendering,
     validate,
 )
 from workers.engine.ports import (
@@ -100,7 +100,7 @@ def preview(
     findings = Findings()
     options = replace(options, with_sample=True)
     resources, observer = resources or NoResources(), observer or NullStageObserver()
-    with garbage_collection_paused():
+    with rendering():
         try:
             paginated = _lay_out_pages(template, payload, options, resources, findings, observer)
             return _draw(paginated, preview_options, findings, observer)
