@@ -65,7 +65,7 @@ from workers.engine.tree.nodes import (
     Row,
     Rule,
 )
-from workers.engine.tree.references.counter_styles import CHECK_BOXES, format_marker
+from workers.engine.tree.references.counters import CHECK_BOXES, format_marker
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, LengthKind, Sides
