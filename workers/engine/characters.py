@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final
+
+ELLIPSIS: Final = "…"
 
 # Characters that XML 1.0 forbids (2.2), and so JSON payloads, XMP packets and invoices.
 NOT_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -99,6 +101,14 @@ def cut_at_cluster(text: str, end: int) -> int:
     ends = find_cluster_ends(text)
     at = bisect_right(ends, end)
     return ends[at - 1] if at else 0
+
+
+def cut_to_width(text: str, measure: Callable[[str], float], room: float) -> str:
+    """Return as much of a text as fits into a width with an ellipsis, empty if no character does."""
+    lengths = range(1, len(text) + 1)
+    most = bisect_right(lengths, room, key=lambda end: measure(text[:end].rstrip() + ELLIPSIS))
+    kept = text[: cut_at_cluster(text, most)].rstrip()
+    return kept + ELLIPSIS if kept else ""
 
 
 @cache

@@ -12,6 +12,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final, NamedTuple
 
+from workers.engine.characters import cut_to_width
 from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import (
     Owner,
@@ -27,7 +28,6 @@ from workers.engine.tree.styles.computed import TextStyle
 from workers.engine.units import Color
 
 LINE_HEIGHT: Final = 1.2  # em, of labels below each other
-ELLIPSIS: Final = "…"
 MAX_LABEL: Final = 200  # characters; the rest of a label is ignored
 _WORDS: Final = re.compile(r"[^\s-]*(?:-+|\s+|$)|-+")
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
@@ -111,12 +111,7 @@ class LabelStyle:
         """Truncate a text to a width in points, with an ellipsis."""
         if self.width(text) <= room:
             return text
-        low, high = 0, len(text)
-        while low < high:
-            middle = (low + high + 1) // 2
-            fits = self.width(text[:middle].rstrip() + ELLIPSIS) <= room
-            low, high = (middle, high) if fits else (low, middle - 1)
-        return text[:low].rstrip() + ELLIPSIS if low else ""
+        return cut_to_width(text, self.width, room)
 
     def bold(self) -> LabelStyle:
         """Return the style of titles."""

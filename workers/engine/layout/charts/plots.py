@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from workers.engine.characters import ELLIPSIS
 from workers.engine.layout.charts import marks
 from workers.engine.layout.charts.axes import (
     Axis,
@@ -34,7 +35,7 @@ from workers.engine.layout.charts.legends import (
     symbol_width,
 )
 from workers.engine.layout.charts.marks import PlotCoordinates, StackedValue, stack
-from workers.engine.layout.charts.pen import ELLIPSIS, PlotArea, TextAnchor
+from workers.engine.layout.charts.pen import PlotArea, TextAnchor
 from workers.engine.layout.charts.scales import separate
 from workers.engine.layout.charts.times import to_days
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, NamedTuple
 
-from workers.engine.characters import cut_at_cluster
+from workers.engine.characters import ELLIPSIS, cut_to_width
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import draw_border, lay_out_box, outer_widths
 from workers.engine.layout.blocks.labels import (
@@ -69,8 +69,6 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles.computed import Align
 from workers.engine.units import LengthKind
 
-ELLIPSIS: Final = "…"
-
 
 def add_ellipsis(line: Line, width: float, align: Align) -> Line:
     """Return a line that ends in …, no wider than `width`; a line without text is unchanged."""
@@ -121,19 +119,8 @@ def _truncate_text(part: InlineFragment, room: float) -> InlineFragment | None:
     """Shorten a text so that … fits behind it; None when no character is left."""
     glyph_style = part.glyph_style
     assert isinstance(glyph_style, GlyphStyle)
-    low, high = 0, len(part.text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if part.x + glyph_style.measure(part.text[:middle].rstrip() + ELLIPSIS) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    text = part.text[: cut_at_cluster(part.text, low)].rstrip()
-    return (
-        part._replace(text=text + ELLIPSIS, width=glyph_style.measure(text + ELLIPSIS))
-        if text
-        else None
-    )
+    text = cut_to_width(part.text, glyph_style.measure, room - part.x)
+    return part._replace(text=text, width=glyph_style.measure(text)) if text else None
 
 
 class LineResume(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from workers.engine.characters import ELLIPSIS
 from workers.engine.diagnostics import Findings
 from workers.engine.tree.nodes import (
     Block,
@@ -117,7 +118,6 @@ def _own_letters(lang: str) -> dict[str, tuple[int, int]]:
 MAX_TEXT: Final = 500  # characters of a text that a reference or an entry shows
 MAX_ENTRIES: Final = 200_000  # of all contents and indexes together
 _PUNCTUATION: Final = ".:,; \u00a0"
-_ELLIPSIS: Final = "…"
 
 
 class ReferenceResolver:
@@ -360,7 +360,7 @@ def _truncate(parts: Iterable[str | Reference]) -> ReferenceText:
             joined.append(part[: left + 1])
             left -= len(part)
         if left < 0:
-            joined.append(_ELLIPSIS)
+            joined.append(ELLIPSIS)
             break
     texts = [
         " ".join(f"|{part}|".split())[1:-1] if isinstance(part, str) else part for part in joined
