@@ -9,10 +9,10 @@ import pytest
 import zxingcpp
 from PIL import Image, ImageDraw
 
+from workers.engine.barcodes import BarcodeSpec
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.tree.nodes import BarcodeSpec
 
 IBAN = "GB33BUKB20201555555555"
 PAYMENT = {

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from tests.engine.qr_readers import read_twice
+from workers.engine.barcodes import BarcodeSpec
 from workers.engine.barcodes.national_codes import (
     write_hct,
     write_pix,
@@ -21,7 +22,6 @@ from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.tree.nodes import BarcodeSpec
 
 SPAYD = {"iban": "CZ58 5500 0000 0012 6509 8001", "amount": Decimal("480.5")}
 HCT = {

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 
 from tests.engine.qr_readers import read_twice
 from tests.golden.case import OPTIONS
+from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.swiss_cross import GRAIN
@@ -17,7 +18,6 @@ from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.tree.nodes import BarcodeSpec
 from workers.engine.units import mm
 
 QR_ACCOUNT = "CH4431999123000889012"

@@ -8,6 +8,7 @@ from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
 from workers.engine.barcodes.symbologies import (
     QR_LEVELS,
     SYMBOLOGIES,
+    BarcodeSpec,
     PaymentFormat,
     Symbology,
     SymbolShape,
@@ -20,6 +21,7 @@ __all__ = [
     "QR_LEVELS",
     "SLIP_TEXTS",
     "SYMBOLOGIES",
+    "BarcodeSpec",
     "BarcodeValue",
     "BillTexts",
     "InvalidPaymentError",

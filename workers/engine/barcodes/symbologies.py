@@ -7,6 +7,7 @@ entry of `SYMBOLOGIES`, with a reader of its values.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -50,6 +51,20 @@ from workers.engine.barcodes.values import (
 )
 
 QR_LEVELS: Final = ("L", "M", "Q", "H")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BarcodeSpec:
+    """A symbol. `value` is text, or a mapping for payment codes; layout checks and encodes it."""
+
+    symbology: str
+    value: str | Mapping[str, Any]
+    level: str = "M"
+    has_quiet_zone: bool = True
+    columns: int | None = None
+    correction: int | None = None
+    add_on: str = ""
+    has_escapes: bool = False
 
 
 class SymbolShape(Enum):

@@ -7,12 +7,13 @@ Only running content, page boxes, and heads and feet of tables still hold expres
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
+from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.address_windows import AddressWindow
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
@@ -395,20 +396,6 @@ class Image:
     id: str | None = None
     position: tuple[Length, Length] = (CENTER, CENTER)
     fallback: Container | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BarcodeSpec:
-    """A symbol. `value` is text, or a mapping for payment codes; layout checks and encodes it."""
-
-    symbology: str
-    value: str | Mapping[str, Any]
-    level: str = "M"
-    has_quiet_zone: bool = True
-    columns: int | None = None
-    correction: int | None = None
-    add_on: str = ""
-    has_escapes: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

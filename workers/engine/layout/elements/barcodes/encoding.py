@@ -13,6 +13,7 @@ import zxingcpp
 from workers.engine.barcodes import (
     QR_LEVELS,
     SYMBOLOGIES,
+    BarcodeSpec,
     BarcodeValue,
     InvalidPaymentError,
     InvalidValueError,
@@ -32,7 +33,6 @@ from workers.engine.layout.problems import ContentProblem
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.syntax.vocabulary.specs import AttributeSpec
-from workers.engine.tree.nodes import BarcodeSpec
 from workers.engine.units import mm
 
 CODE: Final = "barcode-value"
