@@ -21,12 +21,12 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language records studio gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language records studio gallery clean
 
 ##@ Start here
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 setup: $(READY) ## make the virtual environment and install the locked dependencies
 demo: $(READY) ## start a farm, render four documents into demo/, show the usage report, stop
 	@$(BIN)/pressroom demo
@@ -57,8 +57,19 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx
 	@sh deploy/setup/need-program.sh pdftotext poppler-utils
 	@sh deploy/setup/need-node.sh
 	@sh deploy/setup/need-poppler.sh
-	@$(PYTEST) -m "services and not system and not faults" -n 2
+	@$(PYTEST) --ignore tests/containers -m "services and not system and not faults" -n 2
 	@$(PYTEST) $(FARMS) -m "services and (system or faults) and not long" -n 3 --dist loadfile
+test-containers: $(DEV_READY) ## build the image, run the farm of compose.yaml by podman and harm it (as root on Debian 12)
+	@sh deploy/setup/need-program.sh debootstrap debootstrap
+	@sh deploy/setup/need-program.sh buildah buildah
+	@sh deploy/setup/need-program.sh podman podman
+	@sh deploy/setup/need-program.sh runc runc
+	@sh deploy/setup/need-program.sh catatonit catatonit
+	@sh deploy/setup/need-program.sh iptables iptables
+	@sh deploy/setup/need-program.sh ip iproute2
+	@sh deploy/setup/need-program.sh /usr/lib/podman/netavark netavark
+	@sh deploy/setup/need-program.sh /usr/lib/podman/aardvark-dns aardvark-dns
+	@$(PYTEST) tests/containers
 test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versions that the bounds allow
 	@$(BIN)/python -m deploy.setup.newest
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
