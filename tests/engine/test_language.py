@@ -166,6 +166,8 @@ def test_the_schema_accepts_every_golden_document_without_errors(schema: etree.R
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=[path.name for path in TEMPLATES])
 def test_the_schema_accepts_every_template_that_is_shipped(schema: etree.RelaxNG, path: Path):
+    linked = {f"{each.stem}@live": each.read_bytes() for each in TEMPLATES}
+    assert not prepare_template(path.read_bytes(), linked).source.findings.errors
     schema.assertValid(etree.fromstring(path.read_bytes()))
 
 

@@ -25,6 +25,7 @@ _HEAD: Final = (
 )
 _SHARED: Final = {spec.name: spec for spec in (*COMMON, *PROPERTIES.values())}
 _WITH_EXPRESSION: Final = "value-with-expression"
+_WITH_SETTING: Final = "value-with-setting"
 
 
 def write_schema() -> str:
@@ -121,8 +122,7 @@ def _write_attribute(parent: ET.Element, spec: AttributeSpec) -> None:
         ET.SubElement(choice, "value").text = word
     if pattern:
         _write_pattern(choice, pattern)
-    if not spec.is_fixed:
-        ET.SubElement(choice, "ref", name=_WITH_EXPRESSION)
+    ET.SubElement(choice, "ref", name=_WITH_SETTING if spec.is_fixed else _WITH_EXPRESSION)
 
 
 def _write_arguments(element: ET.Element, spec: ElementSpec) -> None:
@@ -156,3 +156,5 @@ def _write_pattern(parent: ET.Element, pattern: str) -> None:
 def _define_expression(grammar: ET.Element) -> None:
     define = ET.SubElement(grammar, "define", name=_WITH_EXPRESSION)
     _write_pattern(define, r"[\s\S]*\{\{[\s\S]*")
+    define = ET.SubElement(grammar, "define", name=_WITH_SETTING)
+    _write_pattern(define, r"[\s\S]*\{\{\s*settings\.[\s\S]*")

@@ -13,7 +13,6 @@ from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import join_words, suggest_name
 from workers.engine.syntax.values import ValueType
-from workers.engine.syntax.vocabulary import ELEMENTS
 
 NAME: Final = "settings"  # by which expressions read them
 _TYPES: Final[Mapping[str, ValueType[Any]]] = {
@@ -38,16 +37,16 @@ def apply_settings(root: Element, findings: Findings) -> tuple[Element, dict[str
     An attribute that is read before any data are known can thus depend on a setting. Reports values
     that do not fit their type, and settings of a payload.
     """
-    settings = [each for each in root.elements("setting") if "name" in each.attributes]
+    settings = {
+        each.attributes["name"]: each
+        for each in root.elements("setting")
+        if "name" in each.attributes
+    }
     if not settings:
         return root, {}
-    texts = {each.attributes["name"]: _read_text(each, findings) for each in settings}
-    values = {
-        each.attributes["name"]: texts[each.attributes["name"]] == "true"
-        if each.attributes.get("type") == "boolean"
-        else texts[each.attributes["name"]]
-        for each in settings
-    }
+    texts = {name: _read_text(each, findings) for name, each in settings.items()}
+    flags = {name for name, each in settings.items() if each.attributes.get("type") == "boolean"}
+    values = {name: text == "true" if name in flags else text for name, text in texts.items()}
     for let in (let for data in root.elements("data") for let in data.elements("let")):
         if let.attributes.get("name") == NAME:
             findings.error(
@@ -68,11 +67,10 @@ def _read_text(element: Element, findings: Findings) -> str:
         )
         return ""
     kind = element.attributes.get("type", "string")
-    spec = ELEMENTS["setting"].attributes
     choices: tuple[str, ...] = ()
     try:
         if "values" in element.attributes:
-            choices = spec["values"].value_type.parse(element.attributes["values"])
+            choices = v.WORD_LIST.parse(element.attributes["values"])
         if not text and kind in _MAY_BE_EMPTY:
             return ""
         if len(text) > _MAX_LENGTH:
@@ -98,24 +96,18 @@ def _substitute(element: Element, texts: Mapping[str, str], findings: Findings) 
     """
     if element.is_literal:
         return element
-    attributes = element.attributes
-    for name, text in attributes.items():
-        if "{{" not in text or NAME not in text:
-            continue
-        for unknown in (used for used in _USE.findall(text) if used not in texts):
-            findings.error(
-                "unknown-setting",
-                f'There is no setting "{shorten_text(unknown)}"{suggest_name(unknown, texts)}',
-                element.location,
-            )
-        written = _USE.sub(lambda use: texts.get(use[1]) or use[0], text)
-        attributes = {**attributes, name: written}
+    attributes = dict(element.attributes)
+    for name, text in element.attributes.items():
+        for used in _USE.findall(text):
+            if used not in texts:
+                findings.error(
+                    "unknown-setting",
+                    f'There is no setting "{shorten_text(used)}"{suggest_name(used, texts)}',
+                    element.location,
+                )
+        attributes[name] = _USE.sub(lambda use: texts.get(use[1]) or use[0], text)
     children = [
         _substitute(child, texts, findings) if isinstance(child, Element) else child
         for child in element.children
     ]
-    if attributes is element.attributes and all(
-        map(lambda a, b: a is b, children, element.children)
-    ):
-        return element
     return replace(element, attributes=attributes, children=children)

@@ -46,17 +46,22 @@ export async function ask(method: string, path: string, options: Options = {}): 
   const request: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
   if (body !== undefined) request.body = body;
   if (options.signal) request.signal = options.signal;
-  let answer: Response;
-  try {
-    answer = await fetch(path, request);
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Failure(0, "", null);
-  }
+  const answer = await reach(path, request);
   if (answer.ok) return answer;
   const failure = await readFailure(answer);
   if (answer.status === 401 && !headers.has("Authorization")) onSignedOut(failure.message);
   throw failure;
+}
+
+/** Send a request; one that changes nothing is sent again once, as browsers drop what is on its way when the network changes. */
+async function reach(path: string, request: RequestInit, isAgain = false): Promise<Response> {
+  try {
+    return await fetch(path, request);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (request.method === "GET" && !isAgain) return reach(path, request, true);
+    throw new Failure(0, "", null);
+  }
 }
 
 /** Request JSON. @throws Failure, as `ask`. */

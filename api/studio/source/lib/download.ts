@@ -6,7 +6,11 @@ const KEPT_MS = 60_000;
 
 /** Fetch a path and save the response under its Content-Disposition file name. @throws Failure */
 export async function download(path: string, fallback: string): Promise<void> {
-  const answer = await ask("GET", path);
+  await saveFile(await ask("GET", path), fallback);
+}
+
+/** Save a response under its Content-Disposition file name. */
+export async function saveFile(answer: Response, fallback: string): Promise<void> {
   const url = URL.createObjectURL(await answer.blob());
   const link = document.createElement("a");
   link.href = url;

@@ -22,13 +22,22 @@ export function readData(template: string, payload: string): Data {
   return last;
 }
 
+/** Return the default values of a template, and its example: the sample values over them. */
+export function readExample(template: string): { defaults: Data; example: Data } {
+  const defaults = parse(findJson(template, "json")) ?? {};
+  const example: Data = structuredClone(defaults);
+  overlay(example, parse(findJson(template, "sample")) ?? {});
+  return { defaults, example };
+}
+
 function findJson(template: string, tag: "json" | "sample"): string {
   const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(template)?.[1] ?? "";
   const inside = /^\s*<!\[CDATA\[([^]*?)\]\]>\s*$/.exec(text)?.[1];
   return inside ?? text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&apos;/g, "'").replace(/&amp;/g, "&");
 }
 
-function parse(text: string): Data | null {
+/** Return the object that a text is in JSON, null for any other text. */
+export function parse(text: string): Data | null {
   try {
     const found: unknown = JSON.parse(text);
     return isObject(found) ? found : null;

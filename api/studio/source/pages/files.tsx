@@ -18,12 +18,19 @@ interface Kind<F extends StoredFile> {
   draw: (file: F) => string;
 }
 
+export const IMAGE_FILES = ".png,.jpg,.jpeg,.webp,.svg,.pdf";
+
+/** Return a template that shows a stored image. */
+export function drawImage({ name }: Image): string {
+  return paper(`<img src="${name}" width="56mm" height="20mm" object-fit="contain" alt="${name}"/>`);
+}
+
 const IMAGES: Kind<Image> = {
   plural: "images",
-  accept: ".png,.jpg,.jpeg,.webp,.svg,.pdf",
+  accept: IMAGE_FILES,
   what: (image) => `${image.content_type.replace(/^(?:image|application)\/(\w+).*/, "$1").toUpperCase()}, ${formatNumber(image.width)} × ${formatNumber(image.height)}`,
   use: (image) => `<img src="${image.name}"/>`,
-  draw: ({ name }) => paper(`<img src="${name}" width="56mm" height="20mm" object-fit="contain" alt="${name}"/>`),
+  draw: drawImage,
 };
 const FONTS: Kind<Font> = {
   plural: "fonts",
@@ -61,6 +68,12 @@ export function nameOf(file: string): string {
   return plain.length < SHORTEST_NAME ? `file-${plain || "1"}` : plain;
 }
 
+/** Return the media type of a file to store. The service reads images by their content. */
+export function typeOf(file: File, plural: "images" | "fonts"): string {
+  if (plural === "fonts") return "application/octet-stream";
+  return file.type.startsWith("image/") ? file.type : "image/png";
+}
+
 interface Upload {
   name: string;
   error: string | null;
@@ -88,8 +101,7 @@ function Files<F extends StoredFile>({ kind, account }: { kind: Kind<F> } & Page
     for (const [at, file] of chosen.entries()) {
       let error: string | null = null;
       try {
-        const type = file.type.startsWith("image/") && plural === "images" ? file.type : plural === "fonts" ? "application/octet-stream" : "image/png";
-        await ask("PUT", `${path}/${nameOf(file.name)}`, { body: file, type });
+        await ask("PUT", `${path}/${nameOf(file.name)}`, { body: file, type: typeOf(file, plural) });
       } catch (failure) {
         error = describe(failure);
       }

@@ -104,6 +104,7 @@ export function FormDialog({
   action,
   danger = false,
   blocked = false,
+  closing = t("cancel"),
   onSubmit,
   onClose,
   children,
@@ -113,6 +114,8 @@ export function FormDialog({
   danger?: boolean;
   /** Whether the action is not possible at the moment. */
   blocked?: boolean;
+  /** The text of the button that closes it. */
+  closing?: string;
   onSubmit: (form: FormData) => Promise<void>;
   onClose: () => void;
   children: ComponentChildren;
@@ -149,7 +152,7 @@ export function FormDialog({
         {error !== null && <Notice kind="error">{error}</Notice>}
         <div class="actions end">
           <button type="button" onClick={() => dialog.current?.close()}>
-            {t("cancel")}
+            {closing}
           </button>
           <button type="submit" class={danger ? "danger" : "primary"} disabled={busy || blocked}>
             {action}

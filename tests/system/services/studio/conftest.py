@@ -46,6 +46,7 @@ def open_page(chromium) -> Iterator[Callable[..., Page]]:
             lambda line: said.append(line.text) if "Content Security Policy" in line.text else None,
         )
         page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
+        go_again_after_a_change_of_network(page)
         return page
 
     open_page.said = said
@@ -53,6 +54,26 @@ def open_page(chromium) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert not said
+
+
+def go_again_after_a_change_of_network(page: Page) -> None:
+    """Load a page again whose files Chromium dropped, as it does when an interface of the machine changes."""
+    dropped: list[str] = []
+    page.on(
+        "requestfailed",
+        lambda one: dropped.append(one.url) if "NETWORK_CHANGED" in (one.failure or "") else None,
+    )
+    go = page.goto
+
+    def go_until_all_is_there(url: str, **options):
+        for _ in range(5):
+            dropped.clear()
+            answer = go(url, **options)
+            if not any(one.endswith((".js", ".css")) for one in dropped):
+                break
+        return answer
+
+    page.goto = go_until_all_is_there  # type: ignore[method-assign]
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def test_a_copy_of_a_public_template_is_ones_own(page: Page, account):
 
 
 def test_a_public_template_is_read_only(page: Page):
-    page.get_by_role("link", name="Letter").click()
+    page.get_by_role("link", name="Letter", exact=True).click()
     expect(page.get_by_text("Public, read only")).to_be_visible()
     expect(page.get_by_role("button", name="Publish")).to_have_count(0)
     expect(page.get_by_role("button", name="Delete")).to_have_count(0)

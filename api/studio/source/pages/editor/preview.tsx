@@ -23,6 +23,9 @@ const SESSION = crypto.randomUUID();
 export const ZOOMS = ["fit", "1", "1.5", "2", "3"] as const;
 export type Zoom = (typeof ZOOMS)[number];
 
+/** What is known of the current text: `checked` alone says that its findings are shown. */
+export type State = "empty" | "waiting" | "unreachable" | "checked";
+
 export interface Drawn {
   preview: Preview;
   url: string | null;
@@ -36,10 +39,12 @@ export function usePreview(
   sample: Sample,
   page: number,
   zoom: Zoom,
-): { drawn: Drawn | null; error: string | null; busy: boolean } {
+): { drawn: Drawn | null; error: string | null; state: State } {
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const [checked, setChecked] = useState("");
+  const isEmpty = !template.includes("<"); // no text of a template is without one
+  const asked = JSON.stringify([template, sample.kind, sample.text, sample.flow]);
   const [attempt, setAttempt] = useState(0);
   const tryAgain = () => setAttempt((n) => n + 1);
   useEffect(() => {
@@ -47,11 +52,10 @@ export function usePreview(
     return () => removeEventListener("online", tryAgain);
   }, []);
   useEffect(() => {
-    if (!template.includes("<")) return undefined; // no text of a template is without one
+    if (isEmpty) return undefined;
     const stop = new AbortController();
     let again: ReturnType<typeof setTimeout> | undefined;
     const timer = setTimeout(async () => {
-      setBusy(true);
       try {
         const preview = await askJson<Preview>("POST", "/v2/preview", {
           json: {
@@ -65,6 +69,7 @@ export function usePreview(
         });
         if (stop.signal.aborted) return;
         setError(null);
+        setChecked(asked);
         setDrawn((before) => {
           // If the text cannot be drawn, the last page stays next to the current findings.
           if (!preview.file) {
@@ -78,8 +83,6 @@ export function usePreview(
         if (stop.signal.aborted || (failure instanceof Failure && failure.status === 409)) return;
         setError(describe(failure));
         if (failure instanceof Failure && PASSING.includes(failure.status)) again = setTimeout(tryAgain, AGAIN_MS);
-      } finally {
-        if (!stop.signal.aborted) setBusy(false);
       }
     }, PAUSE_MS);
     return () => {
@@ -88,7 +91,8 @@ export function usePreview(
       stop.abort();
     };
   }, [template, sample.kind, sample.text, sample.flow, page, zoom, attempt]);
-  return { drawn, error, busy };
+  const state = isEmpty ? "empty" : error !== null ? "unreachable" : checked === asked && drawn !== null ? "checked" : "waiting";
+  return { drawn, error: isEmpty ? null : error, state };
 }
 
 function magnify(zoom: Zoom): number {
@@ -159,21 +163,27 @@ function findMarked(boxes: Box[], line: number): Box[] {
   return around.filter((box) => lines(box) === least).slice(0, MOST_MARKED);
 }
 
+/** The findings of the current text; while it is checked, or cannot be, those of an earlier one are no more than a memory. */
 export function FindingList({
   findings,
+  state,
   onLine,
   onFix,
 }: {
   findings: { errors: Finding[]; warnings: Finding[] };
+  state: State;
   onLine: (line: number) => void;
   /** Null where the text may not be changed. */
   onFix: ((finding: Finding) => void) | null;
 }) {
   const all = [...findings.errors.map((each) => ({ ...each, bad: true })), ...findings.warnings.map((each) => ({ ...each, bad: false }))];
+  if (state === "empty") return <Notice>{t("state.empty")}</Notice>;
+  if (state !== "checked" && all.length === 0) return <Notice>{t(`state.${state}`)}</Notice>;
   if (all.length === 0) return <Notice kind="good">{t("editor.noFindings")}</Notice>;
   return (
-    <details open class="finding-list">
+    <details open class={state === "checked" ? "finding-list" : "finding-list former"}>
       <summary>
+        {state !== "checked" && <>{t(`state.${state}`)} </>}
         {count("editor.errors", findings.errors.length)}, {count("finding.warnings", findings.warnings.length)}
       </summary>
       <ul>

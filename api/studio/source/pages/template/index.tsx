@@ -6,8 +6,10 @@ import { useLoad } from "../../lib/load";
 import { formatAgo, formatMoment, t } from "../../lib/messages";
 import { mayChange } from "../../lib/rights";
 import { goTo, linkTo } from "../../lib/router";
-import type { PageProps, Tag, TemplateWithContent } from "../../lib/types";
+import type { Account, PageProps, Tag, TemplateWithContent } from "../../lib/types";
 import { Badge, Field, FormDialog, LookOnly, Notice, Result } from "../../ui/parts";
+import { readSamples, type Sample } from "../editor/samples";
+import { DownloadDialog } from "./download";
 import { keepDropped, PUBLIC, readTemplate } from "./read";
 import { Slug } from "./slug";
 import { Versions } from "./versions";
@@ -15,7 +17,7 @@ import { Versions } from "./versions";
 export function TemplatePage({ account, route }: PageProps) {
   const id = route[1] ?? "";
   const read = useLoad(() => readTemplate(id), [id]);
-  const [asked, setAsked] = useState<"name" | "delete" | null>(null);
+  const [asked, setAsked] = useState<"name" | "delete" | "download" | null>(null);
   const path = `/v2/templates/${encodeURIComponent(id)}`;
   const close = () => setAsked(null);
   const mayWrite = mayChange(account, "templates");
@@ -58,6 +60,11 @@ export function TemplatePage({ account, route }: PageProps) {
                     </a>
                   )}
                   {mayRender && (
+                    <button type="button" onClick={() => setAsked("download")}>
+                      {t("download.open")}
+                    </button>
+                  )}
+                  {mayRender && (
                     <a class="button" href={linkTo("templates", template.id, "batch")}>
                       {t("newBatch.open")}
                     </a>
@@ -96,6 +103,9 @@ export function TemplatePage({ account, route }: PageProps) {
                   <Field label={t("templates.name")} name="name" required maxLength={200} defaultValue={template.name} autofocus />
                 </FormDialog>
               )}
+              {asked === "download" && (
+                <DownloadDialog account={account} id={template.id} text={template.id} sample={readSample(account, template.id)} isTyped save={null} onClose={close} />
+              )}
               {asked === "delete" && <DeleteTemplate template={template} etag={etag} onClose={close} />}
             </>
           );
@@ -103,6 +113,12 @@ export function TemplatePage({ account, route }: PageProps) {
       </Result>
     </div>
   );
+}
+
+/** The data that the editor of this browser has for a template. */
+function readSample(account: Account, template: string): Sample {
+  const { sets, at } = readSamples(account.id, template, t("samples.first"));
+  return sets[at] as Sample;
 }
 
 /** The deletion of a template: which templates and requests use it, and its name typed where any may. */

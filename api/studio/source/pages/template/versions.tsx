@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ask, askJson } from "../../lib/api";
-import { useLoad } from "../../lib/load";
+import { type Loaded, useLoad } from "../../lib/load";
 import { count, formatAgo, formatMoment, t } from "../../lib/messages";
 import type { Preview, Tag, Template, Version } from "../../lib/types";
 import { linkTo } from "../../lib/router";
@@ -10,6 +10,7 @@ import { Badge, Empty, Field, FormDialog, Narrow, Notice, Result, Wide } from ".
 import { HEADER } from "./read";
 
 const SMALLEST = 0.1; // the scale of a page that is not shown
+const MOST_LISTED = 20;
 
 type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { for: "untag"; tag: Tag };
 
@@ -148,20 +149,7 @@ export function Versions({
         }
       </Result>
       {asked?.for === "publish" && (
-        <FormDialog
-          title={t("versions.publish")}
-          action={t("versions.publish")}
-          onClose={close}
-          onSubmit={async (form) => {
-            const message = String(form.get("message")).trim();
-            const made = await askJson<Version>("POST", `${path}/versions`, { json: { message }, headers: { "If-Match": etag } });
-            done(t("versions.publishedNow", { n: made.version }));
-          }}
-        >
-          <p>{t("versions.publishHelp")}</p>
-          <Broken template={template.id} />
-          <Field label={t("versions.note")} hint={t("versions.noteHint")} name="message" maxLength={2000} autofocus />
-        </FormDialog>
+        <Publish path={path} template={template} etag={etag} onClose={close} onDone={(n) => done(t("versions.publishedNow", { n }))} />
       )}
       {asked?.for === "tag" && (
         <FormDialog
@@ -221,19 +209,49 @@ function compareTo(template: Template, { version, sha256 }: Version, versions: V
   return linkTo("templates", template.id, "compare", old, now);
 }
 
-/** What is wrong with the live content, and the question whether to publish it all the same. */
-function Broken({ template }: { template: string }) {
-  const found = useLoad(() => askJson<Preview>("POST", "/v2/preview", { json: { template, scale: SMALLEST } }), [template]);
-  const errors = found.data?.findings.errors ?? [];
-  if (errors.length === 0) return null;
+/** The findings of the live content; with errors among them, the question whether to publish it all the same. */
+function Findings({ of: found }: { of: Loaded<Preview> }) {
+  if (found.error !== null) return <Notice kind="error">{t("versions.unchecked", { reason: found.error })}</Notice>;
+  if (found.data === null) return <Notice>{t("state.waiting")}</Notice>;
+  const { errors, warnings } = found.data.findings;
+  if (errors.length + warnings.length === 0) return <Notice kind="good">{t("editor.noFindings")}</Notice>;
   return (
-    <Notice kind="error">
-      <p>
-        {count("versions.errors", errors.length)} {errors[0]?.message}
-      </p>
-      <label>
-        <input type="checkbox" name="anyway" required /> {t("versions.publishAnyway")}
-      </label>
+    <Notice kind={errors.length > 0 ? "error" : "info"}>
+      <p>{errors.length > 0 ? count("versions.errors", errors.length) : count("finding.warnings", warnings.length)}</p>
+      <ul class="publish-findings">
+        {[...errors, ...warnings].slice(0, MOST_LISTED).map((each, index) => (
+          <li key={index} class={index < errors.length ? "bad" : ""}>
+            {each.source && <span class="soft">{t("finding.place", { line: each.source.lineStart, column: each.source.columnStart })}</span>} {each.message}
+          </li>
+        ))}
+      </ul>
+      {errors.length > 0 && (
+        <label>
+          <input type="checkbox" name="anyway" required /> {t("versions.publishAnyway")}
+        </label>
+      )}
     </Notice>
+  );
+}
+
+/** The publication of the live content as a version, after its findings are shown. */
+function Publish({ path, template, etag, onDone, onClose }: { path: string; template: Template; etag: string; onDone: (version: number) => void; onClose: () => void }) {
+  const found = useLoad(() => askJson<Preview>("POST", "/v2/preview", { json: { template: template.id, scale: SMALLEST } }), [template.id]);
+  return (
+    <FormDialog
+      title={t("versions.publish")}
+      action={t("versions.publish")}
+      blocked={found.data === null && found.error === null}
+      onClose={onClose}
+      onSubmit={async (form) => {
+        const message = String(form.get("message")).trim();
+        const made = await askJson<Version>("POST", `${path}/versions`, { json: { message }, headers: { "If-Match": etag } });
+        onDone(made.version);
+      }}
+    >
+      <p>{t("versions.publishHelp")}</p>
+      <Findings of={found} />
+      <Field label={t("versions.note")} hint={t("versions.noteHint")} name="message" maxLength={2000} autofocus />
+    </FormDialog>
   );
 }

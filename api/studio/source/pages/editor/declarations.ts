@@ -1,0 +1,237 @@
+/** What a template lets people set: its settings, and the fields and lists of its data, as its text declares them. */
+
+import { xmlLanguage } from "@codemirror/lang-xml";
+import type { SyntaxNode } from "@lezer/common";
+import { type Data, isObject, readExample } from "../../lib/template-data";
+
+export interface Setting {
+  name: string;
+  type: string;
+  label: string;
+  value: string;
+  /** The only values allowed; any of the type where there are none. */
+  values: string[];
+}
+
+export interface FieldSpec {
+  path: string[];
+  /** A type of the language, or `lines` for a list of texts. */
+  type: string;
+  label: string;
+  isRequired: boolean;
+  values: string[];
+}
+
+export interface ListSpec extends FieldSpec {
+  fields: FieldSpec[];
+}
+
+/** Fields of one record, such as the buyer; `name` is empty at the top. */
+export interface FieldGroup {
+  name: string;
+  fields: FieldSpec[];
+}
+
+export interface Declarations {
+  settings: Setting[];
+  groups: FieldGroup[];
+  lists: ListSpec[];
+  /** What production renders show where the data have gaps. */
+  defaults: Data;
+  /** The values of the example, which previews and drafts show there. */
+  example: Data;
+}
+
+interface Attribute {
+  text: string;
+  /** The place of the value, without its quotes. */
+  from: number;
+  to: number;
+}
+
+interface Tag {
+  name: string;
+  attributes: Map<string, Attribute>;
+  /** Where another attribute would stand. */
+  end: number;
+  parent: string;
+}
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const MOST_DEPTH = 8;
+
+export function readDeclarations(text: string): Declarations {
+  const tags = readTags(text);
+  const { defaults, example } = readExample(text);
+  const lists = tags.filter(({ name }) => name === "dataset").map((tag) => toList(tag, tags));
+  const fields = tags.filter(({ name, parent }) => name === "field" && parent === "data").map(toField);
+  const declared = [...fields, ...lists].map(({ path }) => path.join("."));
+  for (const found of findUndeclared(example, [], declared)) {
+    if (follow(defaults, found.path) !== undefined) continue; // words and switches of the template
+    if ("fields" in found) lists.push(found as ListSpec);
+    else fields.push(found);
+  }
+  for (const field of fields) {
+    if (field.type === "json" && isTexts(follow(example, field.path))) field.type = "lines";
+  }
+  return { settings: tags.filter(({ name }) => name === "setting").map(toSetting), groups: groupFields(fields), lists, defaults, example };
+}
+
+/**
+ * Return data for a preview or draft: what is optional and was left empty is empty there, as in production, while
+ * the example stands for what is required. Without any data the whole example is shown.
+ */
+export function fillGaps(data: Data, { groups, lists, defaults, example }: Declarations): Data {
+  if (Object.keys(data).length === 0) return data;
+  const optional = [...groups.flatMap(({ fields }) => fields), ...lists].filter(({ isRequired, path }) => {
+    const isOfExample = follow(example, path) !== undefined && follow(defaults, path) === undefined;
+    return !isRequired && isOfExample && follow(data, path) === undefined;
+  });
+  return optional.reduce((filled, { path }) => put(filled, path, null), data);
+}
+
+/** Return the change of a text that gives a setting a value, null where it is not declared. */
+export function changeSetting(text: string, name: string, value: string): { from: number; to: number; insert: string } | null {
+  const tag = readTags(text).find((each) => each.name === "setting" && each.attributes.get("name")?.text === name);
+  if (!tag) return null;
+  const written = tag.attributes.get("value");
+  if (written) return { from: written.from, to: written.to, insert: escape(value) };
+  return { from: tag.end, to: tag.end, insert: ` value="${escape(value)}"` };
+}
+
+export function follow(data: unknown, path: string[]): unknown {
+  return path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), data);
+}
+
+/** Return the data with another value at a path; without a value it is removed, with the records that it leaves empty. */
+export function put(data: Data, path: string[], value: unknown): Data {
+  const [name, ...rest] = path;
+  if (name === undefined) return data;
+  const inner = rest.length > 0 ? put(isObject(data[name]) ? data[name] : {}, rest, value) : value;
+  const isEmpty = inner === undefined || (rest.length > 0 && isObject(inner) && Object.keys(inner).length === 0);
+  if (!isEmpty) return { ...data, [name]: inner };
+  const { [name]: _, ...others } = data;
+  return others;
+}
+
+function readTags(text: string): Tag[] {
+  const tags: Tag[] = [];
+  const read = (from: number, to: number) => text.slice(from, to);
+  xmlLanguage.parser.parse(text).iterate({
+    enter: ({ node }) => {
+      if (node.name !== "OpenTag" && node.name !== "SelfClosingTag") return;
+      const name = node.getChild("TagName");
+      if (!name) return;
+      const attributes = new Map<string, Attribute>();
+      let end = name.to;
+      for (const each of node.getChildren("Attribute")) {
+        const key = each.getChild("AttributeName");
+        const value = each.getChild("AttributeValue");
+        if (!key || !value) continue;
+        end = each.to;
+        attributes.set(read(key.from, key.to), { text: unescape(read(value.from + 1, value.to - 1)), from: value.from + 1, to: value.to - 1 });
+      }
+      tags.push({ name: read(name.from, name.to), attributes, end, parent: parentOf(node, read) });
+    },
+  });
+  return tags;
+}
+
+/** The tag and name of the element around that of a tag, such as `dataset lines`. */
+function parentOf(node: SyntaxNode, read: (from: number, to: number) => string): string {
+  const open = node.parent?.parent?.getChild("OpenTag");
+  const name = open?.getChild("TagName");
+  if (!open || !name) return "";
+  const tag = read(name.from, name.to);
+  return tag === "dataset" ? `${tag} ${open.from}` : tag;
+}
+
+function unescape(text: string): string {
+  return text.replace(/[\n\t]/g, " ").replace(/&(?:#(\d+)|#x([\da-fA-F]+)|(\w+));/g, (whole, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole;
+    const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
+
+function escape(text: string): string {
+  return text
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/"/g, "&quot;")
+    .replace(/'/g, "&apos;")
+    .replace(/\r\n?|\n/g, "&#10;");
+}
+
+function toSetting({ attributes }: Tag): Setting {
+  const read = (name: string) => attributes.get(name)?.text ?? "";
+  return {
+    name: read("name"),
+    type: read("type") || "string",
+    label: read("label") || inWords(read("name")),
+    value: read("value"),
+    values: splitWords(read("values")),
+  };
+}
+
+function toField({ attributes }: Tag): FieldSpec {
+  const read = (name: string) => attributes.get(name)?.text ?? "";
+  const path = read("name").split(".");
+  return {
+    path,
+    type: read("type") || "string",
+    label: read("label") || inWords(path.at(-1) ?? ""),
+    isRequired: read("required") === "true",
+    values: splitWords(read("values")),
+  };
+}
+
+function toList(tag: Tag, tags: Tag[]): ListSpec {
+  const at = tags.indexOf(tag);
+  const rest = tags.slice(at + 1);
+  const owner = rest.find(({ name, parent }) => name === "field" && parent.startsWith("dataset"))?.parent;
+  const until = rest.findIndex(({ name, parent }) => name !== "field" || parent !== owner);
+  return { ...toField(tag), type: "list", fields: rest.slice(0, until < 0 ? undefined : until).map(toField) };
+}
+
+/** Fields that the example has, but no declaration. */
+function findUndeclared(value: Data, before: string[], declared: string[]): (FieldSpec | ListSpec)[] {
+  if (before.length > MOST_DEPTH) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = [...before, name];
+    if (declared.includes(path.join("."))) return [];
+    const base = { path, label: inWords(name), isRequired: false, values: [] };
+    if (isObject(inner)) return findUndeclared(inner, path, declared);
+    if (isTexts(inner)) return [{ ...base, type: "lines" }];
+    if (Array.isArray(inner)) {
+      const first = inner.find(isObject);
+      return first ? [{ ...base, type: "list", fields: findUndeclared(first, [], []).filter((each) => !("fields" in each)) }] : [];
+    }
+    const type = typeof inner === "number" ? "decimal" : typeof inner === "boolean" ? "boolean" : "string";
+    return [{ ...base, type }];
+  });
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
+}
+
+/** Fields by the record that they are in; those with a required one come first. */
+function groupFields(fields: FieldSpec[]): FieldGroup[] {
+  const groups = new Map<string, FieldSpec[]>();
+  for (const field of fields) {
+    const name = field.path.length > 1 ? (field.path[0] ?? "") : "";
+    groups.set(name, [...(groups.get(name) ?? []), field]);
+  }
+  return [...groups].map(([name, inside]) => ({ name, fields: inside }));
+}
+
+function splitWords(text: string): string[] {
+  return text.split(text.includes(",") ? "," : /\s+/).map((word) => word.trim()).filter(Boolean);
+}
+
+/** Return a name as words: `tax_rate` is "Tax rate". */
+export function inWords(name: string): string {
+  const words = name.replace(/[_-]+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c,e as d,f as e}from"./chunk-MYB3IQPD.js";import"./chunk-SHDUJIFU.js";import"./chunk-JV536CTF.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};

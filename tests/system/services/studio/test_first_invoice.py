@@ -1,0 +1,213 @@
+"""A billing manager who never saw XML: an invoice with her logo and address, by forms alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.system.conftest import DOCUMENTS
+from tests.system.services.studio.conftest import enter
+from tests.system.services.studio.test_quality import find_violations  # noqa: F401 - a fixture
+
+LOGO = DOCUMENTS / "logo.png"
+ROWS = "Oak table\t1\t1.250,00\nChair\t4\t89,50"
+COUNT_KEYS = """() => {
+  window.keysInXml = 0;
+  addEventListener('keydown', event => {
+    if (event.composedPath().some(each => each.dataset?.kind === 'xml')) window.keysInXml += 1;
+  }, true);
+}"""
+PASTE = """(input, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+def begin_invoice(page: Page, name: str = "Our invoice") -> None:
+    """Make a template from the simple invoice, and wait for its form and its page."""
+    page.goto(page.url.partition("#")[0] + "#/templates")
+    card = page.get_by_role("listitem").filter(has_text="service-simple-invoice")
+    card.get_by_role("button").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill(name)
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("tab", name="Form")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_text("No errors and no warnings.")).to_be_visible()
+
+
+def fill_settings(page: Page) -> None:
+    page.get_by_label("Your name").fill("Möbel Hansen & Söhne")
+    page.get_by_label("Your address").fill("Hafenstraße 7\n24103 Kiel")
+    page.get_by_label("Accent colour", exact=True).fill("#b3261e")
+    page.get_by_label("Accent colour", exact=True).press("Tab")
+    page.locator("input[type=file]").set_input_files(LOGO)
+    expect(page.get_by_label("Logo", exact=True)).to_have_value(re.compile("^logo"))
+
+
+def fill_data(page: Page) -> None:
+    page.get_by_label("Number").fill("R-2026-7")
+    page.get_by_label("Date", exact=True).fill("2026-11-27")
+    page.get_by_label("Currency").fill("EUR")
+    page.get_by_label("Tax rate").fill("0,19")
+    buyer = page.get_by_role("group", name="Buyer")
+    buyer.get_by_label("Name").fill("Harbour Joinery")
+    buyer.get_by_label("Address").fill("Kai 3\n20457 Hamburg")
+    page.get_by_role("button", name="Add a row").click()
+    page.get_by_label("Description, row 1").evaluate(PASTE, ROWS)
+    expect(page.get_by_label("Unit price, row 2")).to_have_value("89.5")
+
+
+def download(page: Page, purpose: str, folder: Path) -> str:
+    """Download the PDF from the open dialog; return its text."""
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("radio", name=purpose).check()
+    expect(dialog).to_contain_text("1 page, counted as 1")
+    with page.expect_download() as begun:
+        dialog.get_by_role("button", name="ownload").click()
+    expect(dialog).to_contain_text("Downloaded: 1")
+    begun.value.save_as(folder / "made.pdf")
+    made = subprocess.run(
+        ["pdftotext", "-layout", folder / "made.pdf", "-"], capture_output=True, check=True
+    )
+    return made.stdout.decode()
+
+
+def test_an_invoice_with_logo_and_address_needs_no_xml(open_page, address, account, tmp_path):
+    page = open_page(accept_downloads=True)
+    page.goto(address)
+    page.evaluate(COUNT_KEYS)
+    enter(page, account.api_key)
+    begin_invoice(page)
+    fill_settings(page)
+    fill_data(page)
+    expect(page.get_by_text("No errors and no warnings.")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved. Publish it")).to_be_visible()
+    page.get_by_role("button", name="Download PDF").click()
+    text = download(page, "Production", tmp_path)
+    for shown in (
+        "Möbel Hansen & Söhne",
+        "Hafenstraße 7",
+        "R-2026-7",
+        "Kai 3",
+        "Oak table",
+        "1,608.00",
+    ):
+        assert shown in text
+    for absent in ("Northwind", "16 March", "DE02"):  # of the example
+        assert absent not in text
+    images = subprocess.run(
+        ["pdfimages", "-list", tmp_path / "made.pdf"], capture_output=True, check=True
+    )
+    assert len(images.stdout.splitlines()) > 2
+    assert account.settled_usage(pages=1)["pagesGenerated"] == 1
+    page.get_by_role("button", name="Close").click()
+    assert page.evaluate("window.keysInXml") == 0
+
+
+def test_a_setting_is_one_step_to_undo_and_lies_in_the_text(page: Page):
+    begin_invoice(page)
+    name = page.get_by_label("Your name")
+    name.press_sequentially("Ada & Co", delay=5)
+    page.get_by_label("Your address").fill('"Kai" 3\nKiel')
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("Your address")).to_have_value("")
+    expect(name).to_have_value("Ada & Co")
+    page.get_by_role("button", name="Undo").click()
+    expect(name).to_have_value("")
+    page.get_by_role("button", name="Redo").click()
+    expect(name).to_have_value("Ada & Co")
+    page.get_by_role("tab", name="Form").press("ArrowRight")
+    expect(page.locator(".code[data-kind='xml'] .cm-content")).to_contain_text(
+        'value="Ada &amp; Co"'
+    )
+    expect(page.get_by_text("Not saved")).to_be_visible()
+
+
+def test_production_names_what_is_missing_and_counts_nothing(page: Page, account, tmp_path):
+    begin_invoice(page)
+    page.get_by_role("button", name="Download PDF").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("radio", name="Production").check()
+    dialog.get_by_role("button", name="Download").click()
+    for missing in ("/number", "/lines"):
+        expect(dialog.get_by_role("alert")).to_contain_text(missing)
+    assert account.usage()["pagesGenerated"] == 0
+    assert "Northwind Tools" in download(page, "Draft", tmp_path)  # of the example
+
+
+def test_the_template_page_renders_pasted_data(page: Page, tmp_path):
+    page.goto(page.url.partition("#")[0] + "#/templates/service-simple-invoice")
+    page.get_by_role("button", name="Download PDF").click()
+    data = page.get_by_role("dialog").get_by_label("Data (JSON)")
+    data.fill('{"number": "P-1", "buyer": {"name": "Pasted Ltd"}}')
+    text = download(page, "Draft", tmp_path)
+    assert "P-1" in text
+    assert "Pasted Ltd" in text
+
+
+def test_nothing_is_green_that_was_not_checked(page: Page):
+    begin_invoice(page)
+    green = page.get_by_text("No errors and no warnings.")
+    page.route("**/v2/preview", lambda route: route.abort())
+    page.get_by_label("Your name").fill("Offline")
+    expect(green).to_have_count(0)
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    page.unroute("**/v2/preview")
+    expect(green).to_be_visible()
+    page.get_by_role("tab", name="XML").click()
+    page.locator(".code[data-kind='xml'] .cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    expect(page.get_by_text("The template is empty.")).to_be_visible()
+    expect(green).to_have_count(0)
+
+
+def test_publishing_lists_the_findings_and_asks(page: Page, account):
+    source = b'<document><setting name="a" type="color" value="bleu"/><flow><img src="logo"/></flow></document>'
+    template = account.store_template(source)
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}")
+    page.get_by_role("button", name="Publish").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("alert")).to_contain_text("bleu")
+    expect(dialog.get_by_role("alert")).to_contain_text("alt")
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text("Version 1 is published.")).to_have_count(0)
+    dialog.get_by_label("Publish it anyway").check()
+    dialog.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text("Version 1 is published.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_axe_finds_nothing_in_the_forms(sign_in, account, find_violations, scheme, width):  # noqa: F811
+    page = sign_in(account, color_scheme=scheme, viewport={"width": width, "height": 800})
+    begin_invoice(page)
+    page.get_by_role("button", name="Add a row").click()
+    page.get_by_text("More fields").click()
+    assert find_violations(page) == []
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    page.get_by_role("button", name="Download PDF").click()
+    expect(page.get_by_role("dialog")).to_contain_text("counted as")
+    assert find_violations(page) == []
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
+def test_the_forms_are_german(open_page, address, account):
+    page = open_page(locale="de-DE")
+    page.goto(address)
+    page.get_by_label("API-Schlüssel").fill(account.api_key)
+    page.get_by_role("button", name="Anmelden").click()
+    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+    page.get_by_role("listitem").filter(has_text="service-simple-invoice").get_by_role(
+        "button"
+    ).click()
+    page.get_by_role("dialog").get_by_role("button", name="Anlegen").click()
+    for label in ("Ihre Anschrift", "Akzentfarbe", "Steuersatz (0,19 für 19 %)"):
+        expect(page.get_by_label(label, exact=True)).to_be_visible()
+    expect(page.get_by_role("tab", name="Formular")).to_be_visible()
