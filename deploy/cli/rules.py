@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from msgspec import to_builtins
+
 from deploy.cli.output import CommandFailed, print_result, write_table
 from shared.limits import MB
 from shared.settings import RuleSettings, read_settings
@@ -24,14 +26,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     judge = Judge(read_settings(RuleSettings).rules)
     packs = judge.packs
     if arguments.json:
-        listed = [
-            {
-                **{name: getattr(one, name) for name in ("name", "version", "date", "syntax")},
-                **{name: getattr(one, name) for name in ("serves", "country", "folder")},
-            }
-            for one in packs
-        ]
-        print_result({"packs": listed, "unusable": judge.unusable}, as_json=True)
+        print_result({"packs": to_builtins(packs), "unusable": judge.unusable}, as_json=True)
     else:
         rows = [
             [

@@ -17,7 +17,7 @@ _RECORD_CODES: Final = {code: own for own, code in ubl.TAX_POINT_CODES.items()}
 
 @dataclass(frozen=True, slots=True)
 class InvoiceSyntax:
-    """A syntax: its name in the language, root element, mapping, and types of documents.
+    """A syntax: its name in the language, its root element and its mapping.
 
     `adapt` changes a record to what the elements state, and `restore` changes it back.
     """
@@ -28,7 +28,6 @@ class InvoiceSyntax:
     prefixes: Mapping[str, str]
     adapt: Callable[[Record], Record]
     restore: Callable[[Record], Record]
-    is_credit: bool | None = None  # None: one root for invoices and credit notes
 
     @property
     def root_name(self) -> str:
@@ -125,7 +124,6 @@ UBL_INVOICE: Final = InvoiceSyntax(
     ubl.INVOICE_PREFIXES,
     _adapt_to_ubl,
     _restore_from_ubl,
-    is_credit=False,
 )
 UBL_CREDIT_NOTE: Final = InvoiceSyntax(
     "ubl",
@@ -134,7 +132,6 @@ UBL_CREDIT_NOTE: Final = InvoiceSyntax(
     ubl.CREDIT_PREFIXES,
     _adapt_to_ubl,
     _restore_from_ubl,
-    is_credit=True,
 )
 SYNTAXES: Final = (CII, UBL_INVOICE, UBL_CREDIT_NOTE)
 SYNTAX_NAMES: Final = ("cii", "ubl")
