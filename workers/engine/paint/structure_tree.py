@@ -2,8 +2,7 @@
 parent tree, shared attributes.
 
 Each element is an object and each marked-content sequence an entry of the parent tree, but for long
-tables: rows of plain cells are written in blocks, as one of 5,000 rows has 45,000
-elements.
+tables: rows of plain cells are written in blocks, as one of 5,000 rows has 45,000 elements.
 """
 
 from __future__ import annotations
