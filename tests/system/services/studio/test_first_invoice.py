@@ -211,3 +211,28 @@ def test_the_forms_are_german(open_page, address, account):
     for label in ("Ihre Anschrift", "Akzentfarbe", "Steuersatz (0,19 für 19 %)"):
         expect(page.get_by_label(label, exact=True)).to_be_visible()
     expect(page.get_by_role("tab", name="Formular")).to_be_visible()
+
+
+def test_what_is_inserted_has_no_finding_and_is_one_step_to_undo(page: Page, account):
+    account.store_logo()
+    begin_invoice(page)
+    page.get_by_role("tab", name="XML").click()
+    code = page.locator(".code[data-kind='xml'] .cm-content")
+    green = page.get_by_text("No errors and no warnings.")
+    for what, written in (
+        ("Table over a list", "row in lines"), ("Total of a list", "sum("), ("Chart", "<chart"), ("Bar code", 'type="qr"'),
+        ("Payment code", "epc-qr"), ("Date", "today |"), ("Page number", "page.count"), ("logo", 'src="logo"'),
+    ):  # fmt: skip
+        code.click()
+        page.keyboard.press(
+            "Control+End"
+        )  # where no flow is, so that the end of the first one is meant
+        page.get_by_label("What to insert").select_option(label=what)
+        page.get_by_role("button", name="Insert").click()
+        expect(page.get_by_role("status").filter(has_text="Not saved")).to_be_visible()
+        code.click()
+        page.keyboard.press("Control+End")
+        expect(code).to_contain_text(written)
+        expect(green).to_be_visible()
+        page.keyboard.press("Control+z")
+        expect(page.get_by_role("status").filter(has_text=re.compile("^Saved$"))).to_be_visible()

@@ -21,6 +21,7 @@ import { DataForm } from "./data-form";
 import { changeSetting, fillGaps, readDeclarations } from "./declarations";
 import { dropDraft, keepDraft, readDraft } from "./drafts";
 import { applyFix, toDiagnostics } from "./findings";
+import { InsertMenu } from "./insert";
 import { FindingList, Sheet, usePreview, type Zoom, ZOOMS } from "./preview";
 import { keepSamples, readSamples, type Sample, STARTS } from "./samples";
 import { SettingsForm } from "./settings-form";
@@ -254,6 +255,7 @@ function Editor({ account, read, onDiscard }: { account: Account; read: Read; on
             )}
           </div>
           <div id={`${tabs}-xml-panel`} class="xml-panel" role="tabpanel" aria-labelledby={`${tabs}-xml`} hidden={tab !== "xml"}>
+            {mayWrite && <InsertMenu account={account} view={() => view.current} lists={declarations.lists} />}
             <Text kind="xml" label={t("editor.template")} start={text} isFixed={!mayWrite} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} payload={() => payload.current} />
             {tab === "xml" && <DataPane samples={samples} flows={flows} onChange={setSamples} />}
           </div>

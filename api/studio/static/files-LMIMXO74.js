@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-DNY2GZNF.js";import"./chunk-XBVOZTDB.js";import"./chunk-JQHTYZBV.js";import"./chunk-CINIDSZ4.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-A3CLPGVP.js";import"./chunk-CJTNSUOV.js";import"./chunk-2YK6IA54.js";import"./chunk-CINIDSZ4.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
