@@ -26,7 +26,7 @@ from workers.engine.units import Length, mm
 _LINE: Final = {"margin-bottom": "0", "direction": "auto"}
 _REMARK: Final = {"font-size": "8pt", "line-height": "1.2", "margin-bottom": "0"}
 _SENDER: Final = {**_REMARK, "font-size": "6.5pt"}
-_SHRINK: Final = {"overflow": "shrink", "min-font-size": "5pt"}
+_SHRINK: Final = {"overflow": "shrink", "min-font-size": "4pt"}
 
 
 def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
