@@ -13,9 +13,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from deploy.tools.gallery.__main__ import PICTURES
-from deploy.tools.gallery.documents import OPTIONS, render_templates
-from deploy.tools.gallery.pictures import MAX_BYTES, draw_page
+from deploy.tools.gallery import MAX_BYTES, OPTIONS, PICTURES, draw_page, render_templates
 from shared.templates.public import FOLDER
 from tests.engine.einvoices.official import find_broken, find_schema_errors
 from tests.engine.finish.accessibility_rules import find_violations
@@ -844,7 +842,7 @@ def test_markdown_writes_a_report_below_its_title():
 
 @pytest.mark.long
 def test_the_pictures_are_small_and_up_to_date():
-    drawn = {f"{shown.name}.png": draw_page(shown.pdf) for shown in render_templates()}
+    drawn = {f"{name}.png": draw_page(pdf) for name, pdf in render_templates()}
     assert {path.name for path in PICTURES.iterdir()} == drawn.keys(), "make gallery"
     assert [name for name, png in drawn.items() if len(png) > MAX_BYTES] == []
     stale = [name for name, png in drawn.items() if pixels(png) != pixels(PICTURES / name)]

@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from babel.numbers import get_currency_precision, list_currencies
 
-from deploy.tools.gallery.documents import OPTIONS
+from deploy.tools.gallery import OPTIONS
 from shared.templates.public import FOLDER
 from workers.engine.cli import LinkedFiles
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render

@@ -25,12 +25,12 @@ from shared.limits import MAX_DELIVERIES, MB
 from shared.queue.slice_commits import Checkpoint, MissingCountersError, SliceStart, SliceStep
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
+from shared.telemetry.traces import Traces
 from shared.usage.metering import allowance_exceeded
 from shared.usage.repository import find_totals
 from workers.batches.bounds import DocumentLimits
 from workers.batches.context import BatchContext
 from workers.batches.documents import is_outage, open_documents
-from workers.batches.spans import DocumentSpans
 from workers.batches.writers import Writer, open_writer
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error
@@ -46,6 +46,10 @@ _MAX_BYTES: Final = 64 * MB
 _STEP_SECONDS: Final = 0.1
 _MAX_WAIT_SECONDS: Final = 60.0
 _RETRY_SECONDS: Final = 0.5
+# Collectors cannot store or show a trace of 100,000 documents: the first documents show the duration
+# of one, further spans the failures.
+_MOST_SPANS: Final = 20
+_MOST_FAILED_SPANS: Final = 20
 
 log: Final = get_logger(__name__)
 
@@ -88,7 +92,7 @@ class _SliceRun:
 
     def __post_init__(self) -> None:
         self._limits = DocumentLimits(self.context, self.batch_context.budget_seconds)
-        self._spans = DocumentSpans(self.context.traces)
+        self._spans = _DocumentSpans(self.context.traces)
 
     def run(self, task: Slice) -> None:
         try:
@@ -342,3 +346,26 @@ def _report(error: Unavailable) -> None:
 def _rewound(stream: BinaryIO) -> BinaryIO:
     stream.seek(0)
     return stream
+
+
+class _DocumentSpans:
+    """Spans of the first documents of a slice, and of the first failures after them."""
+
+    def __init__(self, traces: Traces) -> None:
+        self._traces = traces
+        self._left = _MOST_SPANS
+        self._failures_left = _MOST_FAILED_SPANS
+
+    def note(self, index: int, outcome: DocumentResult | ErrorBody, *, begun_at: float) -> None:
+        """Record the span of a document that has just ended, up to the limits."""
+        has_failed = isinstance(outcome, ErrorBody)
+        if self._left:
+            self._left -= 1
+        elif has_failed and self._failures_left:
+            self._failures_left -= 1
+        else:
+            return
+        result = outcome.kind.value if isinstance(outcome, ErrorBody) else metrics.SUCCEEDED
+        self._traces.record_span(
+            "document", begin=begun_at, end=epoch(), index=index, outcome=result
+        )

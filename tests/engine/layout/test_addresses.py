@@ -5,7 +5,7 @@ from __future__ import annotations
 import pypdfium2
 import pytest
 
-from deploy.tools.gallery.documents import OPTIONS
+from deploy.tools.gallery import OPTIONS
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.tools.gallery.documents import OPTIONS
+from deploy.tools.gallery import OPTIONS
 from workers.engine.cli import FolderResources
 from workers.engine.pipeline import prepare_template, render
 
