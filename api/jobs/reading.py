@@ -34,11 +34,16 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
 
 
 def poll_job(record: JobRecord, ports: Ports, *, seconds: float) -> JobRecord | None:
-    """Return a job once it has ended, after `seconds` or on shutdown, None if it has been removed."""
+    """Return a job that is not final once it has ended, after `seconds` or on shutdown, None if it has been
+    removed.
+    """
     endings = ports.cell(record.account_id).jobs.completions
+    give_up_at = ticks() + seconds
+    # The record has just been read; a notice of completion is kept for a while, so none is missed.
+    endings.wait(record.id, seconds=seconds, until=stopping.is_set)
     return long_poll(
         lambda: find_record(record.id, ports),
-        seconds=seconds,
+        seconds=give_up_at - ticks(),
         is_final=lambda found: found is None or found.status.is_final,
         wait=lambda _, left: endings.wait(record.id, seconds=left, until=stopping.is_set),
     )

@@ -70,9 +70,12 @@ def requeue_job_slice(session: Session, requested: JobSlice) -> None:
 
 def postpone_jobs(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
     """Release claimed jobs, to be claimed again after a delay, behind those waiting then."""
+    ids = list(job_ids)
+    if not ids:
+        return
     session.execute(
         update(jobs)
-        .where(jobs.c.id.in_(list(job_ids)), IS_CLAIMED)
+        .where(jobs.c.id.in_(ids), IS_CLAIMED)
         .values(slice_id=None, queued_at=at + POSTPONED_BY)
     )
 

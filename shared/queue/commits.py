@@ -108,8 +108,8 @@ class Commits:
 
     def commit_all(self, ends: Sequence[tuple[RenderJob, JobOutcome]]) -> list[JobOutcome | None]:
         """Commit several jobs in one round trip, each independently; return what `commit` returns of each."""
-        if not ends:
-            return []
+        if len(ends) < 2:
+            return [self.commit(*end) for end in ends]
         calls = [
             (_commit_keys(job), _commit_args(job, outcome, secrets.token_hex(8)))
             for job, outcome in ends
