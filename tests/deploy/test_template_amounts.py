@@ -105,6 +105,12 @@ def _taxed_at_once(dataset: str, rate: Mapping[str, Any]) -> Any:
     return make
 
 
+def _certificate(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    _, amounts = _order(digits)
+    rows = [{"text": "A", "income": str(_price_of(line))} for line in TAXED]
+    return {"rows": rows}, amounts
+
+
 def _reminder(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     amounts = [_round(_price_of(line), digits) for line in TAXED]
     invoices = [
@@ -173,6 +179,7 @@ CASES = {
     "service-purchase-order": _order,
     "service-dunning-letter": _reminder,
     "service-receipt": _order,
+    "service-tax-certificate": _certificate,
     "service-account-statement": _bank_statement,
     "service-utility-bill": _taxed_at_once("charges", {"rate": "0.19", "paid": None}),
     "service-us-invoice": _taxed_at_once(

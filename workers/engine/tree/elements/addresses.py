@@ -24,7 +24,7 @@ from workers.engine.units import Length, mm
 
 # A foreign address keeps its order in a letter that is written from right to left.
 _LINE: Final = {"margin-bottom": "0", "direction": "auto"}
-_REMARK: Final = {"font-size": "8pt", "line-height": "1.2", "margin-bottom": "0"}
+_REMARK: Final = {**_LINE, "font-size": "8pt", "line-height": "1.2"}
 _SENDER: Final = {**_REMARK, "font-size": "6.5pt"}
 _SHRINK: Final = {"overflow": "shrink", "min-font-size": "4pt"}
 
