@@ -51,12 +51,14 @@ def test_prometheus_finds_each_process_once(farm):
     assert wait_until(found, 60, pause=1) == sorted(PROCESSES)
 
 
-def test_a_front_is_ready_after_little_time(farm):
+def test_a_front_is_ready_after_little_time(farm, tenant):
     farm.up("front")
     ready = ("python", "-c", READ, "http://127.0.0.1:8000/readyz")
     wait_until(lambda: podman.succeeds("podman", "exec", f"{PROJECT}-front", *ready), 120)
     seconds = float(farm.execute("front", "python", "-c", USED))
     LINES.append(f"a front of the image until it is ready: {seconds:.1f} s of CPU")
+    # The proxy finds its new address within seconds.
+    wait_until(tenant.is_served, 180, pause=0.5)
     assert seconds <= READY_SECONDS
 
 
