@@ -8,6 +8,7 @@ import os
 import resource
 import socket
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -30,7 +31,7 @@ def revealed(front, worker_environment, tmp_path):
 def test_a_document_that_took_control_of_a_process_gets_nowhere(
     front, worker_environment, tmp_path
 ):
-    outside = Path(__file__).with_name("written_by_a_document")
+    outside = Path("/var/tmp", f"{tmp_path.name}-{uuid4()}")
     workers = Workers(tmp_path, worker_environment)
     workers.start(child_memory_mb="600", child_max_jobs="100")
     try:
