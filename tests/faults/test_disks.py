@@ -35,7 +35,7 @@ def test_a_full_data_folder_rejects_writes_and_ends_no_process(start, tmp_path):
         time.sleep(3)
         problems = read_problems(farm)
         assert any(str(disk) in problem and "full" in problem for problem in problems)
-        assert any("Redis has no disk space left" in problem for problem in problems)
+        assert any("Redis has no space left" in problem for problem in problems)
         assert farm.farm.supervisor.poll() is None
 
         filler.unlink()
@@ -57,7 +57,7 @@ def test_a_full_disk_of_redis_refuses_renders_until_there_is_space(start, tmp_pa
         filler = fill(disk)
         wait_until_refused(client)
         assert client.render(2).status in REFUSED
-        assert any("Redis has no disk space left" in each for each in read_problems(farm))
+        assert any("Redis has no space left" in each for each in read_problems(farm))
 
         filler.unlink()
         wait_until_served(client)

@@ -372,7 +372,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
         "minus-sign": Probe("hyphen", other="minus", host="<document @><flow><p>{{ -1 | number }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
-        "print-checks": Probe("true", other="false", host='<document @><flow><p font-size="4pt">a</p></flow></document>', reported="print-text"),
+        "print-checks": Probe("true", other="false", host='<document @><flow><p font-size="4pt">a</p></flow></document>'),
         "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
         "tagged": Probe("false"),
@@ -593,7 +593,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         ),
     },
     "address": {
-        "standard": Probe("us-10", other="din5008-a"),
+        "standard": Probe("din5008-a", other="din5008-b"),
         "value": Probe("['A', 'B']", other="['A', 'C']"),
         "sender": Probe("Northwind Tools Ltd"),
         "remarks": Probe("['Registered']"),

@@ -20,10 +20,6 @@ from tests.system.test_batches import (  # noqa: F401 - run here once more
     test_a_batch_under_way_is_cancelled,
     test_a_merged_batch_is_rendered_and_read_back,
 )
-from tests.system.test_faults import (  # noqa: F401 - run here once more
-    test_jobs_of_a_killed_worker_are_rendered_by_the_next,
-    test_rendering_processes_are_killed_and_their_jobs_run_again,
-)
 from tests.system.test_operating import (  # noqa: F401 - run here once more
     drained,
     test_a_drained_queue_rejects_waited_requests_and_keeps_accepted_jobs,
