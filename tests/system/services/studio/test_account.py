@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 
 def open_account(page: Page) -> None:
-    page.get_by_role("link", name="Account").click()
+    page.get_by_role("link", name="Account", exact=True).click()
     page.get_by_role("heading", name="Usage").wait_for()
 
 
@@ -74,7 +74,7 @@ def test_a_key_of_few_scopes_sees_what_it_may(open_page, address, account):
     expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
     names = page.get_by_role("navigation").get_by_role("link").all_inner_texts()
     assert names == ["Jobs", "Batches", "Account"]
-    page.get_by_role("link", name="Account").click()
+    page.get_by_role("link", name="Account", exact=True).click()
     expect(page.get_by_text("You cannot see usage, keys and webhooks")).to_be_visible()
 
 

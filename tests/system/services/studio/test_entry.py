@@ -51,7 +51,7 @@ def test_localhost_is_as_good_as_its_address(open_page, address, account):
 
 def test_revoking_the_key_of_a_session_throws_it_out(sign_in, account):
     page, other = sign_in(account), sign_in(account)
-    page.get_by_role("link", name="Account").click()
+    page.get_by_role("link", name="Account", exact=True).click()
     page.get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("dialog")).to_contain_text("signs you out")
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
@@ -63,7 +63,7 @@ def test_revoking_the_key_of_a_session_throws_it_out(sign_in, account):
 
 
 def test_a_network_failure_is_reported_and_retried(page):
-    page.get_by_role("link", name="Account").click()
+    page.get_by_role("link", name="Account", exact=True).click()
     page.get_by_role("heading", name="Usage").wait_for()
     page.context.set_offline(True)
     page.get_by_role("link", name="Templates").click()
