@@ -594,6 +594,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "address": {
         "standard": Probe("din5008-a", other="din5008-b"),
+        "lang": Probe("ja", other="zh", base="value=\"'直'\""),
         "value": Probe("['A', 'B']", other="['A', 'C']"),
         "sender": Probe("Northwind Tools Ltd"),
         "remarks": Probe("['Registered']"),

@@ -161,7 +161,7 @@ BLOCK_ELEMENTS: Final = (
         attribute("sender", v.TEXT, "The address of the sender in one line above that of the recipient; us-10 has no room for it."),
         expression("remarks", "Lines below that of the sender, such as “Registered”."),
         attribute("fold-marks", v.BOOLEAN, "Whether the edge of the paper has marks where the letter is folded and, by DIN 5008, where it is punched.", "false"),
-        COMMON_WITHOUT_LANG, SLIP_TEXT, only("text-align"),
+        COMMON, SLIP_TEXT, only("text-align"),
     ),
     element(
         "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,
