@@ -6,14 +6,16 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from helm_python import Chart
 
 ROOT = Path(__file__).parents[2]
 DOCKER = ROOT / "deploy/docker"
-KUBERNETES = ROOT / "deploy/kubernetes"
+CHART = ROOT / "deploy/helm"
 PROCESSES = ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher")
 
 
@@ -22,23 +24,26 @@ def compose() -> dict[str, Any]:
     return yaml.safe_load((DOCKER / "compose.yaml").read_text())
 
 
-def documents(folder: str) -> list[dict[str, Any]]:
-    """Read every document that a kustomization names, without building it."""
-    listed = yaml.safe_load((KUBERNETES / folder / "kustomization.yaml").read_text())
+@cache
+def chart(values: str = "{}") -> list[dict[str, Any]]:
+    """Render the chart by Helm's own code, with these values (JSON) over its own."""
+    with Chart.load(CHART) as loaded:
+        rendered = loaded.render(json.loads(values), name="pressroom", namespace="pressroom")
     return [
         document
-        for file in listed.get("resources", ())
+        for file in sorted(rendered)
         if file.endswith(".yaml")
-        for document in yaml.safe_load_all((KUBERNETES / folder / file).read_text())
+        for document in yaml.safe_load_all(rendered[file])
+        if document
     ]
 
 
-def deployments() -> dict[str, dict[str, Any]]:
-    """Return the base's deployments by name."""
+def documents(kind: str, values: str = "{}") -> dict[str, dict[str, Any]]:
+    """Return the documents of a kind by name."""
     return {
         document["metadata"]["name"]: document
-        for document in documents("base")
-        if document["kind"] == "Deployment"
+        for document in chart(values)
+        if document["kind"] == kind
     }
 
 
@@ -58,10 +63,9 @@ def settings_of(container: dict[str, Any]) -> dict[str, str]:
     return {each["name"]: each["value"] for each in container.get("env", ())}
 
 
-def config() -> dict[str, str]:
+def config(values: str = "{}") -> dict[str, str]:
     """Return the variables that all pods share."""
-    [found] = [each for each in documents("base") if each["kind"] == "ConfigMap"]
-    return found["data"]
+    return documents("ConfigMap", values)["pressroom"]["data"]
 
 
 def dockerfile() -> str:

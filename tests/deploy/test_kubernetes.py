@@ -1,38 +1,51 @@
-"""The Kubernetes files hold against Kubernetes' schemas, the code, and each other."""
+"""The Helm chart holds against Kubernetes' schemas, the code, and itself, whatever is switched on."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+from itertools import product
 
+import helm_python
 import kubernetes_validate
 import pytest
 import yaml
+from helm_python import HelmError
 
 from api.app import describe_api
 from shared.queue.names import QUEUES
 from shared.settings import Settings, load_settings
 from shared.telemetry import metrics
 from tests.deploy.deployment import (
-    KUBERNETES,
+    CHART,
     PROCESSES,
+    chart,
     config,
     container_of,
-    deployments,
     documents,
     image_settings,
     pod_of,
     settings_of,
 )
 
-VERSION = "1.33"
-DEPLOYMENTS = deployments()
-[MIGRATE] = documents("migrate")
-[INGRESS] = [each for each in documents("production") if each["kind"] == "Ingress"]
-SCALED = {each["metadata"]["name"]: each for each in documents("scaling")}
+VERSIONS = ("1.29", "1.33", "1.37")
+DEPLOYMENTS = documents("Deployment")
+MIGRATE = documents("Job")["migrate"]
+INGRESS = documents("Ingress")["pressroom"]
+SCALED = documents("ScaledObject")
 PODS = {**DEPLOYMENTS, "migrate": MIGRATE}
 STOP_MARGIN_SECONDS = 10
-PLAIN = [each for folder in ("base", "migrate") for each in documents(folder)] + [INGRESS]
+SWITCHES = ("signer", "singleSignOn", "rabbitmq", "scaling", "ingress", "network", "migrate")
+COMBINATIONS = [
+    json.dumps(
+        {"shards": shards}
+        | {name: {"enabled": on} for name, on in zip(SWITCHES, chosen, strict=True)}
+    )
+    for shards in (1, 3)
+    for chosen in product((False, True), repeat=len(SWITCHES))
+]
+ALL = COMBINATIONS[-1]
 
 
 def name_of(document):
@@ -40,20 +53,75 @@ def name_of(document):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("document", PLAIN, ids=name_of)
-def test_a_document_is_of_its_schema(document):
-    kubernetes_validate.validate(document, VERSION, strict=True)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_document_is_of_its_schema(version):
+    for document in chart(ALL) + chart():
+        if document["kind"] != "ScaledObject":  # of KEDA: its own schema checks it elsewhere
+            kubernetes_validate.validate(document, version, strict=True)
+
+
+@pytest.mark.long
+def test_every_combination_of_switches_renders_valid_documents():
+    seen = set()
+    for values in COMBINATIONS:
+        names = [name_of(document) for document in chart(values)]
+        assert len(names) == len(set(names))
+        for document in chart(values):
+            text = json.dumps(document, sort_keys=True)
+            if text in seen or document["kind"] == "ScaledObject":
+                continue
+            seen.add(text)
+            kubernetes_validate.validate(document, "1.33", strict=True)
+
+
+def test_helm_finds_nothing_to_say_about_the_chart():
+    told = helm_python.lint(CHART, json.loads(ALL), strict=True)
+    assert [each for each in told["messages"] if each["severity"] > 1] == told["errors"] == []
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"worker": {"slots": 0}}, "slots"),
+        ({"worker": {"memory": "4Gi"}}, "memory"),
+        ({"settings": {"RENDER_BUDGET": "60"}}, "RENDER_BUDGET"),
+        ({"image": {"digest": "latest"}}, "digest"),
+        ({"network": {"stores": ["10.0.0.1"]}}, "stores"),
+        ({"counter": {"replicas": 2}}, "replicas"),
+        ({"singelSignOn": {"enabled": True}}, "singelSignOn"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_name(values, named):
+    with pytest.raises(HelmError, match=named):
+        chart(json.dumps(values))
 
 
 def test_the_schema_finds_a_wrong_type():
     wrong = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS["front"]))
     container_of(wrong)["resources"]["requests"] = ["500m"]
     with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(wrong, VERSION, strict=True)
+        kubernetes_validate.validate(wrong, VERSIONS[1], strict=True)
 
 
 def test_every_process_of_a_farm_is_deployed():
     assert set(DEPLOYMENTS) == set(PROCESSES)
+
+
+def test_an_image_is_named_by_its_digest_where_one_is_given():
+    digest = f"sha256:{'0' * 64}"
+    for values, image in (
+        ({"image": {"digest": digest}}, f"pressroom@{digest}"),
+        ({"image": {"repository": "r.example/pressroom", "tag": "2"}}, "r.example/pressroom:2"),
+        ({}, "pressroom:1.0.0"),
+    ):
+        deployments = documents("Deployment", json.dumps(values))
+        assert {container_of(each)["image"] for each in deployments.values()} == {image}
+
+
+def test_a_release_migrates_before_its_pods_start():
+    hooks = MIGRATE["metadata"]["annotations"]
+    assert hooks["helm.sh/hook"] == "pre-install,pre-upgrade"
+    assert hooks["helm.sh/hook-delete-policy"] == "before-hook-creation"  # a Job is immutable
 
 
 @pytest.mark.parametrize("name", PODS)
@@ -95,15 +163,18 @@ def test_every_setting_of_a_pod_is_one(name):
     load_settings(given | {f"PRESSROOM_{key}": value for key, value in urls.items()})
 
 
+@pytest.mark.parametrize("budget", ["60", "600"])
 @pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_a_stopping_pod_has_time_to_finish_running_renders(name):
-    pod, container = pod_of(DEPLOYMENTS[name]), container_of(DEPLOYMENTS[name])
+def test_a_stopping_pod_has_time_to_finish_running_renders(name, budget):
+    values = json.dumps({"settings": {"PRESSROOM_RENDER_BUDGET": budget}})
+    deployment = documents("Deployment", values)[name]
+    pod, container = pod_of(deployment), container_of(deployment)
     before = (
         container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", [0, 0])
     )
     works = 5.0 if name in {"counter", "maintenance"} else 30.0
     if name in {"front", "worker", "batch"}:
-        works = float(config()["PRESSROOM_RENDER_BUDGET"]) + 5
+        works = float(config(values)["PRESSROOM_RENDER_BUDGET"]) + 5
     needed = int(before[1]) + works + STOP_MARGIN_SECONDS
     assert pod["terminationGracePeriodSeconds"] >= needed
 
@@ -112,19 +183,17 @@ def test_a_stopping_pod_has_time_to_finish_running_renders(name):
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_probes_and_services_use_the_port_that_the_process_has(name):
     container = container_of(DEPLOYMENTS[name])
-    port = container["ports"][0]
+    probed = container["livenessProbe"]["httpGet"]["port"]
+    [port] = [each for each in container["ports"] if each["name"] == probed]
     variables = {"batch": "WORKER", "maintenance": "MAINTENANCE", "webhooks": "WEBHOOKS"}
     named = variables.get(name, name.upper())
     expected = 8000 if name == "front" else int(image_settings()[f"PRESSROOM_{named}_METRICS_PORT"])
     assert port["containerPort"] == expected
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert container[probe]["httpGet"]["port"] == port["name"]
-    [service] = [
-        each for each in documents("base")
-        if each["kind"] == "Service" and each["metadata"]["name"] == name
-    ]  # fmt: skip
+    service = documents("Service")[name]
     assert service["spec"]["clusterIP"] == "None"  # each replica by its address, for Prometheus
-    assert service["spec"]["ports"][0]["port"] == expected
+    assert expected in {each["port"] for each in service["spec"]["ports"]}
     labels = DEPLOYMENTS[name]["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
 
@@ -141,16 +210,15 @@ def test_every_queue_has_a_pool_and_only_one():
     assert sorted(taken) == sorted(QUEUES)
 
 
-@pytest.mark.parametrize("name", ["worker", "batch"])
-def test_the_memory_limit_of_a_worker_covers_its_children(name):
-    container = container_of(DEPLOYMENTS[name])
+@pytest.mark.parametrize(("slots", "mb"), [(2, 1024), (8, 700)])
+def test_the_memory_limit_of_a_worker_covers_its_children(slots, mb):
+    values = json.dumps({"worker": {"slots": slots, "childMemoryMb": mb}})
+    container = container_of(documents("Deployment", values)["worker"])
     settings = settings_of(container)
-    wanted = int(settings["PRESSROOM_WORKER_CONCURRENCY"]) * int(
-        settings["PRESSROOM_CHILD_MEMORY_MB"]
-    )
-    assert (
-        int(container["resources"]["limits"]["memory"].removesuffix("Gi")) * 1024 >= wanted * 1.25
-    )
+    assert settings["PRESSROOM_WORKER_CONCURRENCY"] == str(slots)
+    assert settings["PRESSROOM_CHILD_MEMORY_MB"] == str(mb)
+    limit = container["resources"]["limits"]["memory"]
+    assert int(limit.removesuffix("Mi")) >= slots * mb * 1.25
 
 
 def test_there_is_one_counter_even_while_it_is_replaced():
@@ -159,11 +227,7 @@ def test_there_is_one_counter_even_while_it_is_replaced():
 
 
 def test_those_that_serve_and_render_are_not_all_taken_at_once():
-    budgets = {
-        each["metadata"]["name"]: each["spec"]
-        for each in documents("base")
-        if each["kind"] == "PodDisruptionBudget"
-    }
+    budgets = {name: each["spec"] for name, each in documents("PodDisruptionBudget").items()}
     assert set(budgets) == {"front", "worker", "batch", "fetcher"}
     for name, budget in budgets.items():
         assert budget["maxUnavailable"] == 1
@@ -171,12 +235,8 @@ def test_those_that_serve_and_render_are_not_all_taken_at_once():
         assert budget["selector"]["matchLabels"].items() <= labels.items()
 
 
-def policies():
-    return {
-        each["metadata"]["name"]: each["spec"]
-        for each in documents("base")
-        if each["kind"] == "NetworkPolicy"
-    }
+def policies(values="{}"):
+    return {name: each["spec"] for name, each in documents("NetworkPolicy", values).items()}
 
 
 def test_only_documented_ports_are_open():
@@ -188,7 +248,10 @@ def test_only_documented_ports_are_open():
         for rule in way["ports"]
     }
     assert ports == {
-        container_of(each)["ports"][0]["containerPort"] for each in DEPLOYMENTS.values()
+        port["containerPort"]
+        for each in DEPLOYMENTS.values()
+        for port in container_of(each)["ports"]
+        if port["name"] in ("http", "metrics")
     }
 
 
@@ -249,6 +312,8 @@ def test_the_ingress_leaves_limits_of_bodies_to_the_front():
     prefix = "nginx.ingress.kubernetes.io/"
     assert annotations[f"{prefix}proxy-body-size"] == "0"
     assert annotations[f"{prefix}proxy-request-buffering"] == "off"
+    budget = float(config()["PRESSROOM_RENDER_BUDGET"])
+    assert float(annotations[f"{prefix}proxy-read-timeout"]) > budget + 5
 
 
 # What KEDA's prometheus trigger knows; its schema leaves a trigger's metadata open.
@@ -298,179 +363,114 @@ def test_a_pool_shrinks_no_faster_than_a_render_may_last():
         assert window > float(config()["PRESSROOM_RENDER_BUDGET"])
 
 
-def test_no_file_contains_a_secret():
-    for file in KUBERNETES.rglob("*.yaml"):
-        for document in yaml.safe_load_all(file.read_text()):
-            assert document["kind"] != "Secret"
+def test_the_chart_contains_no_secret():
+    assert "Secret" not in {document["kind"] for document in chart(ALL)}
     urls = {name: value for name, value in config().items() if "URL" in name}
     assert set(urls) == {"PRESSROOM_FETCHER_URL"}  # which has no password
 
 
-SHARDS = {name_of(each): each for each in documents("shards")}
+def test_pools_that_scale_have_no_number_and_others_have():
+    for name, each in DEPLOYMENTS.items():
+        assert ("replicas" in each["spec"]) is (name not in SCALED)
+    fixed = documents("Deployment", json.dumps({"scaling": {"enabled": False}}))
+    assert all(each["spec"]["replicas"] >= 1 for each in fixed.values())
 
 
-@pytest.mark.parametrize("name", ["worker", "batch"])
-def test_a_pool_of_another_shard_is_one_of_the_base_but_for_its_shard(name):
-    pool = yaml.safe_load(yaml.safe_dump(SHARDS[f"Deployment-{name}-1"]))
-    kubernetes_validate.validate(pool, VERSION, strict=True)
-    env = container_of(pool)["env"]
-    assert env.pop(0) == {"name": "PRESSROOM_REDIS_SHARD", "value": "1"}
-    spread = pod_of(pool)["topologySpreadConstraints"][0]["labelSelector"]
-    for labels in (
-        pool["spec"]["selector"]["matchLabels"],
-        pool["spec"]["template"]["metadata"]["labels"],
-        spread["matchLabels"],
-    ):
-        assert labels.pop("pressroom/shard") == "1"
-    base = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS[name]))
-    del base["spec"]["replicas"]  # the ScaledObject's
-    base["metadata"]["name"] = f"{name}-1"
-    assert pool == base
+SHARDS = json.dumps({"shards": 3})
 
 
-@pytest.mark.parametrize("name", ["worker", "batch"])
-def test_each_shards_pool_is_scaled_by_its_own_queues(name):
-    scaled = yaml.safe_load(yaml.safe_dump(SHARDS[f"ScaledObject-{name}-1"]))
-    base = yaml.safe_load(yaml.safe_dump(SCALED[name]))
-    own, plain = (
-        [trigger["metadata"].pop("query") for trigger in each["spec"]["triggers"]]
-        for each in (scaled, base)
-    )
-    asked = [[add_shard(query, shard) for query in plain] for shard in (0, 1)]
-    assert own == asked[1]
-    base["metadata"]["name"] = base["spec"]["scaleTargetRef"]["name"] = f"{name}-1"
-    assert scaled == base
-    component = yaml.safe_load((KUBERNETES / "shards/kustomization.yaml").read_text())
-    [patch] = [
-        yaml.safe_load(each["patch"])
-        for each in component["patches"]
-        if each["target"] == {"kind": "ScaledObject", "name": name}
-    ]
-    assert patch == [
-        {"op": "replace", "path": f"/spec/triggers/{number}/metadata/query", "value": query}
-        for number, query in enumerate(asked[0])
-    ]
+def test_each_shard_has_pools_of_its_own_and_each_is_scaled_by_its_own_queues():
+    pools = documents("Deployment", SHARDS)
+    scaled = documents("ScaledObject", SHARDS)
+    selectors = []
+    for pool in ("worker", "batch"):
+        for shard, name in enumerate((pool, f"{pool}-1", f"{pool}-2")):
+            spec = pools[name]["spec"]
+            assert settings_of(container_of(pools[name]))["PRESSROOM_REDIS_SHARD"] == str(shard)
+            chosen = spec["selector"]["matchLabels"]
+            assert chosen.items() <= spec["template"]["metadata"]["labels"].items()
+            selectors.append(tuple(chosen.items()))
+            assert scaled[name]["spec"]["scaleTargetRef"] == {"name": name}
+            for trigger in scaled[name]["spec"]["triggers"]:
+                query = trigger["metadata"]["query"]
+                assert query.count("pressroom_") == query.count(f'shard="{shard}"')
+    assert len(set(selectors)) == 6
+    assert "shard" not in str([each["spec"]["triggers"] for each in SCALED.values()])
 
 
-def add_shard(query, shard):
-    """Return a pool's query restricted to one shard."""
-    query = query.replace("documents_left)", f'documents_left{{shard="{shard}"}})')
-    return re.sub(r'(queue=~?"[^"]*")', rf'\1,shard="{shard}"', query)
+def test_a_pod_with_other_settings_is_another_pod():
+    changed = documents("Deployment", json.dumps({"settings": {"PRESSROOM_LOG_LEVEL": "DEBUG"}}))
+    one, other = (each["front"]["spec"]["template"]["metadata"] for each in (DEPLOYMENTS, changed))
+    assert one["annotations"] != other["annotations"]
 
 
-def apply_steps(document, patch):
-    """Apply the `add` operations of a JSON patch (RFC 6902)."""
-    for step in patch:
-        assert step["op"] == "add"
-        *way, last = [part.replace("~1", "/") for part in step["path"].split("/")[1:]]
-        place = document
-        for part in way:
-            place = place[int(part)] if isinstance(place, list) else place[part]
-        if isinstance(place, list):
-            place.insert(len(place) if last == "-" else int(last), step["value"])
-        else:
-            place[last] = step["value"]
-
-
-def test_the_pools_of_the_base_become_the_first_shards():
-    component = yaml.safe_load((KUBERNETES / "shards/kustomization.yaml").read_text())
-    [patch] = [
-        yaml.safe_load(each["patch"])
-        for each in component["patches"]
-        if each["target"] == {"kind": "Deployment", "name": "worker|batch"}
-    ]
-    pool = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS["worker"]))
-    apply_steps(pool, patch)
-    kubernetes_validate.validate(pool, VERSION, strict=True)
-    assert settings_of(container_of(pool))["PRESSROOM_REDIS_SHARD"] == "0"
-    labels = pool["spec"]["template"]["metadata"]["labels"]
-    assert pool["spec"]["selector"]["matchLabels"].items() <= labels.items()
-    others = SHARDS["Deployment-worker-1"]["spec"]["selector"]["matchLabels"]
-    assert not others.items() <= labels.items()
-
-
-def test_fronts_reach_a_provider_of_sign_in_where_the_component_is_listed_and_no_private_network():
-    component = yaml.safe_load((KUBERNETES / "single-sign-on/kustomization.yaml").read_text())
-    [policy] = documents("single-sign-on")
-    kubernetes_validate.validate(policy, VERSION, strict=True)
-    chosen = policy["spec"]["podSelector"]["matchLabels"]
+def test_fronts_reach_a_provider_of_sign_in_where_it_is_on_and_no_private_network():
+    values = json.dumps({"singleSignOn": {"enabled": True}})
+    chosen = policies(values)["sign-in"]["podSelector"]["matchLabels"]
+    deployments = documents("Deployment", values)
     reached = {
         name
-        for name, each in DEPLOYMENTS.items()
+        for name, each in deployments.items()
         if chosen.items() <= each["spec"]["template"]["metadata"]["labels"].items()
     }
     assert reached == {"front"}
-    [rule] = policy["spec"]["egress"]
+    [rule] = policies(values)["sign-in"]["egress"]
     # The same addresses as those of the fetcher and webhooks, by TLS alone.
     assert rule["to"] == policies()["goes-out"]["egress"][0]["to"]
     assert rule["ports"] == [{"protocol": "TCP", "port": 443}]
-    [patch] = component["patches"]
-    front = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS[patch["target"]["name"]]))
-    apply_steps(front, yaml.safe_load(patch["patch"]))
-    kubernetes_validate.validate(front, VERSION, strict=True)
-    assert container_of(front)["envFrom"][-1] == {"secretRef": {"name": "pressroom-sign-in"}}
-    named = re.findall(
-        r"PRESSROOM_\w+", (KUBERNETES / "single-sign-on/kustomization.yaml").read_text()
-    )
-    assert set(named) <= {f"PRESSROOM_{field.upper()}" for field in Settings.__dataclass_fields__}
-
-
-SIGNER = {name_of(each): each for each in documents("signer")}
-
-
-@pytest.mark.parametrize("name", SIGNER)
-def test_a_document_of_the_signer_is_of_its_schema(name):
-    kubernetes_validate.validate(SIGNER[name], VERSION, strict=True)
+    holders = {name for name, each in deployments.items() if "pressroom-sign-in" in str(each)}
+    assert holders == {"front"}
+    assert "sign-in" not in policies()
 
 
 def test_the_signer_is_reached_by_workers_and_alone_has_the_keys_and_reaches_no_store():
-    component = yaml.safe_load((KUBERNETES / "signer/kustomization.yaml").read_text())
-    base = {name_of(each): each for each in documents("base")}
-    for patch in component["patches"]:
-        patched = base[f"{patch['target']['kind']}-{patch['target']['name']}"]
-        apply_steps(patched, yaml.safe_load(patch["patch"]))
-        kubernetes_validate.validate(patched, VERSION, strict=True)
-    deployment = SIGNER["Deployment-signer"]
+    values = json.dumps({"signer": {"enabled": True}})
+    deployments = documents("Deployment", values)
+    deployment = deployments["signer"]
     container = container_of(deployment)
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     image = image_settings()
     assert image["PRESSROOM_SIGNER_BIND"] == f"0.0.0.0:{ports['signatures']}"
     assert image["PRESSROOM_SIGNER_METRICS_PORT"] == str(ports["metrics"])
-    given = base["ConfigMap-pressroom"]["data"]["PRESSROOM_SIGNER_URL"]
-    assert given == f"http://signer:{ports['signatures']}"
-    [stores] = base["NetworkPolicy-stores"]["spec"]["podSelector"]["matchExpressions"]
+    assert config(values)["PRESSROOM_SIGNER_URL"] == f"http://signer:{ports['signatures']}"
+    rules = policies(values)
+    [stores] = rules["stores"]["podSelector"]["matchExpressions"]
     assert stores["values"] == ["fetcher", "signer"]
-    scraped = base["NetworkPolicy-scrapes"]["spec"]["ingress"][0]["ports"]
-    assert ports["metrics"] in {each["port"] for each in scraped}
-    [rule] = SIGNER["NetworkPolicy-signatures"]["spec"]["ingress"]
-    [rule_out] = SIGNER["NetworkPolicy-signatures-out"]["spec"]["egress"]
+    assert ports["metrics"] in {each["port"] for each in rules["scrapes"]["ingress"][0]["ports"]}
+    [rule], [rule_out] = rules["signatures"]["ingress"], rules["signatures-out"]["egress"]
     [askers] = rule["from"][0]["podSelector"]["matchExpressions"]
     assert askers["values"] == ["worker", "batch"]
     assert rule["ports"] == rule_out["ports"] == [{"protocol": "TCP", "port": ports["signatures"]}]
     assert "secretRef" not in str(container)
     assert "configMapRef" not in str(container)
-    holders = [name for name, each in PODS.items() if "pressroom-certificates" in str(each)]
-    assert holders == []
-    [volume] = [each for each in pod_of(deployment)["volumes"] if "secret" in each]
-    assert volume["secret"]["secretName"] == "pressroom-certificates"
+    holders = {name for name, each in deployments.items() if "pressroom-certificates" in str(each)}
+    assert holders == {"signer"}
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert "pressroom/goes-out" not in labels
 
 
-def test_the_signer_runs_as_the_fetcher_does():
-    ours, fetcher = SIGNER["Deployment-signer"], DEPLOYMENTS["fetcher"]
-    assert pod_of(ours)["securityContext"] == pod_of(fetcher)["securityContext"]
-    for name in ("securityContext", "startupProbe", "livenessProbe", "readinessProbe"):
-        assert container_of(ours)[name] == container_of(fetcher)[name]
-    assert pod_of(ours)["automountServiceAccountToken"] is False
-    assert importlib.util.find_spec(container_of(ours)["command"][-1])
+def test_a_signer_that_asks_for_time_stamps_reaches_the_internet():
+    values = json.dumps({"signer": {"enabled": True, "timestampUrl": "https://tsa.example"}})
+    signer = documents("Deployment", values)["signer"]
+    assert signer["spec"]["template"]["metadata"]["labels"]["pressroom/goes-out"] == "true"
+    settings = settings_of(container_of(signer))
+    assert settings["PRESSROOM_SIGNER_TIMESTAMP_URL"] == "https://tsa.example"
 
 
 def test_rabbitmqs_ports_are_opened_for_the_processes_that_reach_the_stores():
-    component = yaml.safe_load((KUBERNETES / "rabbitmq/kustomization.yaml").read_text())
-    [patch] = component["patches"]
-    policies = {name_of(each): each for each in documents("base")}
-    target = patch["target"]
-    policy = yaml.safe_load(yaml.safe_dump(policies[f"{target['kind']}-{target['name']}"]))
-    apply_steps(policy, yaml.safe_load(patch["patch"]))
-    kubernetes_validate.validate(policy, VERSION, strict=True)
-    ports = {each["port"] for each in policy["spec"]["egress"][0]["ports"]}
+    values = json.dumps({"rabbitmq": {"enabled": True}})
+    ports = {each["port"] for each in policies(values)["stores"]["egress"][0]["ports"]}
     assert ports >= {5671, 5672, 6379}
+    assert 5672 not in {each["port"] for each in policies()["stores"]["egress"][0]["ports"]}
+
+
+def test_a_store_at_a_public_address_is_reached_where_it_is_listed():
+    values = json.dumps({"network": {"stores": ["10.1.0.0/16", "203.0.113.0/24"]}})
+    listed = [to["ipBlock"]["cidr"] for to in policies(values)["stores"]["egress"][0]["to"]]
+    assert listed == ["10.1.0.0/16", "203.0.113.0/24"]
+
+
+def test_names_are_asked_of_the_cluster_and_of_a_cache_on_the_node():
+    [rule] = policies()["names"]["egress"]
+    assert {"ipBlock": {"cidr": "169.254.20.10/32"}} in rule["to"]
+    assert {each["port"] for each in rule["ports"]} == {53}

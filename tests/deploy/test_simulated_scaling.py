@@ -18,7 +18,7 @@ from tests.bench.simulation.scaling import (
 )
 from tests.deploy.deployment import documents
 
-[BATCH] = [each for each in documents("scaling") if each["metadata"]["name"] == "batch"]
+BATCH = documents("ScaledObject")["batch"]
 RULES = read_rules(BATCH)
 QUEUE_ALONE = replace(RULES, thresholds=RULES.thresholds[:1])
 

@@ -37,7 +37,7 @@ def farm(tmp_path_factory, make_postgresql, rclone_url) -> Iterator[LaunchedFarm
 
 @pytest.fixture(scope="session")
 def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install Grafana's and KEDA's schemas and kustomize, pinned by digest; return the folder."""
+    """Install Grafana's and KEDA's schemas, pinned by digest; return the folder."""
     folder = tmp_path_factory.mktemp("types")
     for file in TYPES.iterdir():
         if file.is_file():
