@@ -315,7 +315,20 @@ def answers(port: int, path: str) -> bool:
         connection.close()
 
 
+_FIRST_PASSED_DESCRIPTOR: Final = 3  # SD_LISTEN_FDS_START
+
+
 def _listen(port: int) -> socket.socket:
+    """Return the listening socket: one of systemd (sd_listen_fds(3)), which outlives restarts, or a new one."""
+    is_for_us = os.environ.pop("LISTEN_PID", None) == str(os.getpid())
+    passed = os.environ.pop("LISTEN_FDS", "0")
+    if is_for_us:
+        listener = socket.socket(fileno=_FIRST_PASSED_DESCRIPTOR)
+        if passed != "1" or listener.family != socket.AF_INET:
+            raise FarmStartFailed(
+                "the socket unit must have one ListenStream=, an IPv4 address with a port"
+            )
+        return listener
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

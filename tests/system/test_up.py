@@ -2,9 +2,14 @@
 
 import os
 import signal
+import socket
 import stat
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -103,3 +108,39 @@ def listening() -> list[tuple[str, str]]:
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     addresses = (line.split()[1].split(":") for line in lines if " 0A " in line)
     return [(address, port) for address, port in addresses]
+
+
+def test_a_request_that_arrives_between_two_farms_waits_in_the_socket_that_systemd_holds(tmp_path):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/healthz"
+        with activated(listener, tmp_path):
+            assert urlopen(url, timeout=30).status == 200
+        with ThreadPoolExecutor(1) as clients:
+            waiting = clients.submit(urlopen, url, timeout=60)
+            with activated(listener, tmp_path):
+                assert waiting.result().status == 200
+
+
+@contextmanager
+def activated(listener, folder):
+    """Run `up` with the socket as its descriptor 3, as systemd starts the service of a socket unit."""
+    passes = "import os, sys; os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1')\n"
+    passes += "os.dup2(int(sys.argv[1]), 3); os.execv(sys.argv[2], sys.argv[2:])"
+    up = pressroom("up", "--data", str(folder), "--port", "1")
+    process = subprocess.Popen(
+        with_parent_death_signal(
+            [sys.executable, "-c", passes, str(listener.fileno()), *up],
+            death_signal=signal.SIGTERM,
+        ),
+        stdout=subprocess.PIPE,
+        text=True,
+        pass_fds=[listener.fileno()],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    with process:
+        assert "is ready" in process.stdout.readline()
+        yield
+        process.terminate()
+    assert process.returncode == 0
