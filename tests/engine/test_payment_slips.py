@@ -12,8 +12,7 @@ import pytest
 from tests.engine.finish.accessibility_rules import find_violations
 from tests.engine.qr_readers import read_twice
 from tests.golden.case import OPTIONS
-from workers.engine.barcodes.payments import write_sepa_payment
-from workers.engine.barcodes.sepa_slip import SLIP_TEXTS
+from workers.engine.barcodes.payments import SLIP_TEXTS, write_sepa_payment
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind

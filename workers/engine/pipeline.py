@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
-from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
 from workers.engine.finish.metadata import build_pdf_metadata
-from workers.engine.finish.security import check_passwords
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements.barcodes.encoding import check_barcodes, encode_barcode

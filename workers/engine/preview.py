@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.finish.finisher import finish_part
-from workers.engine.finish.security import check_passwords
+from workers.engine.finish.finisher import check_passwords, finish_part
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage
 from workers.engine.layout.pages.source_map import ElementBox
 from workers.engine.layout.passes import PaginatedDocument, paginate

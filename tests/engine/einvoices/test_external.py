@@ -14,8 +14,7 @@ from tests.engine.einvoices import samples
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
-from workers.engine.finish.embedded import MAX_INVOICE
-from workers.engine.invoice_checks import check_external_invoice
+from workers.engine.invoice_checks import MAX_INVOICE, check_external_invoice
 from workers.rules.judging import Judge
 
 XML = write_invoice(read_record(samples.full())[0], PROFILES["en16931"])

@@ -14,7 +14,7 @@ from PIL import Image, ImageChops, ImageCms
 from tests.engine.finish.archive_rules import find_violations
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.finish.conformance import make_srgb_profile
+from workers.engine.finish.metadata import make_srgb_profile
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
 

@@ -13,8 +13,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.swiss_cross import GRAIN
-from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.elements.barcodes.symbols import GRAIN, Symbol
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind

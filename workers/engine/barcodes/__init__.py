@@ -1,10 +1,21 @@
 """Bar code symbologies and the values they encode, without drawing."""
 
 from workers.engine.barcodes.gs1 import InvalidValueError
-from workers.engine.barcodes.payments import InvalidPaymentError
-from workers.engine.barcodes.sepa_slip import SLIP_TEXTS, SepaSlip, SlipTexts, read_sepa_slip
-from workers.engine.barcodes.swiss_bill import BILL_TEXTS, BillTexts, SwissBill, read_swiss_bill
-from workers.engine.barcodes.swiss_qr import NOTICES, adapt_signs
+from workers.engine.barcodes.payments import (
+    SLIP_TEXTS,
+    InvalidPaymentError,
+    SepaSlip,
+    SlipTexts,
+    read_sepa_slip,
+)
+from workers.engine.barcodes.swiss_qr import (
+    BILL_TEXTS,
+    NOTICES,
+    BillTexts,
+    SwissBill,
+    adapt_signs,
+    read_swiss_bill,
+)
 from workers.engine.barcodes.symbologies import (
     QR_LEVELS,
     SYMBOLOGIES,

@@ -1,7 +1,7 @@
 """Payment codes: payment data checked and serialised by the standards of banks.
 
 Members, accounts, references and amounts are common to SEPA (EPC069-12) and Switzerland
-(swiss_qr.py).
+(swiss_qr.py). A SEPA payment slip is read from the content of its code.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from babel.core import get_global
+
+from workers.engine.data_tables import read_groups
 
 MAX_AMOUNT: Final = Decimal("999999999.99")
 MAX_EPC_BYTES: Final = 331
@@ -182,3 +184,62 @@ def _amount_in_euros(members: PaymentRecord) -> str:
 
 def _masked(iban: str) -> str:
     return f"{iban[:4]}…{iban[-2:]}"
+
+
+class SlipTexts(NamedTuple):
+    """The words of a slip in one language; `code` is the alternative text of the code, not printed."""
+
+    title: str
+    beneficiary: str
+    amount: str
+    reference: str
+    remittance: str
+    scan: str
+    code: str
+
+
+SLIP_TEXTS: Final = {
+    language: SlipTexts(**texts)
+    for language, texts in read_groups(__package__, "slip_texts.txt").items()
+}
+
+
+class SepaSlip(NamedTuple):
+    """The printed values of a slip; empty if not given, `amount` None if the payer fills it in."""
+
+    name: str
+    iban: str
+    bic: str
+    amount: Decimal | None
+    reference: str
+    remittance: str
+
+
+_LINES: Final = 12
+# Lines of the content by position.
+_BIC_LINE, _NAME, _IBAN_LINE, _AMOUNT, _REFERENCE, _REMITTANCE = 4, 5, 6, 7, 9, 10
+_CURRENCY: Final = "EUR"
+
+
+def read_sepa_slip(payment: Mapping[str, Any]) -> SepaSlip:
+    """Return the printed values of a slip.
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    lines = write_sepa_payment(payment, "payment-slip").decode().split("\n")
+    lines += [""] * (_LINES - len(lines))
+    amount = lines[_AMOUNT].removeprefix(_CURRENCY)
+    return SepaSlip(
+        name=lines[_NAME],
+        iban=_group(lines[_IBAN_LINE]),
+        bic=lines[_BIC_LINE],
+        amount=Decimal(amount) if amount else None,
+        reference=_group(lines[_REFERENCE]),
+        remittance=lines[_REMITTANCE],
+    )
+
+
+def _group(code: str) -> str:
+    """Return an account or creditor reference in groups of four, as both are printed."""
+    return " ".join(code[at : at + 4] for at in range(0, len(code), 4))

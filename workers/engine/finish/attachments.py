@@ -1,11 +1,13 @@
-"""Embedded files: their streams, file specifications and the name tree (PDF 1.7, 7.11)."""
+"""Embedded files (PDF 1.7, 7.11): streams, specifications, name tree, and XMP of Factur-X and ZUGFeRD invoices."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
+from xml.sax.saxutils import escape
 
 import pikepdf
 
@@ -78,3 +80,46 @@ def write_date(moment: date | datetime) -> str:
     sign = "-" if minutes < 0 else "+"
     hours, minutes = divmod(abs(minutes), 60)
     return f"D:{moment:%Y%m%d%H%M%S}{sign}{hours:02d}'{minutes:02d}'"
+
+
+_NAMESPACE: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
+
+# Factur-X 1.0, 6.2: title, namespace, prefix and properties of the extension schema.
+INVOICE_SCHEMA: Final = (
+    "Factur-X PDFA Extension Schema",
+    _NAMESPACE,
+    "fx",
+    (
+        ("DocumentFileName", "Text", "Name of the embedded XML invoice file"),
+        ("DocumentType", "Text", "INVOICE"),
+        ("Version", "Text", "Version of the Factur-X XML schema"),
+        ("ConformanceLevel", "Text", "Conformance level of the embedded Factur-X data"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedInvoice:
+    """An attached invoice: its file name and conformance level."""
+
+    file_name: str
+    level: str
+
+    def describe(self) -> str:
+        """Return its properties as an RDF description."""
+        return (
+            f'<rdf:Description rdf:about="" xmlns:fx="{_NAMESPACE}">\n'
+            "<fx:DocumentType>INVOICE</fx:DocumentType>\n"
+            f"<fx:DocumentFileName>{escape(self.file_name)}</fx:DocumentFileName>\n"
+            "<fx:Version>1.0</fx:Version>\n"
+            f"<fx:ConformanceLevel>{self.level}</fx:ConformanceLevel>\n"
+            "</rdf:Description>\n"
+        )
+
+
+def find_invoice(attachments: Iterable[Attachment]) -> AttachedInvoice | None:
+    """Return the invoice among the attached files, None without one."""
+    levels = (
+        AttachedInvoice(one.name, one.invoice_level) for one in attachments if one.invoice_level
+    )
+    return next(levels, None)

@@ -14,8 +14,8 @@ from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import NoResources, Resources
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
+from workers.engine.tree.compiler.builders import VALIDATION_PAGE
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
-from workers.engine.tree.elements.page_content import VALIDATION_PAGE
 from workers.engine.tree.image_sources import (
     ImageSource,
     RemoteImage,

@@ -10,9 +10,8 @@ from re import Pattern
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, Origin, SourceLocation
-from workers.engine.merge.dates import compile_pattern
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
-from workers.engine.merge.types import CONVERTERS, FieldType
+from workers.engine.merge.types import CONVERTERS, FieldType, compile_pattern
 from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.encodings import FORBIDDEN_CODE
 from workers.engine.syntax.nodes import Element, Text

@@ -1,23 +1,279 @@
-"""The PDF writer: laid-out pages become a PDF, which the finish stage completes."""
+"""The PDF writer: laid-out pages become a PDF, which the finish stage completes.
+
+It adds links, destinations and the outline (ISO 32000-1, 12.3 and 12.5.6.5), and draws content that
+documents of one template share as forms, found while they are written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from workers.engine.fonts import Face
-from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry, Widget
+from workers.engine.layout.display import (
+    Item,
+    LaidOutDocument,
+    LaidOutPage,
+    LinkArea,
+    OutlineEntry,
+    Restore,
+    Save,
+    SingleItem,
+    Widget,
+    single_items,
+)
 from workers.engine.paint.canvas_file import CanvasFile, PageContent
-from workers.engine.paint.content_stream import ContentStreamWriter, PdfResources
+from workers.engine.paint.content_stream import ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.form_fields import FormFields
-from workers.engine.paint.navigation import Navigation
-from workers.engine.paint.shared_forms import SharedForms
+from workers.engine.paint.objects import ObjectPart, WrittenObject, refer_to_page, write_number
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.tagged import TaggedStreamWriter
 from workers.engine.ports import PdfMetadata
+
+# A form costs some 200 bytes once, and a call of it 8 bytes in each document.
+_MIN_FORM_BYTES: Final = 60
+_MAX_FORMS: Final = 300
+_MAX_ITEMS: Final = 3_000  # of a page that is compared
+_ORDINALS: Final = 4  # page ordinals that are distinguished: first, second, third, all others
+
+
+class _SharedForm(NamedTuple):
+    """Items that two documents drew alike, as a form."""
+
+    keys: tuple[Hashable, ...]
+    name: str
+
+
+@dataclass(slots=True)
+class _PageHistory:
+    """The known forms and the last items of pages of one size."""
+
+    runs: dict[Hashable, list[_SharedForm]]  # by their first item, longest first
+    before: dict[int, dict[Hashable, int]]  # the index of each item on the page before, by ordinal
+
+
+class SharedForms:
+    """Replaces runs of items that recur from document to document by calls of forms.
+
+    The drawing order is kept, so pages look and extract the same. Each document is compared with
+    the one before it; the forms found serve the following ones.
+    """
+
+    def __init__(self, resources: PdfResources) -> None:
+        self._resources = resources
+        self._histories: dict[tuple[float, ...], _PageHistory] = {}
+        self._form_count = 0
+
+    def replace_repeats(self, page: LaidOutPage, *, ordinal: int) -> list[Item | FormCall]:
+        """Return the items of a page with recurring runs replaced by calls; `ordinal` counts from
+        0.
+        """
+        items = list(single_items(page.items))  # of a row, some cells may recur
+        if len(items) > _MAX_ITEMS:
+            return [*page.items]
+        size = (page.width, page.height, page.bleed, page.slug)
+        history = self._histories.setdefault(size, _PageHistory({}, {}))
+        keys = list(_keys(items))
+        replaced: list[Item | FormCall] = []
+        before = history.before.get(min(ordinal, _ORDINALS - 1), {})
+        at = 0
+        while at < len(keys):
+            run = _find(history, keys, at)
+            if run is None:
+                length = _common(before, keys, at)
+                run = self._add_form(history, page, keys[at : at + length], items[at : at + length])
+            if run is None:
+                replaced.append(items[at])
+                at += 1
+            else:
+                replaced.append(FormCall(run.name))
+                at += len(run.keys)
+        history.before[min(ordinal, _ORDINALS - 1)] = {
+            key: at for at, key in enumerate(keys) if key is not None
+        }
+        return replaced
+
+    def _add_form(
+        self,
+        history: _PageHistory,
+        page: LaidOutPage,
+        keys: Sequence[Hashable],
+        items: Sequence[SingleItem],
+    ) -> _SharedForm | None:
+        """Add a form of items with their keys, if that saves space."""
+        if not items or self._form_count >= _MAX_FORMS:
+            return None
+        painter = ContentStreamWriter(self._resources, width=page.width, height=page.height)
+        content = painter.paint(items)
+        if sum(len(part) for part in content if isinstance(part, bytes)) < _MIN_FORM_BYTES:
+            return None
+        self._form_count += 1
+        outside = page.bleed + page.slug
+        corners = (-outside, -outside, page.width + outside, page.height + outside)
+        run = _SharedForm(tuple(keys), self._resources.add_form(corners, content))
+        known = history.runs.setdefault(run.keys[0], [])
+        known.append(run)
+        known.sort(key=lambda known_run: -len(known_run.keys))
+        return run
+
+
+def _find(history: _PageHistory, keys: Sequence[Hashable], at: int) -> _SharedForm | None:
+    for run in history.runs.get(keys[at], ()):
+        if tuple(keys[at : at + len(run.keys)]) == run.keys:
+            return run
+    return None
+
+
+def _common(before: dict[Hashable, int], keys: Sequence[Hashable], at: int) -> int:
+    """Return how many items from `at` on were in the same order on the page before."""
+    length = 0
+    expected = before.get(keys[at])
+    while at + length < len(keys) and expected is not None:
+        if before.get(keys[at + length]) != expected:
+            break
+        length += 1
+        expected += 1
+    return length
+
+
+def _keys(items: Sequence[SingleItem]) -> Iterator[Hashable]:
+    """Yield the drawn content of each item, None for one that cannot be part of a run.
+
+    The owner does not matter, only whether the item is an artifact.
+    """
+    depth = 0  # of groups
+    for item in items:
+        depth += isinstance(item, Save)
+        if depth:
+            yield None
+        else:
+            yield type(item), *_drawn(item)
+        depth -= isinstance(item, Restore)
+
+
+def _drawn(item: SingleItem) -> Iterator[Any]:
+    for name, value in zip(item._fields, item, strict=True):
+        if name != "node":
+            yield (value is None) if name == "owner" else value
+
+
+_SCHEMES: Final = ("https:", "http:", "mailto:", "tel:")
+_KEPT_IN_ADDRESSES: Final = ":/?#[]@!$&'*+,;=%-._~"  # RFC 3986; string delimiters are escaped
+
+
+class Navigation:
+    """The links, destinations and outline of one document, added to the file page by page.
+
+    `prefix` separates its destinations from those of other documents in the file. Pages of the
+    outline are counted from 0. In a tagged document links belong to elements of `tree`.
+    """
+
+    def __init__(
+        self,
+        file: CanvasFile,
+        pages: Sequence[LaidOutPage],
+        outline: Sequence[OutlineEntry],
+        *,
+        prefix: str = "",
+        tree: StructureTree | None = None,
+    ) -> None:
+        self._file = file
+        self._tree = tree
+        self._prefix = prefix
+        self._names = {anchor.name for page in pages for anchor in page.anchors}
+        targets = (link.target for page in pages for link in page.links)
+        self._targets = {target[1:] for target in targets if target.startswith("#")}
+        self._outline_by_page = _group_by_page(outline)
+        self._levels: list[int] = []  # of the enclosing headings
+        self._count = 0  # of headings
+        self._page = 0
+        self._inner: set[str] = set()
+        self._places: dict[bytes, list[ObjectPart]] = {}  # by name as written in the file
+
+    def add_page(self, page: LaidOutPage) -> None:
+        """Add the links, destinations and outline entries of the page under construction."""
+        for anchor in page.anchors:
+            self._add_destination(anchor.name, anchor.x, page.height - anchor.y)
+        for link in page.links:
+            self._add_link(link, page.height)
+        for entry in self._outline_by_page.get(self._page, ()):
+            self._add_heading(entry, page.height)
+        self._page += 1
+
+    def write_destinations(self) -> None:
+        """Write the named destinations, which other files can link to."""
+        if self._places:
+            entries = [
+                part for _, destination in sorted(self._places.items()) for part in destination
+            ]
+            self._file.set_catalog(
+                "Names", WrittenObject(b"<< /Dests << /Names [", *entries, b"] >> >>")
+            )
+
+    def _add_destination(self, name: str, left: float, top: float) -> None:
+        """Add a destination on this page; the first of equal names counts."""
+        if name[0] == ":":  # a note or index mark, which other files cannot link to
+            if name in self._targets and name not in self._inner:
+                self._inner.add(name)
+                left, top = self._file.to_media_box(left, top)
+                self._file.add_destination(self._key_of(name), left=left, top=top)
+            return
+        written = b"<%b>" % name.encode("utf-8", "replace").hex().encode("ascii")
+        if written in self._places:
+            return
+        left, top = self._file.to_media_box(left, top)
+        ends = b" [", b" /XYZ %b %b null] " % (write_number(left), write_number(top))
+        page = refer_to_page(self._file.page_number)
+        self._places[written] = [written, ends[0], page, ends[1]]
+        if name in self._targets:
+            self._file.add_destination(self._key_of(name), left=left, top=top)
+
+    def _add_link(self, link: LinkArea, page_height: float) -> None:
+        """Add a link; one without a destination in the file is left out."""
+        bottom, target = page_height - link.y - link.height, link.target
+        corners = (link.x, bottom, link.x + link.width, bottom + link.height)
+        if target.startswith("#"):
+            if target[1:] not in self._names:
+                return
+            key, contents = self._key_of(target[1:]), self._describe(link)
+            number = self._file.add_link(corners, destination=key, contents=contents)
+        # The tree stage rejects other schemes; this check holds even if that one had a gap.
+        elif target.lower().startswith(_SCHEMES):
+            address = quote(target, safe=_KEPT_IN_ADDRESSES)
+            contents = self._describe(link)
+            number = self._file.add_link(corners, address=address, contents=contents)
+        else:
+            return
+        if self._tree is not None:
+            self._tree.add_link(link, self._file.page_number, number)
+
+    def _describe(self, link: LinkArea) -> str:
+        """Return the description of a link, for a tagged document (ISO 14289-1, 7.18.5)."""
+        return "" if self._tree is None else self._tree.describe_link(link)
+
+    def _add_heading(self, entry: OutlineEntry, page_height: float) -> None:
+        """Add a heading to the outline, below the nearest one of a higher level."""
+        while self._levels and self._levels[-1] >= entry.level:
+            self._levels.pop()
+        self._count += 1
+        destination = f"{self._prefix}heading {self._count}"
+        _, top = self._file.to_media_box(0.0, page_height - entry.y)
+        self._file.add_outline_entry(entry.text, destination, len(self._levels), top=top)
+        self._levels.append(entry.level)
+
+    def _key_of(self, name: str) -> str:
+        return f"{self._prefix}#{name}"
+
+
+def _group_by_page(outline: Sequence[OutlineEntry]) -> dict[int, list[OutlineEntry]]:
+    grouped: dict[int, list[OutlineEntry]] = {}
+    for entry in outline:
+        grouped.setdefault(entry.page, []).append(entry)
+    return grouped
 
 
 def write_pages(laid_out: LaidOutDocument, description: PdfMetadata | None = None) -> bytes:

@@ -9,7 +9,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
-from workers.engine.merge.settings import NAME as SETTINGS
+from workers.engine.merge.payload import SETTINGS
 from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
@@ -23,6 +23,12 @@ from workers.engine.tree.compiler.styles import warn_of_fallback
 from workers.engine.tree.document import Document, DocumentInfo, Flow
 from workers.engine.tree.elements.attachments import build_attachments, compile_attachment
 from workers.engine.tree.elements.blocks import compile_assertion, compile_blocks
+from workers.engine.tree.elements.declarations import (
+    compile_fonts,
+    compile_security,
+    compile_signature,
+    make_style_sheet,
+)
 from workers.engine.tree.elements.einvoices import (
     CompiledInvoice,
     build_einvoice,
@@ -30,9 +36,7 @@ from workers.engine.tree.elements.einvoices import (
     find_wanted,
 )
 from workers.engine.tree.elements.flows import compile_flow, compile_unused
-from workers.engine.tree.elements.fonts import compile_fonts
 from workers.engine.tree.elements.pages import compile_pages, compile_watermark
-from workers.engine.tree.elements.security import compile_security, compile_signature
 from workers.engine.tree.elements.tables.totals import declares_totals
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.formats import (
@@ -53,7 +57,6 @@ from workers.engine.tree.references.footnotes import Footnotes
 from workers.engine.tree.references.resolver import ReferenceResolver
 from workers.engine.tree.references.running_values import RunningValues
 from workers.engine.tree.styles.cascade import ComputedStyle
-from workers.engine.tree.styles.declarations import make_style_sheet
 
 BODY: Final = "body"
 MAX_FILENAME: Final = 150

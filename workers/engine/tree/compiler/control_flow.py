@@ -1,8 +1,8 @@
-"""Control flow of every element: its loop, its condition, and the parts and slots of `use`."""
+"""Control flow of every element: its loop, its condition, the parts and slots of `use`, and `let`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -14,7 +14,7 @@ from workers.engine.syntax.nodes import Element, Expansion, Text
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.parts import CompileInner, compile_expansion
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
@@ -207,3 +207,42 @@ def _collect_text(element: Element, context: CompileContext, parts: list[str | E
                 f"`for`, `if` and `lang`; set `{child.tag}` outside of it",
                 child.location,
             )
+
+
+def compile_let(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a `let`, which sets a name for the siblings after it."""
+    name = element.attributes.get("name", "")
+    value = context.compile_expression(element.attributes.get("value", "none"), element.location)
+
+    def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
+        scope.names[name] = value.evaluate(scope)
+
+    return NodeBuilder(build, is_static=False)
+
+
+def compile_with_lets(
+    children: Iterable[Element],
+    context: CompileContext,
+    compile_child: Callable[[Element, CompileContext], NodeBuilder],
+) -> NodeBuilder:
+    """Compile children in order, each with the names that the `let`s before it set."""
+    builders: list[NodeBuilder] = []
+    has_names = False
+    for child in children:
+        if child.tag == "let":
+            has_names = True
+            builders.append(compile_let(child, context))
+            context = context.with_names(child.attributes.get("name", ""))
+        else:
+            builders.append(compile_child(child, context))
+    builder = sequence(builders)
+    return keep_names(builder) if has_names else builder
+
+
+def keep_names(builder: NodeBuilder) -> NodeBuilder:
+    """Return a builder that runs in a scope of its own, so that `let` affects siblings alone."""
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        builder.build(scope.fork(), parent, out)
+
+    return NodeBuilder(build, builder.is_static)

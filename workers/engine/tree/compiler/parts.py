@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.merge.settings import NAME as SETTINGS
+from workers.engine.merge.payload import SETTINGS
 from workers.engine.syntax.nodes import (
     Element,
     ElseExpansion,

@@ -1,18 +1,38 @@
-"""The common part of every block: its source, style, id and attributes, and the counters it sets."""
+"""The common parts of blocks: source, style, id and attributes, counters, positions and columns.
+
+An element may also build blocks itself, in the fonts and colours of its document (`StyledBlocks`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element, MarkdownElement
-from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.styles import ElementStyle
-from workers.engine.tree.nodes import Block, Container, Role, Source
-from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.compiler.styles import ElementStyle, find_color
+from workers.engine.tree.nodes import (
+    Block,
+    ColumnLayout,
+    Container,
+    Floating,
+    FloatTo,
+    Paragraph,
+    Position,
+    Role,
+    Source,
+    TextRun,
+)
+from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
+from workers.engine.tree.styles.computed import Style
+from workers.engine.tree.styles.user_agent import expand_shorthands
+from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
 
 _COUNTER_ATTRIBUTE: Final = "counter-set"  # of every element that may count
 
@@ -109,3 +129,145 @@ class BlockBuilder:
     ) -> Container:
         """Return a plain box with the style and an id of the block."""
         return Container(self.source(scope), Role.DIV, computed.style, blocks, None, name)
+
+
+@dataclass(frozen=True, slots=True)
+class StyledBlocks:
+    """Makes blocks of one element; `properties` are as an author would write them.
+
+    Styles are computed once, also for those that are replaced by another source.
+    """
+
+    sheet: StyleSheet
+    parent: ComputedStyle
+    source: Source
+    _known: dict[tuple[tuple[str, str], ...], ComputedStyle] = field(default_factory=dict)
+
+    def text(self, text: str, properties: Mapping[str, str]) -> Paragraph:
+        """Return a paragraph."""
+        computed = self._compute(properties)
+        style = computed.for_text(text) if computed.inherited.is_auto else computed.style
+        return Paragraph(self.source, Role.P, style, (TextRun(text, style.text),))
+
+    def box(self, properties: Mapping[str, str], blocks: tuple[Block, ...]) -> Container:
+        """Return a box."""
+        return Container(self.source, Role.DIV, self.style(properties), blocks)
+
+    def style(self, properties: Mapping[str, str]) -> Style:
+        """Return the style of a block inside the element."""
+        return self._compute(properties).style
+
+    def _compute(self, properties: Mapping[str, str]) -> ComputedStyle:
+        key = tuple(properties.items())
+        computed = self._known.get(key)
+        if computed is None:
+            values = parse_properties(properties)
+            computed = self._known[key] = self.sheet.compute(self.parent, values)
+        return computed
+
+
+def parse_properties(properties: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of properties that are as an author would write them."""
+    parsed = {name: _parse(name, text) for name, text in properties.items()}
+    return expand_shorthands(parsed)
+
+
+@cache
+def _parse(name: str, text: str) -> Any:
+    return PROPERTIES[name].value_type.parse(text)
+
+
+_SIDES: Final = ("top", "right", "bottom", "left")
+_ATTRIBUTES: Final = frozenset(
+    (
+        *_SIDES,
+        *("layer", "columns", "column-gap", "column-fill", "column-rule"),
+        *("float", "span", "float-within"),
+    )
+)
+
+ReadPosition = Callable[[Scope, ComputedStyle], Position]
+ReadFloating = Callable[[Scope], Floating | None]
+ReadColumns = Callable[[Scope, ComputedStyle], ColumnLayout]
+
+
+def is_positioned(element: Element) -> bool:
+    """Return whether an element is out of the flow: it states an offset or a layer."""
+    # On other elements the checks of the text report them.
+    return element.tag == "box" and not element.attributes.keys().isdisjoint((*_SIDES, "layer"))
+
+
+def is_placed_alike(element: Element) -> bool:
+    """Return whether an element's position and columns do not depend on data."""
+    return not any("{{" in element.attributes.get(name, "") for name in _ATTRIBUTES)
+
+
+def compile_position(element: Element, context: CompileContext) -> ReadPosition:
+    """Compile the offsets of an element, and its layer if it has one."""
+    sheet = context.sheet
+    offsets = Sides(*(context.compile_attribute(element, side) for side in _SIDES))
+    layer = (
+        context.compile_attribute(element, "layer")
+        if "layer" in ELEMENTS[element.tag].attributes
+        else None
+    )
+
+    def read(scope: Scope, computed: ComputedStyle) -> Position:
+        def offset(side: CompiledAttribute[Length | None]) -> Length | None:
+            value = side.read(scope)
+            return None if value is None else sheet.to_length(value, computed)
+
+        is_over = layer is not None and layer.read(scope) == "over"
+        top, right, bottom, left = (offset(side) for side in offsets)
+        return Position(top, right, bottom, left, is_over)
+
+    return read
+
+
+def compile_floating(element: Element, context: CompileContext) -> ReadFloating | None:
+    """Compile the float of a figure, None if the figure states none."""
+    if "float" not in element.attributes:
+        return None
+    to, span, within = context.compile_attributes(element, "float", "span", "float-within")
+
+    def read(scope: Scope) -> Floating | None:
+        edge = to.read(scope)
+        if edge == "here":
+            return None
+        return Floating(
+            FloatTo(edge), span.read(scope) == "columns", within.read(scope) == "section"
+        )
+
+    return read
+
+
+def compile_columns(element: Element, context: CompileContext) -> ReadColumns:
+    """Compile `columns` and `column-gap`, and `column-fill` and `column-rule` if the element has them."""
+    count, gap = context.compile_attributes(element, "columns", "column-gap")
+    declared = ELEMENTS[element.tag].attributes
+    fill, rule = (
+        context.compile_attribute(element, name) if name in declared else None
+        for name in ("column-fill", "column-rule")
+    )
+
+    def read(scope: Scope, computed: ComputedStyle) -> ColumnLayout:
+        return ColumnLayout(
+            count.read(scope),
+            context.sheet.to_points(gap.read(scope), computed),
+            fill is not None and fill.read(scope) == "balance",
+            NO_BORDER if rule is None else _read_rule(rule, context, scope, computed),
+            computed.style.paragraph.is_rtl,
+        )
+
+    return read
+
+
+def _read_rule(
+    rule: CompiledAttribute[Any], context: CompileContext, scope: Scope, computed: ComputedStyle
+) -> Border:
+    value = rule.read(scope)
+    if value is None or value.style is BorderStyle.NONE:
+        return NO_BORDER
+    color = find_color(context.sheet, value.color, scope, rule.location)
+    width = context.sheet.to_points(value.width, computed)
+    return Border(width, value.style, color) if color is not None and width else NO_BORDER

@@ -1,4 +1,7 @@
-"""Blocks: children of an element that holds blocks, and those elements that have no module."""
+"""Blocks: children of an element that holds blocks, and those elements that have no module.
+
+An `address` is a box in the window of an envelope.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final
 
+from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
@@ -18,10 +22,19 @@ from workers.engine.tree.compiler.builders import (
     source_maker,
 )
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.compiler.control_flow import compile_controlled, compile_let, keep_names
 from workers.engine.tree.elements import charts, figures, footnotes, markdown
-from workers.engine.tree.elements.addresses import compile_address
-from workers.engine.tree.elements.block_builder import BlockBuilder, report_page_time, with_counters
+from workers.engine.tree.elements.block_builder import (
+    BlockBuilder,
+    StyledBlocks,
+    compile_columns,
+    compile_floating,
+    compile_position,
+    is_placed_alike,
+    is_positioned,
+    report_page_time,
+    with_counters,
+)
 from workers.engine.tree.elements.flows import compile_insert
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
 from workers.engine.tree.elements.inlines import (
@@ -31,7 +44,6 @@ from workers.engine.tree.elements.inlines import (
     compile_inlines,
     compile_running_anchor,
 )
-from workers.engine.tree.elements.lets import compile_let, keep_names
 from workers.engine.tree.elements.paragraphs import (
     _PARAGRAPH_ROLES,
     HEADING_ROLES,
@@ -40,35 +52,99 @@ from workers.engine.tree.elements.paragraphs import (
     style_for,
     wrap_in_ids,
 )
-from workers.engine.tree.elements.payment_slips import compile_payment_slip
-from workers.engine.tree.elements.positions import (
-    compile_columns,
-    compile_floating,
-    compile_position,
-    is_placed_alike,
-    is_positioned,
-)
-from workers.engine.tree.elements.qr_bills import compile_qr_bill
+from workers.engine.tree.elements.payment_slips import compile_payment_slip, compile_qr_bill
 from workers.engine.tree.elements.tables import tables
 from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.nodes import (
+    Block,
     Break,
     Container,
     Contents,
     EntryStyle,
+    Envelope,
     Grid,
     Index,
     ListBlock,
     ListItem,
     Paragraph,
+    Position,
     Role,
     Row,
     Rule,
+    describe_loops,
 )
 from workers.engine.tree.references.counters import CHECK_BOXES, format_marker
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import BreakTo
-from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, LengthKind, Sides
+from workers.engine.units import (
+    BLACK,
+    NO_BORDER,
+    Border,
+    BorderStyle,
+    Length,
+    LengthKind,
+    Sides,
+    mm,
+)
+
+# A foreign address keeps its order in a letter that is written from right to left.
+_LINE: Final = {"margin-bottom": "0", "direction": "auto"}
+_REMARK: Final = {**_LINE, "font-size": "8pt", "line-height": "1.2"}
+_SENDER: Final = {**_REMARK, "font-size": "6.5pt"}
+_SHRINK: Final = {"overflow": "shrink", "min-font-size": "4pt"}
+
+
+def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an `address`: a box where its standard has the window, with the lines of the address."""
+    location = element.location
+    common = BlockBuilder(element, context, "standard", "sender", "fold-marks")
+    value, remarks = (
+        context.compile_expression(element.attributes.get(name, "none"), location)
+        for name in ("value", "remarks")
+    )
+
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        standard, sender, has_marks = common.read(scope)
+        if standard is None:  # reported before
+            return
+        window = ADDRESS_WINDOWS[standard]
+        lines, above = _read_lines(value.evaluate(scope)), _read_lines(remarks.evaluate(scope))
+        source, computed = common.source(scope), common.compute(scope, parent)
+        if len(lines) > window.lines:
+            scope.state.findings.warn(
+                "address-lines",
+                f"The address has {len(lines)} lines, {standard} allows {window.lines}: join some of "
+                f"them{describe_loops(source.loop)}",
+                location,
+            )
+        make = StyledBlocks(context.sheet, computed, source)
+        inside = {"padding-left": f"{window.inset}mm", **_SHRINK}
+        lower = {"height": f"{window.height - window.remarks}mm", **inside}
+        blocks: tuple[Block, ...] = (
+            make.box(lower, tuple(make.text(line, _LINE) for line in lines)),
+        )
+        if window.remarks:
+            notes: tuple[Block, ...] = (make.text(sender, _SENDER),) if sender else ()
+            notes += tuple(make.text(text, _REMARK) for text in above)
+            upper = {"height": f"{window.remarks}mm", "padding-bottom": "0.8mm", **inside}
+            blocks = (make.box(upper, (make.box({"margin-top": "auto"}, notes),)), *blocks)
+        place = Position(Length(mm(window.top)), None, None, Length(mm(window.left)))
+        envelope = Envelope(standard, window, has_marks)
+        style = make.style({"width": f"{window.width}mm"})
+        name = common.read_id(scope)
+        out.append(
+            Container(source, Role.DIV, style, blocks, place, name, is_box=True, envelope=envelope)
+        )
+
+    return NodeBuilder(build, is_static=False)
+
+
+def _read_lines(value: object) -> list[str]:
+    """Return the lines of a text, or of lists in each other, without blank ones as postal rules ask."""
+    if isinstance(value, list | tuple):
+        return [line for entry in value for line in _read_lines(entry)]
+    text = "" if value is None else str(value)
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def compile_list(element: Element, context: CompileContext) -> NodeBuilder:

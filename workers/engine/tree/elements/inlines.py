@@ -1,12 +1,16 @@
-"""Inline content: text, formatting, links, breaks, references and figures in lines."""
+"""Inline content: text, formatting, links, breaks, references and figures in lines.
+
+Titles of alerts and the word before the number of a figure are those of the document's language.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.syntax.nodes import Element, MarkdownElement, Text
+from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import (
@@ -23,7 +27,6 @@ from workers.engine.tree.elements import charts, figures
 from workers.engine.tree.elements.block_builder import read_id, report_page_time
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
-from workers.engine.tree.elements.translations import translate_alert
 from workers.engine.tree.expressions import isolation
 from workers.engine.tree.expressions.white_space import (
     apply_text_transform,
@@ -34,6 +37,29 @@ from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, Reference, TextRun
 from workers.engine.tree.references.collector import ReferenceCollector
 from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.computed import Numbering
+from workers.engine.tree.styles.user_agent import DEFAULT_FIGURE_NUMBER
+
+_TITLES: Final = read_table(__package__, "alert_titles.txt")
+_FIGURES: Final = {"en": "Figure", **read_table(__package__, "figure_words.txt")}
+
+
+def translate_alert(kind: str, lang: str) -> str:
+    """Return the title of a kind of alert in a language, in English where there is none."""
+    return _find(_TITLES, lang).split(" ")[ALERTS.index(kind)]
+
+
+def translate_figure_number(number: str, numbering: Numbering, lang: str) -> str:
+    """Return the number of a figure in a language, unless an author has chosen its format."""
+    shape = numbering.format
+    if shape is None or shape.text != DEFAULT_FIGURE_NUMBER:
+        return number
+    return _find(_FIGURES, lang) + number.removeprefix(_FIGURES["en"])
+
+
+def _find(words: Mapping[str, str], lang: str) -> str:
+    return words.get(lang.partition("-")[0].lower(), words["en"])
+
 
 _MAX_SPAN: Final = 1000  # characters of a mark that references show
 FORMATTING: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code", "bdi"})

@@ -16,18 +16,19 @@ from workers.engine.syntax.values import LengthValue, Paper
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import (
+    VALIDATION_PAGE,
+    CompiledPageContent,
+    NodeBuilder,
+    Nodes,
+    keep_used,
+)
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.document import Area, PageContent, PageMaster, RunningBox, Watermark
+from workers.engine.tree.elements.block_builder import compile_columns, compile_position
 from workers.engine.tree.elements.figures import read_image_source
-from workers.engine.tree.elements.page_content import (
-    VALIDATION_PAGE,
-    CompiledPageContent,
-    keep_used,
-)
-from workers.engine.tree.elements.positions import compile_columns, compile_position
 from workers.engine.tree.expressions.environment import RUNNING, TOTALS
 from workers.engine.tree.nodes import Container, Occurrence, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle

@@ -17,8 +17,8 @@ from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.elements.inlines import (
     collect_inlines,
     compile_inlines,
+    translate_figure_number,
 )
-from workers.engine.tree.elements.translations import translate_figure_number
 from workers.engine.tree.expressions import isolation
 from workers.engine.tree.nodes import (
     Block,

@@ -9,7 +9,7 @@ from typing import Any, Final
 from workers.engine.data_tables import read_groups
 from workers.engine.syntax.vocabulary import PROPERTIES
 
-# The word is translated where the number is made (elements/translations.py).
+# The word is translated where the number is made (elements/inlines.py).
 DEFAULT_FIGURE_NUMBER: Final = "Figure 1:"
 
 

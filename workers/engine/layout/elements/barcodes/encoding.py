@@ -25,10 +25,16 @@ from workers.engine.barcodes import (
     read_escapes,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.elements.barcodes import swiss_cross
-from workers.engine.layout.elements.barcodes.intelligent_mail import make_intelligent_mail
-from workers.engine.layout.elements.barcodes.maxicode import make_maxicode
-from workers.engine.layout.elements.barcodes.symbols import ModuleRectangle, Symbol
+from workers.engine.layout.elements.barcodes.symbols import (
+    SWISS_GRAIN,
+    SWISS_QUIET,
+    SWISS_SIDE,
+    ModuleRectangle,
+    Symbol,
+    make_intelligent_mail,
+    make_maxicode,
+    place_swiss_cross,
+)
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
@@ -308,15 +314,15 @@ def _add_swiss_cross(symbol: Symbol, node: BarcodeSpec, quiet_modules: int) -> S
     """Draw the Swiss cross into a QR code and apply the size and quiet zone of the guideline."""
     quiet = quiet_modules if node.has_quiet_zone else 0
     modules = symbol.columns - 2 * quiet
-    edge = 2 * modules * swiss_cross.QUIET if node.has_quiet_zone else 0
-    side = swiss_cross.GRAIN * modules + 2 * edge
-    placed = swiss_cross.place_cross(symbol.rectangles, modules, quiet=quiet, edge=edge)
+    edge = 2 * modules * SWISS_QUIET if node.has_quiet_zone else 0
+    side = SWISS_GRAIN * modules + 2 * edge
+    placed = place_swiss_cross(symbol.rectangles, modules, quiet=quiet, edge=edge)
     return Symbol(
         side,
         side,
         tuple(placed),
-        subdivisions=swiss_cross.GRAIN,
-        side=mm(swiss_cross.SIDE + (2 * swiss_cross.QUIET if node.has_quiet_zone else 0)),
+        subdivisions=SWISS_GRAIN,
+        side=mm(SWISS_SIDE + (2 * SWISS_QUIET if node.has_quiet_zone else 0)),
     )
 
 

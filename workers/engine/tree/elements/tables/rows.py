@@ -12,10 +12,9 @@ from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.compiler.control_flow import compile_controlled, compile_with_lets
 from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements.block_builder import read_id
-from workers.engine.tree.elements.lets import compile_with_lets
 from workers.engine.tree.elements.tables.columns import TableColumns, count_cells, rows_of
 from workers.engine.tree.elements.tables.totals import RunningTotals, TotalsCompiler
 from workers.engine.tree.expressions.compiler import compile_texts

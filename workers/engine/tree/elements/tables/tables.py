@@ -10,14 +10,20 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
+from workers.engine.tree.compiler.builders import (
+    VALIDATION_PAGE,
+    NodeBuilder,
+    Nodes,
+    keep_used,
+    page_record,
+    sequence,
+    source_maker,
+)
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.compiler.control_flow import compile_controlled, compile_let, keep_names
 from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
-from workers.engine.tree.elements.lets import compile_let, keep_names
-from workers.engine.tree.elements.page_content import VALIDATION_PAGE, keep_used, page_record
 from workers.engine.tree.elements.tables.columns import compile_columns, declared_width
 from workers.engine.tree.elements.tables.rows import RowCompiler, build_section, has_spans
 from workers.engine.tree.elements.tables.totals import (
