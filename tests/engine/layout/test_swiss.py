@@ -13,7 +13,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import GRAIN, Symbol
+from workers.engine.layout.elements.barcodes.symbols import SWISS_GRAIN, Symbol
 from workers.engine.layout.problems import ContentProblem
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
@@ -163,7 +163,7 @@ def test_no_two_rectangles_overlap():
     cells: set[tuple[int, int]] = set()
     symbol = symbol_of(WITHOUT_REFERENCE, has_quiet_zone=False)
     for x, y, width, height in symbol.rectangles:
-        if y % GRAIN or height != GRAIN:
+        if y % SWISS_GRAIN or height != SWISS_GRAIN:
             continue
         for at in range(x, x + width):
             assert (at, y) not in cells
