@@ -36,7 +36,10 @@ INGRESS = documents("Ingress")["pressroom"]
 SCALED = documents("ScaledObject")
 PODS = {**DEPLOYMENTS, "migrate": MIGRATE}
 STOP_MARGIN_SECONDS = 10
-SWITCHES = ("signer", "singleSignOn", "rabbitmq", "scaling", "ingress", "network", "migrate")
+SWITCHES = (
+    "signer", "singleSignOn", "rabbitmq", "scaling", "ingress", "gateway", "network", "migrate",
+)  # fmt: skip
+OF_OTHERS = {"ScaledObject", "HTTPRoute"}  # whose own schemas need npm: tests/system/services
 COMBINATIONS = [
     json.dumps(
         {"shards": shards}
@@ -56,7 +59,7 @@ def name_of(document):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_document_is_of_its_schema(version):
     for document in chart(ALL) + chart():
-        if document["kind"] != "ScaledObject":  # of KEDA: its own schema checks it elsewhere
+        if document["kind"] not in OF_OTHERS:
             kubernetes_validate.validate(document, version, strict=True)
 
 
@@ -68,7 +71,7 @@ def test_every_combination_of_switches_renders_valid_documents():
         assert len(names) == len(set(names))
         for document in chart(values):
             text = json.dumps(document, sort_keys=True)
-            if text in seen or document["kind"] == "ScaledObject":
+            if text in seen or document["kind"] in OF_OTHERS:
                 continue
             seen.add(text)
             kubernetes_validate.validate(document, "1.33", strict=True)
@@ -298,8 +301,16 @@ def test_the_fetcher_is_reached_by_fronts_and_workers_and_reaches_no_store():
     assert with_secrets == set(DEPLOYMENTS) - {"fetcher"}
 
 
-def test_every_path_of_the_interface_is_behind_the_ingress_and_the_operators_are_not():
-    paths = [path["path"] for path in INGRESS["spec"]["rules"][0]["http"]["paths"]]
+def paths_of_the_route():
+    route = documents("HTTPRoute", json.dumps({"gateway": {"enabled": True}}))["pressroom"]
+    return [each["path"]["value"] for each in route["spec"]["rules"][0]["matches"]]
+
+
+@pytest.mark.parametrize("paths", [
+    [path["path"] for path in INGRESS["spec"]["rules"][0]["http"]["paths"]],
+    paths_of_the_route(),
+], ids=["ingress", "gateway"])  # fmt: skip
+def test_every_path_of_the_interface_is_public_and_the_operators_are_not(paths):
     for route in describe_api()["paths"]:
         is_public = route not in {"/", "/metrics", "/readyz"}
         assert any(route == path or route.startswith(f"{path}/") for path in paths) is is_public, (

@@ -1,4 +1,4 @@
-"""What the chart gives to KEDA is of KEDA's own schema, and asks Prometheus what it can answer."""
+"""What the chart gives to KEDA and to a gateway is of their own schemas, and asks Prometheus what it can answer."""
 
 import copy
 import json
@@ -8,10 +8,12 @@ import pytest
 
 from tests.deploy.deployment import documents
 
-CHECK_SCALED = """
+CHECK = """
 import { readFileSync } from 'node:fs';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
-for (const each of JSON.parse(readFileSync(0, 'utf8'))) new ScaledObject(each).validate();
+import { HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
+const kinds = { ScaledObject, HTTPRoute };
+for (const each of JSON.parse(readFileSync(0, 'utf8'))) new kinds[each.kind](each).validate();
 """
 SCALED = [
     each
@@ -20,18 +22,26 @@ SCALED = [
 ]
 
 
-def check_scaled(schemas, scaled):
-    (schemas / "scaled.mjs").write_text(CHECK_SCALED)
-    return subprocess.run(
-        ["node", "scaled.mjs"], cwd=schemas, input=json.dumps(scaled), text=True, check=False
+def is_valid(schemas, found):
+    (schemas / "check.mjs").write_text(CHECK)
+    return not subprocess.run(
+        ["node", "check.mjs"], cwd=schemas, input=json.dumps(found), text=True, check=False
     ).returncode
 
 
 def test_the_pools_hold_against_kedas_schema_and_a_wrong_one_does_not(schemas):
-    assert check_scaled(schemas, SCALED) == 0
+    assert is_valid(schemas, SCALED)
     wrong = copy.deepcopy(SCALED[:1])
     wrong[0]["spec"]["maxReplicaCount"] = "many"
-    assert check_scaled(schemas, wrong) != 0
+    assert not is_valid(schemas, wrong)
+
+
+def test_the_route_holds_against_the_gateways_schema_and_a_wrong_one_does_not(schemas):
+    route = documents("HTTPRoute", json.dumps({"gateway": {"enabled": True}}))["pressroom"]
+    assert is_valid(schemas, [route])
+    wrong = copy.deepcopy(route)
+    wrong["spec"]["rules"][0]["timeouts"]["request"] = "ages"
+    assert not is_valid(schemas, [wrong])
 
 
 @pytest.mark.parametrize("each", SCALED, ids=lambda each: each["metadata"]["name"])
