@@ -16,7 +16,7 @@ from tests.golden.report import REPORT
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings
 from workers.engine.layout import passes
 from workers.engine.layout.context import LayoutContext, LayoutFunction, Region, Resume
-from workers.engine.layout.registry import LAYOUTS
+from workers.engine.layout.passes import LAYOUTS
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template
 
 CASES = find_cases()

@@ -22,7 +22,7 @@ from workers.engine.diagnostics import (
     format_count,
 )
 from workers.engine.excerpts import cut_excerpt
-from workers.engine.layout.images.formats import SUFFIXES
+from workers.engine.layout.images.prepare import SUFFIXES
 from workers.engine.pipeline import (
     PreparedTemplate,
     prepare_template,

@@ -14,12 +14,12 @@ from typing import Final
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
 from workers.engine.finish.metadata import build_pdf_metadata
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements.barcodes.encoding import check_barcodes, encode_barcode
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.pictures import check_pictures
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.merge.composition import compose_template
 from workers.engine.merge.payload import MergeResult, PreparedSource, merge_payload, prepare_source
 from workers.engine.paint.writer import write_pages

@@ -15,8 +15,8 @@ from workers.engine.einvoices import InvoiceJudge
 from workers.engine.fonts import FaceProperties, FontRefusedError
 from workers.engine.fonts import inspect_font as read_font_facts
 from workers.engine.invoice_checks import check_external_invoice
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import read_image_properties
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.pdf_pages import UnusablePdfError, read_form
 
 log: Final = get_logger(__name__)

@@ -10,7 +10,7 @@ from typing import Final
 
 from watchfiles import Change, watch
 
-from workers.engine.layout.images.formats import SUFFIXES
+from workers.engine.layout.images.prepare import SUFFIXES
 
 # Of templates, images and fonts, as `workers.engine.cli` finds them.
 _SUFFIXES: Final = frozenset((".xml", *SUFFIXES, ".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2"))

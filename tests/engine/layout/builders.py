@@ -22,8 +22,7 @@ from workers.engine.layout.display import (
     Stroke,
     single_items,
 )
-from workers.engine.layout.passes import lay_out
-from workers.engine.layout.registry import LAYOUTS, MEASURES
+from workers.engine.layout.passes import LAYOUTS, MEASURES, lay_out
 from workers.engine.ports import NoResources, Resources
 from workers.engine.tree.document import (
     Area,

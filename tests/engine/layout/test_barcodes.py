@@ -10,9 +10,9 @@ import zxingcpp
 from PIL import Image, ImageDraw
 
 from workers.engine.barcodes import BarcodeSpec
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.problems import ContentProblem
 
 IBAN = "GB33BUKB20201555555555"
 PAYMENT = {

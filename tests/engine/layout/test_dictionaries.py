@@ -12,9 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.engine.fonts import find_shaper, split_by_face
-from workers.engine.layout.lines.dictionaries import KHMER, LAO, MYANMAR, THAI, Dictionary
 from workers.engine.layout.lines.fragments import GlyphStyle
-from workers.engine.layout.lines.opportunities import split_at_opportunities
+from workers.engine.layout.lines.opportunities import (
+    KHMER,
+    LAO,
+    MYANMAR,
+    THAI,
+    Dictionary,
+    split_at_opportunities,
+)
 from workers.engine.tree.styles.computed import TextStyle
 from workers.engine.units import BLACK
 

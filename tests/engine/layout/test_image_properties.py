@@ -16,12 +16,12 @@ from tests.images import (
     svg,
     with_exif,
 )
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import (
     ImageProperties,
     prepare_image,
     read_image_properties,
 )
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.svg.drawing import VectorImage
 
 ALL = {**REFUSED, **BEYOND_COUNTING, **ACCEPTED, "nothing": NOTHING}

@@ -12,8 +12,8 @@ from PIL import Image, ImageCms
 
 from tests.images import packed
 from tests.images import png as png_with
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import load_image, prepare_image
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.ports import NoResources
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.tree.image_sources import DataImage, RemoteImage, StoredImage

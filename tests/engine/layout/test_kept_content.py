@@ -17,7 +17,7 @@ from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.fonts.sets import FontSet
 from workers.engine.layout.document_fonts import DocumentFonts
 from workers.engine.layout.elements.figures import SYMBOLS
-from workers.engine.layout.lines.kept_lines import LINES
+from workers.engine.layout.lines.breaking import LINES
 from workers.engine.layout.pages.running_content import TEXTS
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render

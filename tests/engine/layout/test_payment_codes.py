@@ -19,9 +19,9 @@ from workers.engine.barcodes.national_codes import (
     write_zbp,
 )
 from workers.engine.barcodes.payments import write_sepa_payment
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.problems import ContentProblem
 
 SPAYD = {"iban": "CZ58 5500 0000 0012 6509 8001", "amount": Decimal("480.5")}
 HCT = {

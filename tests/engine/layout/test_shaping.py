@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.engine.fonts import find_face, needs_shaping, shape_word, split_by_face
-from workers.engine.layout.lines.shaped import (
+from workers.engine.layout.lines.fragments import (
     ShapingSettings,
     measure_shaped,
     place_clusters,

@@ -12,9 +12,9 @@ from tests.engine.qr_readers import read_twice
 from tests.golden.case import OPTIONS
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import SWISS_GRAIN, Symbol
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.units import mm

@@ -14,7 +14,7 @@ import pytest
 from tests.engine.finish.structure import read_headers, write_structure
 from tests.engine.paint.test_tagged import LONG, made
 from tests.golden.case import OPTIONS, FolderImages
-from workers.engine.layout.table_headers import MAX_CELLS
+from workers.engine.layout.structure import MAX_CELLS
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 

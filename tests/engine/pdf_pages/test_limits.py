@@ -12,8 +12,8 @@ from pikepdf import Array, Dictionary, Encryption, Name
 
 from tests.engine.pdf_pages.files import form, new_page, save
 from tests.golden.case import FOLDER
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.pdf_pages import filters
 from workers.engine.pdf_pages.objects import UnusablePdfError
 from workers.engine.pdf_pages.pages import ImportedPage, import_page

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PIL import Image
 
 from tests.engine.paint.drawing import OWNER, page, printed, rendered
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import Picture
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.svg.drawing import VectorImage
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'

@@ -11,23 +11,47 @@ is an error. Nothing is drawn before the pages are final.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
+from workers.engine.layout.blocks.columns import (
+    lay_out_container,
+    measure_break,
+    measure_container,
+)
 from workers.engine.layout.blocks.positioning import lay_out_rotated, report_outside
+from workers.engine.layout.charts.element import lay_out_chart, measure_chart
 from workers.engine.layout.context import (
     EPSILON,
     Fonts,
     LayoutContext,
+    LayoutFunction,
     LayoutProblem,
+    MeasureFunction,
     PageCanvas,
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
+from workers.engine.layout.elements import (
+    contents,
+    figures,
+    forms,
+    grids,
+    lists,
+    page_feet,
+    rows,
+    text,
+)
+from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
 from workers.engine.layout.pages.areas import resolve_area
-from workers.engine.layout.pages.conformance import with_conformance_checks
+from workers.engine.layout.pages.page_checks import (
+    check_windows,
+    with_conformance_checks,
+    with_print_checks,
+)
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages
 from workers.engine.layout.pages.paper import (
     draw_background,
@@ -44,7 +68,6 @@ from workers.engine.layout.pages.plans import (
     locate_anchors,
     select_master,
 )
-from workers.engine.layout.pages.print_checks import with_print_checks
 from workers.engine.layout.pages.running_content import (
     check_room,
     draw_page_boxes,
@@ -54,14 +77,75 @@ from workers.engine.layout.pages.running_content import (
     lay_out_running_content,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
-from workers.engine.layout.pages.windows import check_windows
 from workers.engine.layout.references import PageLocation, PageReferences
-from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.ports import Resources
 from workers.engine.tree.document import Document
 from workers.engine.tree.memo import DocumentMemo
-from workers.engine.tree.nodes import Source
+from workers.engine.tree.nodes import (
+    Barcode,
+    Break,
+    Chart,
+    Container,
+    Contents,
+    FormField,
+    Grid,
+    Image,
+    Index,
+    ListBlock,
+    ListItem,
+    Note,
+    PageFoot,
+    Paragraph,
+    Row,
+    Rule,
+    Source,
+    Table,
+)
+
+LAYOUTS: Final[Mapping[type, LayoutFunction]] = MappingProxyType(
+    {
+        Paragraph: text.lay_out_paragraph,
+        Rule: text.lay_out_rule,
+        Container: lay_out_container,
+        PageFoot: page_feet.lay_out_foot,
+        Row: rows.lay_out_row,
+        Grid: grids.lay_out_grid,
+        ListBlock: lists.lay_out_list,
+        ListItem: lists.lay_out_item,
+        Image: figures.lay_out_image,
+        Barcode: figures.lay_out_barcode,
+        Chart: lay_out_chart,
+        FormField: forms.lay_out_field,
+        Table: lay_out_table,
+        Contents: contents.lay_out_contents,
+        Index: contents.lay_out_contents,
+        Note: lists.lay_out_note,
+    }
+)
+
+MEASURES: Final[Mapping[type, MeasureFunction]] = MappingProxyType(
+    {
+        Paragraph: text.measure_paragraph,
+        Rule: text.measure_rule,
+        Container: measure_container,
+        PageFoot: page_feet.measure_foot,
+        Row: rows.measure_row,
+        Grid: grids.measure_grid,
+        Break: measure_break,
+        ListBlock: lists.measure_list,
+        ListItem: lists.measure_item,
+        Image: figures.measure_image,
+        Barcode: figures.measure_barcode,
+        Chart: measure_chart,
+        FormField: forms.measure_field,
+        Table: measure_table,
+        Contents: contents.measure_contents,
+        Index: contents.measure_contents,
+        Note: lists.measure_note,
+    }
+)
+
 
 MAX_PASSES: Final = 3
 MAX_REFERENCE_PASSES: Final = 5  # for a document that shows page numbers in its text

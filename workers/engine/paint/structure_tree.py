@@ -21,8 +21,8 @@ from workers.engine.layout.structure import (
     CellAttributes,
     LogicalStructure,
     PrintField,
+    add_headers,
 )
-from workers.engine.layout.table_headers import add_headers
 from workers.engine.paint.objects import write_number, write_text
 from workers.engine.pdf_writer import AlignedObjects, AppendedObjects
 

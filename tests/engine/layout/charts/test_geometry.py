@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.charts.geometry import COLUMN, downsample, hatch, ring_sector, split_gaps
+from workers.engine.layout.charts.drawing import COLUMN, downsample, hatch, ring_sector, split_gaps
 
 SQUARE = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)]
 

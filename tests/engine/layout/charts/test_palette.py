@@ -7,7 +7,7 @@ from math import dist
 
 import pytest
 
-from workers.engine.layout.charts.legends import (
+from workers.engine.layout.charts.drawing import (
     DASHES,
     HATCHES,
     LINES,

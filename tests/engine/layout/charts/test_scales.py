@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from workers.engine.layout.charts.scales import (
+from workers.engine.layout.charts.axes import (
     find_extent,
     find_step,
     find_ticks,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.charts.times import (
+from workers.engine.layout.charts.axes import (
     find_interval,
     find_time_ticks,
     find_unit,

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from workers.engine.layout.blocks.shrinking import lay_out_shrunk
 from workers.engine.layout.context import (
     EPSILON,
+    ContentProblem,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -39,7 +40,6 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.pictures import find_picture
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.expressions import isolation
 from workers.engine.tree.memo import Kind

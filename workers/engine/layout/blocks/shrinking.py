@@ -13,10 +13,16 @@ from math import inf
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
+from workers.engine.layout.context import (
+    ContentProblem,
+    Fragment,
+    LayoutContext,
+    PageCanvas,
+    Region,
+    Resume,
+)
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pictures import find_picture
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     CellTemplate,

@@ -11,11 +11,19 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import outer_widths, resolve_box, with_own_width
-from workers.engine.layout.charts.drawing import ChartDrawing, ChartProblem
-from workers.engine.layout.charts.geometry import downsample, split_gaps
-from workers.engine.layout.charts.legends import tint
-from workers.engine.layout.charts.pen import LINE_HEIGHT, LabelStyle, Pen, circle, rectangle
-from workers.engine.layout.charts.pies import draw_pie
+from workers.engine.layout.charts.drawing import (
+    LINE_HEIGHT,
+    ChartDrawing,
+    ChartProblem,
+    LabelStyle,
+    Pen,
+    circle,
+    downsample,
+    rectangle,
+    split_gaps,
+    tint,
+)
+from workers.engine.layout.charts.marks import draw_pie
 from workers.engine.layout.charts.plots import draw_plot
 from workers.engine.layout.context import (
     Fragment,

@@ -18,6 +18,8 @@ from workers.engine.layout.charts.axes import (
     Tick,
     TimeAxis,
     ValueAxis,
+    separate,
+    to_days,
 )
 from workers.engine.layout.charts.drawing import (
     DENSE,
@@ -25,19 +27,16 @@ from workers.engine.layout.charts.drawing import (
     LABELS,
     RANGE,
     ChartDrawing,
+    LegendEntry,
+    PlotArea,
+    TextAnchor,
+    draw_symbol,
     draw_title,
     make_entries,
     place_legend,
-)
-from workers.engine.layout.charts.legends import (
-    LegendEntry,
-    draw_symbol,
     symbol_width,
 )
 from workers.engine.layout.charts.marks import PlotCoordinates, StackedValue, stack
-from workers.engine.layout.charts.pen import PlotArea, TextAnchor
-from workers.engine.layout.charts.scales import separate
-from workers.engine.layout.charts.times import to_days
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis
 from workers.engine.tree.nodes import Chart
 

@@ -23,6 +23,7 @@ from workers.engine.layout.blocks.boxes import (
 )
 from workers.engine.layout.context import (
     EPSILON,
+    ContentProblem,
     Fonts,
     Fragment,
     LayoutContext,
@@ -42,7 +43,6 @@ from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm

@@ -32,7 +32,7 @@ from workers.engine.layout.lines import (
     line_metrics,
     make_glyph_style,
 )
-from workers.engine.layout.lines.heights import Strut
+from workers.engine.layout.lines.fragments import Strut
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import ListBlock, ListItem, Note, NoteCall
 from workers.engine.tree.styles.computed import Align, WhiteSpace

@@ -48,11 +48,11 @@ from workers.engine.layout.lines import (
     measure_inlines,
     reorder_fragments,
 )
-from workers.engine.layout.lines.heights import find_shift, fit_line_height, place_on_grid
+from workers.engine.layout.lines.breaking import remember_lines
+from workers.engine.layout.lines.fragments import find_shift, fit_line_height, place_on_grid
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter
-from workers.engine.layout.lines.kept_lines import remember_lines
 from workers.engine.layout.pictures import find_fallback
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.memo import Kind

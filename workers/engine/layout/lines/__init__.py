@@ -31,9 +31,9 @@ from workers.engine.layout.lines.fragments import (
     InlinePosition,
     Line,
     Lines,
+    line_metrics,
     make_glyph_style,
 )
-from workers.engine.layout.lines.heights import line_metrics
 
 __all__ = [
     "AtomicInline",

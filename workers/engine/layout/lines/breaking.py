@@ -1,14 +1,17 @@
-"""Line breaking: horizontal lists become lines of one width, by first fit or total fit (optimal.py)."""
+"""Line breaking: horizontal lists become lines of one width, by first fit or total fit (optimal.py).
+
+A template remembers the lines of titles, labels and fixed sentences for its next documents.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, LayoutContext
@@ -25,8 +28,8 @@ from workers.engine.layout.lines.fragments import (
     InlinePosition,
     Line,
     Lines,
+    Strut,
 )
-from workers.engine.layout.lines.heights import Strut
 from workers.engine.layout.lines.horizontal_lists import HorizontalList, make_horizontal_lists
 from workers.engine.layout.lines.initial_letters import take_initial_letter
 from workers.engine.layout.lines.optimal import (
@@ -36,10 +39,12 @@ from workers.engine.layout.lines.optimal import (
     TotalFitBreaker,
 )
 from workers.engine.syntax.typography import OPTICAL
-from workers.engine.tree.nodes import Inline
+from workers.engine.tree.memo import Kind
+from workers.engine.tree.nodes import Inline, LineBreak, TextRun
 from workers.engine.tree.styles.computed import (
     Align,
     ParagraphStyle,
+    Style,
     TextStyle,
     TextWrap,
     WhiteSpace,
@@ -480,3 +485,46 @@ def _bound_clusters(ends: Sequence[int]) -> Iterator[int]:
         yield from range(start + _LONGEST_CLUSTER, end, _LONGEST_CLUSTER)
         yield end
         start = end
+
+
+_MAX_CHARACTERS: Final = 600  # longer texts are rarely the same in two documents
+
+
+def remember_lines(
+    context: LayoutContext,
+    inlines: Sequence[Inline],
+    style: Style,
+    width: float,
+    break_: Callable[[], Lines],
+) -> Lines:
+    """Return the lines of a text at a width, or else those that `break_` returns.
+
+    They depend on nothing but the text, its styles and the width.
+    """
+    described: list[Any] = [id(style.text), id(style.paragraph), width]
+    if style.paragraph.initial_letter is not None or not describe_text(inlines, described):
+        return break_()
+    key = tuple(described)
+    return context.memo.template.remember(LINES, key, break_, holds=(style, inlines))
+
+
+def describe_text(inlines: Iterable[Inline], out: list[Any]) -> bool:
+    """Append what the lines of a text depend on; return False unless all is text, and short."""
+    length = 0
+    for inline in inlines:
+        if type(inline) is TextRun:
+            out += (inline.text, id(inline.style), inline.link)
+            length += len(inline.text)
+        elif type(inline) is LineBreak:
+            out.append(id(inline.style))
+        else:
+            return False
+    return length <= _MAX_CHARACTERS
+
+
+def _size_of(lines: Lines) -> int:
+    parts = sum(len(line.fragments) for line in lines.lines)
+    return 500 + 200 * len(lines.lines) + 300 * parts
+
+
+LINES: Final[Kind[tuple[Any, ...], Lines]] = Kind(size_of=_size_of)

@@ -13,8 +13,8 @@ from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
     Line,
+    Strut,
 )
-from workers.engine.layout.lines.heights import Strut
 from workers.engine.layout.lines.horizontal_lists import (
     DISCRETIONARY,
     NO_BREAK_SPACE,

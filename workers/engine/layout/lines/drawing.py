@@ -22,9 +22,9 @@ from workers.engine.layout.lines.fragments import (
     InlineFragment,
     Line,
     has_atomic_inline,
+    place_clusters,
 )
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY, SOFT_HYPHEN, SPACE
-from workers.engine.layout.lines.shaped import place_clusters
 from workers.engine.tree.nodes import SourceNode
 
 if TYPE_CHECKING:

@@ -1,24 +1,126 @@
-"""Lines and their parts: glyph styles, inline fragments, lines and positions in inline content."""
+"""Lines and their parts: glyph styles, shaped text, inline fragments, and the heights of line boxes.
+
+A line box is as high as the strut of its paragraph, and content that exceeds it (CSS 2 §10.8.1).
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise, repeat
+from math import ceil
 from operator import add
 from typing import Any, Final, NamedTuple
 
-from workers.engine.fonts import Face, JoinedTexts, has_effect, has_ligatures, needs_shaping
-from workers.engine.layout.context import EPSILON, Fragment
-from workers.engine.layout.lines.hyphenation import find_unligated
-from workers.engine.layout.lines.shaped import (
-    ShapingSettings,
-    measure_shaped,
-    measure_shaped_words,
-    shaped_character_ends,
+from workers.engine.fonts import (
+    Cluster,
+    Face,
+    JoinedTexts,
+    Shaper,
+    find_shaper,
+    has_effect,
+    has_ligatures,
+    is_cursive,
+    needs_shaping,
 )
-from workers.engine.tree.styles.computed import TextStyle
+from workers.engine.layout.context import EPSILON, Fonts, Fragment
+from workers.engine.layout.lines.hyphenation import find_unligated
+from workers.engine.syntax.font_variants import Features
+from workers.engine.tree.styles.computed import LineGrid, ParagraphStyle, TextStyle
+
+
+class ShapingSettings(NamedTuple):
+    """Segment properties for shaping: face, size in points, direction, language and OpenType features."""
+
+    face: Face
+    size: float
+    letter_spacing: float
+    is_rtl: bool
+    lang: str
+    features: Features = ()
+
+    @property
+    def shaper(self) -> Shaper:
+        """The shaper of its words."""
+        face: Any = self.face  # shaped text has a face of a font set
+        apart = find_unligated if self.lang[:2] == "de" and self.features else None
+        return find_shaper(face, self.is_rtl, self.lang, self.features, apart)
+
+    def spacing_in(self, word: str) -> float:
+        """Return the letter spacing in a word in points, 0 where letters join (CSS Text 3 §8.2)."""
+        return 0.0 if self.letter_spacing and is_cursive(word) else self.letter_spacing
+
+
+def measure_shaped(settings: ShapingSettings, text: str) -> float:
+    """Return the advance width of a text in points."""
+    shaper = settings.shaper
+    if text and " " not in text and not settings.letter_spacing:
+        return shaper.words[text].width * settings.size
+    words = text.split(" ")
+    width = (len(words) - 1) * (
+        settings.face.measure(" ") * settings.size + settings.letter_spacing
+    )
+    for word in words:
+        if word:
+            shaped = shaper.words[word]
+            width += shaped.width * settings.size + settings.spacing_in(word) * len(shaped.clusters)
+    return width
+
+
+def measure_shaped_words(settings: ShapingSettings, words: Sequence[str]) -> list[float]:
+    """Return the advance width of each word in points."""
+    if settings.letter_spacing:
+        return [measure_shaped(settings, word) for word in words]
+    size = settings.size
+    return [width * size for width in settings.shaper.measure_words(words)]
+
+
+def shaped_character_ends(settings: ShapingSettings, word: str) -> list[float]:
+    """Return the distance from the start of a word to the end of each character, in points.
+
+    Characters of one cluster end together.
+    """
+    spacing = settings.spacing_in(word)
+    ends: list[float] = []
+    clusters = 0
+    last = -1.0
+    for end in settings.shaper.words[word].ends:
+        if end != last:
+            clusters += 1
+            last = end
+        ends.append(end * settings.size + spacing * clusters)
+    return ends
+
+
+def place_clusters(settings: ShapingSettings, text: str, word_spacing: float) -> list[Cluster]:
+    """Return the clusters of a text in visual order, spaces included; `word_spacing` in points."""
+    face: Any = settings.face
+    units_per_point = face.units / settings.size
+    space = _space(face, round((settings.letter_spacing + word_spacing) * units_per_point))
+    words = text.split(" ")
+    if settings.is_rtl:
+        words.reverse()
+    shape_clusters = settings.shaper.shape_clusters
+    clusters: list[Cluster] = []
+    for word in words:
+        word_clusters = shape_clusters(word) if word else ()
+        if settings.letter_spacing and (
+            spacing := round(settings.spacing_in(word) * units_per_point)
+        ):
+            clusters += [
+                cluster._replace(advance=cluster.advance + spacing) for cluster in word_clusters
+            ]
+        else:
+            clusters += word_clusters
+        clusters.append(space)
+    clusters.pop()  # no space after the last word
+    return clusters
+
+
+def _space(face: Any, extra: int) -> Cluster:
+    glyph = face.glyphs.get(" ", 0)  # a font of an account may have no space
+    return Cluster(((glyph, 0, 0),), face.advances[" "] + extra, " ")
 
 
 class GlyphStyle(NamedTuple):
@@ -332,3 +434,111 @@ def _is_alike(line: Line, other: Line) -> bool:
 
 def _bottom(line: Line) -> float:
     return line.y + line.height
+
+
+def line_metrics(base: TextStyle, style: ParagraphStyle, fonts: Fonts) -> tuple[float, float]:
+    """Return the height of an ordinary line and the distance from its top to its baseline, in points."""
+    metrics = Strut.of(base, style, fonts.find(base))
+    return metrics.height, metrics.baseline
+
+
+class Strut(NamedTuple):
+    """The strut: the minimum height and baseline of every line of a paragraph, in points (CSS 2 §10.8.1)."""
+
+    base: TextStyle
+    height: float
+    baseline: float
+
+    @staticmethod
+    def of(base: TextStyle, style: ParagraphStyle, face: Face) -> Strut:
+        """Return the strut of a paragraph; half of the leading goes above the font's own box, half below."""
+        box = (face.ascent + face.descent) * base.size
+        baseline = (style.line_height - box) / 2 + face.ascent * base.size
+        return Strut(base, style.line_height, baseline)
+
+    def of_line(self, fragments: Sequence[InlineFragment]) -> tuple[float, float]:
+        """Return the height and the baseline of a line with these fragments, in points."""
+        base = self.base
+        above, below = self.baseline, self.height - self.baseline
+        for fragment in fragments:
+            glyph_style = fragment.glyph_style
+            if isinstance(glyph_style, AtomicInline):
+                ascent = glyph_style.ascent
+                above = max(above, ascent)
+                below = max(below, glyph_style.fragment.height - ascent)
+            elif glyph_style.style is not base and (
+                glyph_style.style.size > base.size or glyph_style.style.rise
+            ):
+                high, low = self._extent(glyph_style)
+                above, below = max(above, high), max(below, low)
+        return above + below, above
+
+    def of_ordinary_lines(
+        self, glyph_styles: Iterable[GlyphStyle | AtomicInline]
+    ) -> tuple[float, float] | None:
+        """Return the height and the baseline of all lines in some styles, None where they may differ."""
+        base, height, baseline = self
+        for glyph_style in glyph_styles:
+            if isinstance(glyph_style, AtomicInline):
+                return None
+            style = glyph_style.style
+            if style is not base and (style.size > base.size or style.rise):
+                above, below = self._extent(glyph_style)
+                if above > baseline or below > height - baseline:
+                    return None
+        return self.of_line(())
+
+    def of_empty(self, style: TextStyle | None) -> tuple[float, float]:
+        """Return the height and the baseline of a line without text, in points."""
+        if style is None or style.size <= self.base.size:
+            return self.height, self.baseline
+        factor = style.size / self.base.size
+        return self.height * factor, self.baseline * factor
+
+    def _extent(self, glyph_style: GlyphStyle) -> tuple[float, float]:
+        style, face = glyph_style.style, glyph_style.face
+        if style.rise:
+            return face.cap_height * style.size + style.rise, -style.rise
+        height = self.height * style.size / self.base.size
+        box = (face.ascent + face.descent) * style.size
+        above = (height - box) / 2 + face.ascent * style.size
+        return above, height - above
+
+
+_SOLID: Final = 0.95  # of a font size: lines closer than that would touch
+
+
+def fit_line_height(style: ParagraphStyle, grid: LineGrid, size: float) -> ParagraphStyle:
+    """Return a style whose lines are whole steps high: the nearest number that the font size allows."""
+    least = ceil((size * _SOLID - EPSILON) / grid.step)
+    steps = max(round(style.line_height / grid.step), least, 1)
+    return replace(style, line_height=steps * grid.step)
+
+
+def place_on_grid(lines: Sequence[Line], step: float) -> Sequence[Line]:
+    """Return lines whose baselines are whole steps apart; only higher lines move."""
+    placed: list[Line] = []
+    natural = 0.0
+    for line in lines:
+        baseline = line.y + line.baseline
+        y = line.y
+        if placed:
+            before = placed[-1]
+            apart = ceil((baseline - natural - EPSILON) / step) * step
+            y = before.y + before.baseline + apart - line.baseline
+        placed.append(line if abs(y - line.y) < EPSILON else line._replace(y=y))
+        natural = baseline
+    return placed
+
+
+def find_shift(
+    grid: LineGrid, style: ParagraphStyle, fonts: Fonts, *, top: float, baseline: float
+) -> float:
+    """Return how far text moves down for its first baseline to be on the grid, in points.
+
+    `top` is the distance from the top of the area to that of the text.
+    """
+    base = replace(style, line_height=grid.step)
+    first = line_metrics(grid.text, base, fonts)[1]
+    natural = top + baseline - first
+    return max(ceil((natural - EPSILON) / grid.step) * grid.step - natural, 0.0)

@@ -18,9 +18,9 @@ from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
     Line,
+    Strut,
     make_glyph_style,
 )
-from workers.engine.layout.lines.heights import Strut
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.syntax.typography import OPTICAL
 from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, TextRun

@@ -10,8 +10,7 @@ from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
 from workers.engine.layout.blocks.stacks import StackResume, lay_out_stack
 from workers.engine.layout.context import Fragment, LayoutContext, Rectangle, Region, Resume
-from workers.engine.layout.pages.balancing import fill_balanced
-from workers.engine.layout.pages.floats.area_fill import FloatFiller
+from workers.engine.layout.pages.floats.area_fill import FloatFiller, fill_balanced
 from workers.engine.layout.pages.footnotes import FootnoteFiller
 from workers.engine.tree.document import Area
 from workers.engine.tree.nodes import Block, Container, Role

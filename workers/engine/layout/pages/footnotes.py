@@ -24,6 +24,7 @@ from workers.engine.layout.blocks.stacks import (
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
+    DryRunCanvas,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -34,7 +35,6 @@ from workers.engine.layout.context import (
     format_mm,
 )
 from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.dry_run import DryRunCanvas
 from workers.engine.tree.nodes import Note
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes

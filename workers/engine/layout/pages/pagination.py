@@ -18,9 +18,8 @@ from math import inf
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.layout.blocks.breaks import forced_break_before
 from workers.engine.layout.blocks.positioning import is_out_of_flow
-from workers.engine.layout.blocks.stacks import StackResume
+from workers.engine.layout.blocks.stacks import StackResume, forced_break_before
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,

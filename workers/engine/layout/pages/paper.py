@@ -7,11 +7,10 @@ from dataclasses import replace
 from math import cos, inf, radians, sin
 from typing import Final
 
-from workers.engine.layout.context import EPSILON, LayoutContext
+from workers.engine.layout.context import EPSILON, ContentProblem, LayoutContext
 from workers.engine.layout.display import Fill, Item, LaidOutPage, Picture, Restore, Save, Stroke
 from workers.engine.layout.lines.phrases import phrase_items, set_phrase
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.tree.document import PageMaster, Watermark
 from workers.engine.tree.image_sources import ImageSource
 from workers.engine.tree.styles.computed import TextStyle

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workers.engine.layout.context import Fragment, Rectangle
+from workers.engine.layout.context import DryRunCanvas, Fragment, Rectangle
 from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.dry_run import DryRunCanvas
 from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
 from workers.engine.tree.document import Area, PageMaster
 from workers.engine.tree.nodes import Occurrence

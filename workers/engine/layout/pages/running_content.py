@@ -23,8 +23,8 @@ from workers.engine.layout.context import (
     Resume,
     format_mm,
 )
+from workers.engine.layout.lines.breaking import describe_text
 from workers.engine.layout.lines.hyphenation import can_hyphenate
-from workers.engine.layout.lines.kept_lines import describe_text
 from workers.engine.layout.pages.plans import PagePlan, RunningContent
 from workers.engine.tree.document import PageMaster, RunningBox
 from workers.engine.tree.memo import Kind

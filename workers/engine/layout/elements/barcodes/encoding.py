@@ -25,6 +25,7 @@ from workers.engine.barcodes import (
     read_escapes,
 )
 from workers.engine.diagnostics import Findings
+from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.elements.barcodes.symbols import (
     SWISS_GRAIN,
     SWISS_QUIET,
@@ -35,7 +36,6 @@ from workers.engine.layout.elements.barcodes.symbols import (
     make_maxicode,
     place_swiss_cross,
 )
-from workers.engine.layout.problems import ContentProblem
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.syntax.vocabulary.specs import AttributeSpec

@@ -24,8 +24,12 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
-from workers.engine.layout.elements.tables.broken_rows import BrokenRows, RowBreaker, TableResume
-from workers.engine.layout.elements.tables.fragments import TableFragment
+from workers.engine.layout.elements.tables.fragments import (
+    BrokenRows,
+    RowBreaker,
+    TableFragment,
+    TableResume,
+)
 from workers.engine.layout.elements.tables.grid import (
     FORCING_BREAKS,
     LaidOutCaption,

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final
 
 from workers.engine.layout.context import LayoutContext
-from workers.engine.layout.elements.tables.decimals import (
+from workers.engine.layout.elements.tables.widths import (
     DecimalAlignment,
     is_decimal,
 )

@@ -16,7 +16,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
+from workers.engine.layout.blocks.columns import (
+    ColumnsFragment,
+    FillFunction,
+    balance_columns,
+    fill_columns,
+)
 from workers.engine.layout.blocks.stacks import (
     FLOAT_BREAK,
     StackResume,
@@ -33,7 +38,6 @@ from workers.engine.layout.context import (
     Region,
     Resume,
 )
-from workers.engine.layout.pages.balancing import fill_balanced
 from workers.engine.layout.pages.floats.state import (
     EMPTY_QUEUE,
     FillText,
@@ -44,9 +48,56 @@ from workers.engine.layout.pages.floats.state import (
     PlacedFloats,
     edge_of,
 )
-from workers.engine.layout.pages.footnotes import FootnoteFragment, used_height
+from workers.engine.layout.pages.footnotes import FootnoteFiller, FootnoteFragment, used_height
 from workers.engine.tree.nodes import ColumnLayout, Container, FloatTo
 from workers.engine.units import mm
+
+
+def fill_balanced(
+    fill_all: Callable[[FillFunction, Region], ColumnsFragment | None],
+    fill: FillFunction,
+    region: Region,
+    notes: FootnoteFiller | None,
+    *,
+    may_balance: Callable[[ColumnsFragment], bool] = lambda _: True,
+) -> ColumnsFragment | None:
+    """Fill the columns of an area; those before the end of the flow or a page break may be balanced.
+
+    `fill_all` fills them one by one by `fill`, which adds notes by `notes`. Columns whose notes continue
+    in the next area stay as they are.
+    """
+    before = () if notes is None else notes.pending
+    filled = fill_all(fill, region)
+    if filled is None or not filled.layout.is_balanced or not may_balance(filled):
+        return filled
+    if filled.resume is not None and filled.forced not in _PAGE_BREAKS:
+        return filled
+    if notes is None:
+
+        def try_without_notes(height: float) -> ColumnsFragment | None:
+            room = Region(region.width, height, is_top=False, top=region.top)
+            return fill_all(lay_out_stack, room)
+
+        return balance_columns(filled, try_without_notes)
+    if notes.pending:
+        return filled
+
+    def try_height(height: float) -> ColumnsFragment | None:
+        notes.pending = before
+        trial = fill_all(partial(notes.fill, most=height), region._replace(is_top=False))
+        return None if notes.pending else trial
+
+    best = balance_columns(filled, try_height, _text_height)
+    notes.pending = ()
+    return best
+
+
+def _text_height(fragment: Fragment) -> float:
+    """Return the height of the text of a column, without its notes."""
+    if not isinstance(fragment, FootnoteFragment):
+        return fragment.height
+    return 0.0 if fragment.body is None else fragment.body.height
+
 
 MAX_NEW: Final = 8  # figures of the text of an area that are tried to stand in it
 _MIN_TEXT: Final = 0.15  # of an area: if figures leave less, no text is beside them

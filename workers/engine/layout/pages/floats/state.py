@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.context import (
     AnyBlock,
+    DryRunCanvas,
     Fragment,
     LayoutContext,
     LayoutProblem,
@@ -18,7 +19,6 @@ from workers.engine.layout.context import (
     WholeFragment,
 )
 from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.dry_run import DryRunCanvas
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote
 from workers.engine.tree.nodes import Container, FloatTo, ListBlock, ListItem, Paragraph
 from workers.engine.tree.page_values import PageValues

@@ -1,5 +1,7 @@
-"""Restrictions of PDF/A on pages (ISO 19005-2) and of PDF/UA on fonts (ISO 14289-1), checked as pages
-are drawn.
+"""Checks of pages as they are drawn: PDF/A (ISO 19005-2), fonts of PDF/UA (ISO 14289-1), print, envelopes.
+
+A print shop would ask about coarse images, hairlines, and text too small to read. Whatever is
+printed beside the address would be seen through the window of an envelope.
 """
 
 from __future__ import annotations
@@ -8,26 +10,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.diagnostics import Findings
-from workers.engine.layout.context import format_mm
+from workers.engine.diagnostics import Findings, Severity, SourceLocation
+from workers.engine.layout.context import (
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    PrintedAddress,
+    format_mm,
+    shorten_value,
+)
 from workers.engine.layout.display import (
+    GlyphRun,
     LaidOutDocument,
     LaidOutPage,
     Owner,
+    Path,
     Picture,
     Restore,
     Save,
+    ShapedRun,
     SingleItem,
+    Stroke,
+    StrokedRectangle,
     Widget,
     single_items,
 )
+from workers.engine.layout.pages.source_map import find_ink
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import PDF_UA_1, ArchiveProfile
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
 from workers.engine.tree.document import Document, PageMaster
 from workers.engine.tree.nodes import SourceNode
-from workers.engine.units import ColorSpace
+from workers.engine.units import ColorSpace, mm
 
 # ISO 19005-2, 6.1.13 allows 28 nested graphics states; an image and the draft mark add one each.
 MAX_GROUPS: Final = 26
@@ -152,3 +167,111 @@ def _is_cmyk(item: SingleItem) -> bool:
             return image.has_cmyk
         return isinstance(image, PreparedImage) and image.pixels.color_space == "DeviceCMYK"
     return not isinstance(item, _COLORLESS) and item.color.space is ColorSpace.CMYK
+
+
+# The least that offset and laser printers reproduce: the Ghent Workgroup's sheets warn of the same.
+MIN_DPI: Final = 150
+MIN_LINE: Final = 0.25
+MIN_TEXT: Final = 5.0
+_TOLERANCE: Final = 0.01
+
+
+def with_print_checks(laid_out: LaidOutDocument, findings: Findings) -> LaidOutDocument:
+    """Return a document whose pages are checked as they are read."""
+    pages = _PrintedPages(laid_out, findings)
+    return LaidOutDocument(pages, laid_out.outline, laid_out.structure)
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedPages:
+    """The pages of a document; each element is reported once for each fault."""
+
+    laid_out: LaidOutDocument
+    findings: Findings
+
+    def __len__(self) -> int:
+        return len(self.laid_out.pages)
+
+    def __iter__(self) -> Iterator[LaidOutPage]:
+        reported: set[tuple[str, SourceLocation | None]] = set()
+        for number, page in enumerate(self.laid_out.pages, 1):
+            for item in single_items(page.items):
+                fault = _find_fault(item)
+                if fault is None:
+                    continue
+                code, message = fault
+                place = self._find_place(item)
+                if (code, place) not in reported:
+                    reported.add((code, place))
+                    places = () if place is None else (place,)
+                    self.findings.warn(code, f"{message} (page {number})", *places)
+            yield page
+
+    def _find_place(self, item: SingleItem) -> SourceLocation | None:
+        """Return the location of an item, None for running content."""
+        owner = item.node if isinstance(item, Picture) else getattr(item, "owner", None)
+        if isinstance(owner, int):
+            owner = (
+                None if self.laid_out.structure is None else self.laid_out.structure.nodes[owner]
+            )
+        return None if owner is None or owner.source is None else owner.source.location
+
+
+def _find_fault(item: SingleItem) -> tuple[str, str] | None:
+    """Return the code and message of what is wrong with an item, None if nothing is."""
+    match item:
+        case GlyphRun() | ShapedRun() if item.size < MIN_TEXT - _TOLERANCE:
+            return (
+                "print-text",
+                f"Text of {item.size:.1f} pt; print asks for {MIN_TEXT:g} pt at least",
+            )
+        case Stroke() | Path() if 0 < item.width < MIN_LINE - _TOLERANCE:
+            return _describe_line(item.width)
+        case StrokedRectangle() if item.line_width < MIN_LINE - _TOLERANCE:
+            return _describe_line(item.line_width)
+        case Picture() if isinstance(item.image, PreparedImage):
+            dpi = 72 * min(item.image.width / item.width, item.image.height / item.height)
+            if dpi < MIN_DPI - 0.5:
+                what = f"An image of {dpi:.0f} dots per inch at its size; print asks for {MIN_DPI}"
+                return "print-image", f"{what}: store a larger one, or draw it smaller"
+    return None
+
+
+def _describe_line(width: float) -> tuple[str, str]:
+    return "print-line", f"A line of {width:.2f} pt; print asks for {MIN_LINE} pt at least"
+
+
+_LINE_BOX_ROOM: Final = mm(0.5)  # of the room above and below letters
+
+
+def check_windows(context: LayoutContext, canvas: PageCanvas, start: int) -> None:
+    """Warn of items from `start` on that stand in the window of an address of the page."""
+    if not canvas.addresses:
+        return
+    for at, item, (left, top, right, bottom) in find_ink(canvas.items):
+        if at < start:
+            continue
+        for address in canvas.addresses:
+            x, y, width, height = address.window
+            is_inside = (
+                left < x + width - _LINE_BOX_ROOM
+                and right > x + _LINE_BOX_ROOM
+                and top < y + height - _LINE_BOX_ROOM
+                and bottom > y + _LINE_BOX_ROOM
+            )
+            if is_inside and not address.first <= at < address.end:
+                canvas.report(_describe(context, address, item))
+
+
+def _describe(context: LayoutContext, address: PrintedAddress, item: SingleItem) -> LayoutProblem:
+    assert address.node.envelope is not None
+    is_text = isinstance(item, GlyphRun | ShapedRun)
+    return LayoutProblem(
+        code="address-window",
+        message=f"{'Text' if is_text else 'Something else'} is printed in the window of "
+        f"{address.node.envelope.standard}, beside the address",
+        advice="Move it out of the window.",
+        chain=context.chain(address.node.source),
+        excerpt=shorten_value(item.text) if isinstance(item, GlyphRun | ShapedRun) else "",
+        severity=Severity.WARNING,
+    )
