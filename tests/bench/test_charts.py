@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bench.charts import COMPARISONS, PICTURES, Comparison, draw_ours, write_theirs
-from workers.engine.syntax.vocabulary.charts import CHART_KINDS
+from workers.engine.syntax.vocabulary.content import CHART_KINDS
 
 PAGE = (PICTURES.parent / "charts.md").read_text(encoding="utf-8")
 MAX_BYTES = 40_000

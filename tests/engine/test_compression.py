@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.compression import compress
+from workers.engine.pdf_writer import compress
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,7 +51,7 @@ def test_threads_compress_at_once():
 
 STARVED = """
 import resource
-from workers.engine.compression import compress
+from workers.engine.pdf_writer import compress
 held = []
 spare = bytes(200_000)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
-from workers.engine.compression import compress
 from workers.engine.paint.objects import write_text
-from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, repack
+from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, compress, repack
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"

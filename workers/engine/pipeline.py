@@ -38,8 +38,8 @@ from workers.engine.ports import (
     Stage,
     StageObserver,
 )
+from workers.engine.syntax.checks import check_usage
 from workers.engine.syntax.nodes import SyntaxTree
-from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.accessibility import check_accessibility
 from workers.engine.tree.build import CompiledTemplate, compile_template
 from workers.engine.tree.build_state import CheckBarcode

@@ -9,7 +9,7 @@ from typing import Final
 
 from PIL import Image as Pillow
 
-from workers.engine.compression import compress
+from workers.engine.pdf_writer import compress
 
 MAX_PIXELS: Final = 100_000_000  # by the header, before anything is decoded
 MAX_DECODED_PIXELS: Final = 32_000_000  # decoded in memory: 128 MB at 4 bytes a pixel

@@ -31,7 +31,7 @@ from workers.engine.ports import (
     StageObserver,
 )
 from workers.engine.raster import Raster, RasterFormat, rasterise
-from workers.engine.syntax.usage import check_usage
+from workers.engine.syntax.checks import check_usage
 
 MAX_BOXES: Final = 5_000  # of one page; dense pages have some hundred
 

@@ -1,10 +1,14 @@
-"""Values of properties: lengths in points, colours, borders and sides."""
+"""Values of properties: lengths in points, colours and their names in CSS, borders and sides."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
+
+from workers.engine.data_tables import read_table
 
 SideT = TypeVar("SideT")
 
@@ -112,3 +116,14 @@ class Sides(NamedTuple, Generic[SideT]):
     right: SideT
     bottom: SideT
     left: SideT
+
+
+def rgb_from_hex(digits: str) -> Color:
+    """Return the RGB colour of six hexadecimal digits, components from 0 to 1."""
+    red, green, blue = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    return Color(ColorSpace.RGB, (red, green, blue))
+
+
+NAMED_COLORS: Final[Mapping[str, Color]] = MappingProxyType(
+    {name: rgb_from_hex(digits) for name, digits in read_table(__package__, "colors.txt").items()}
+)

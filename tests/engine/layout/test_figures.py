@@ -24,7 +24,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import LaidOutPage, Picture, RectangleSet, Save
-from workers.engine.tree.image_sources import StoredImage
+from workers.engine.tree.node_values import StoredImage
 from workers.engine.tree.nodes import Barcode, Image, InlineBlock
 from workers.engine.units import Length, LengthKind, mm
 

@@ -22,7 +22,7 @@ from workers.engine.layout.images.prepare import (
     prepare_image,
     read_image_properties,
 )
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg.canvas import VectorImage
 
 ALL = {**REFUSED, **BEYOND_COUNTING, **ACCEPTED, "nothing": NOTHING}
 

@@ -16,7 +16,7 @@ from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import load_image, prepare_image
 from workers.engine.ports import NoResources
 from workers.engine.prepared_images import PreparedImage
-from workers.engine.tree.image_sources import DataImage, RemoteImage, StoredImage
+from workers.engine.tree.node_values import DataImage, RemoteImage, StoredImage
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (12, 8)) -> Image.Image:

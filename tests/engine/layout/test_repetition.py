@@ -19,7 +19,7 @@ from tests.engine.layout.builders import (
 from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.references import PageReferences, ShownText
 from workers.engine.tree.nodes import Block, ParagraphExtras, Reference
-from workers.engine.tree.references.cross_references import CrossReferences
+from workers.engine.tree.references.resolver import CrossReferences
 
 SPACE = Region(100.0, 60.0)
 

@@ -21,7 +21,7 @@ from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.raster import RasterFormat, rasterise
-from workers.engine.tree.form_fields import MAX_FIELDS
+from workers.engine.tree.build_state import MAX_FIELDS
 
 PAGE = '<page size="A6" margin="10mm"/>'
 FIELDS = (

@@ -16,7 +16,8 @@ from pikepdf import Array, Dictionary, Name, String
 from tests.engine.paint.pdfium_forms import fill_by_pdfium
 from tests.engine.paint.test_form_fields import FIELDS, made
 from tests.engine.pdf_pages.files import new_page, save
-from workers.engine.pdf_pages import filters, form_fields
+from workers.engine.pdf_pages import file as pdf_file
+from workers.engine.pdf_pages import form_fields
 from workers.engine.pdf_pages.form_fields import (
     AcroField,
     AcroFieldOption,
@@ -376,7 +377,7 @@ def test_a_file_beyond_a_limit_is_refused_and_one_at_the_limit_read(monkeypatch)
     assert "more than 20 form fields" in refused(crowded(21, 21))
     monkeypatch.setattr(form_fields, "MAX_NODES", 100)
     assert "more than 100 form fields, options and annotations" in refused(crowded(101, 0))
-    monkeypatch.setattr(filters, "MAX_DECODED_BYTES", 1024 * 1024)
+    monkeypatch.setattr(pdf_file, "MAX_DECODED_BYTES", 1024 * 1024)
     assert "larger than 1 MB" in refused(bomb(2))
 
 

@@ -14,7 +14,7 @@ from tests.engine.pdf_pages.files import form, new_page, save
 from tests.golden.case import FOLDER
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.pdf_pages import filters
+from workers.engine.pdf_pages import file as pdf_file
 from workers.engine.pdf_pages.objects import UnusablePdfError
 from workers.engine.pdf_pages.pages import ImportedPage, import_page
 
@@ -106,7 +106,7 @@ def test_tiles_of_a_pattern_count_as_often_as_they_are_painted(step, matrix, wor
 
 @pytest.mark.parametrize("megabytes", [1, pytest.param(128, marks=pytest.mark.long)])
 def test_pictures_and_data_that_grow_are_refused(megabytes, monkeypatch):
-    monkeypatch.setattr(filters, "MAX_DECODED_BYTES", megabytes * 1024 * 1024)
+    monkeypatch.setattr(pdf_file, "MAX_DECODED_BYTES", megabytes * 1024 * 1024)
     larger = f"larger than {megabytes} MB"
     pdf = new_page(b"/I Do")
     image = pdf.make_stream(b"\0", Type=Name.XObject, Subtype=Name.Image, Width=20_000, Height=20_000, ColorSpace=Name.DeviceGray, BitsPerComponent=1)  # fmt: skip

@@ -8,7 +8,7 @@ from tests.engine.paint.drawing import OWNER, page, printed, rendered
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import Picture
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg.canvas import VectorImage
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 WHITE, BLACK, RED = (255, 255, 255), (0, 0, 0), (255, 0, 0)

@@ -15,7 +15,7 @@ from tests.engine.svg.drawings import converted, file_of, refused, svg
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import Picture
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.svg.drawing import VectorImage
+from workers.engine.svg.canvas import VectorImage
 
 
 @pytest.mark.parametrize(

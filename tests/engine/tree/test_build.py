@@ -23,7 +23,7 @@ from workers.engine.diagnostics import Findings
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import keep_used
 from workers.engine.tree.expressions.formats import get_formats
-from workers.engine.tree.image_sources import DataImage, StoredImage
+from workers.engine.tree.node_values import DataImage, StoredImage
 from workers.engine.tree.nodes import (
     Barcode,
     Break,

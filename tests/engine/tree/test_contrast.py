@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.case import OPTIONS
-from workers.engine.colors import rgb_from_hex
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.tree.accessibility import contrast_ratio
+from workers.engine.units import rgb_from_hex
 
 LIGHT = '<p color="#aaaaaa">a</p>'
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.fonts import woff, woff2
 from workers.engine.fonts.color_tables import (
     check_layers,
     count_color_glyphs,
@@ -27,6 +26,7 @@ from workers.engine.fonts.properties import (
     check_embedding_rights,
     read_face_properties,
 )
+from workers.engine.fonts.woff import WOFF2_SIGNATURE, WOFF_SIGNATURE, unpack_woff, unpack_woff2
 
 # CFF has cubic curves, TrueType quadratic ones: they differ by at most this fraction of an em,
 # a tenth of a dot of an offset printer at 12 pt.
@@ -117,8 +117,8 @@ _FORMATS: Final = {
     b"true": "truetype",
     b"OTTO": "opentype",
     _COLLECTION: "collection",
-    woff.SIGNATURE: "woff",
-    woff2.SIGNATURE: "woff2",
+    WOFF_SIGNATURE: "woff",
+    WOFF2_SIGNATURE: "woff2",
 }
 _KEPT_TABLES: Final = frozenset(
     {
@@ -195,9 +195,9 @@ def sanitize_font(data: bytes) -> tuple[SanitizedFace, ...]:
     size = len(data)
     match find_format(data):
         case "woff":
-            data = woff.unpack_woff(data)
+            data = unpack_woff(data)
         case "woff2":
-            data = woff2.unpack_woff2(data)
+            data = unpack_woff2(data)
     offsets = _find_face_offsets(data)
     sanitized: list[SanitizedFace] = []
     for index, start in enumerate(offsets):

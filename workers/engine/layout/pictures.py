@@ -15,13 +15,13 @@ from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
 from workers.engine.tree.compiler.builders import VALIDATION_PAGE
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
-from workers.engine.tree.image_sources import (
+from workers.engine.tree.memo import Kind
+from workers.engine.tree.node_values import (
     ImageSource,
     RemoteImage,
     StoredImage,
     parse_image_source,
 )
-from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     Block,
     Break,

@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.syntax.languages import is_right_to_left
-from workers.engine.tree.expressions.isolation import isolate
-from workers.engine.tree.expressions.white_space import apply_text_transform
+from workers.engine.tree.expressions.running_text import apply_text_transform, isolate
 from workers.engine.tree.memo import DocumentMemo, Lifetime
 from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun
-from workers.engine.tree.references.counters import Counters
-from workers.engine.tree.references.cross_references import CrossReferences, ReferenceText, Title
-from workers.engine.tree.references.footnotes import Footnotes, PageNumberedNote
+from workers.engine.tree.references.counters import Counters, Footnotes, PageNumberedNote
+from workers.engine.tree.references.resolver import CrossReferences, ReferenceText, Title
 
 # Assumed for a page number or count that is not known yet: two digits.
 ASSUMED_PAGES: Final = 99

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import (
     Block,
     CellTemplate,

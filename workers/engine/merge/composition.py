@@ -18,8 +18,7 @@ from workers.engine.diagnostics import (
     SourceLocation,
 )
 from workers.engine.syntax.checks import shorten_text
-from workers.engine.syntax.keys import Key, key_of
-from workers.engine.syntax.nodes import Element, SyntaxTree
+from workers.engine.syntax.nodes import Element, Key, SyntaxTree, key_of
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.values import TEMPLATE_REFERENCE
 

@@ -20,7 +20,7 @@ from workers.engine.merge.json_data import JsonError, merge_patch, read_json
 from workers.engine.merge.markdown_reader import MarkdownError, locate_lines, read_markdown
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax import values as v
-from workers.engine.syntax.checks import check_document, shorten_text
+from workers.engine.syntax.checks import check_document, check_effects, shorten_text
 from workers.engine.syntax.encodings import (
     FORBIDDEN_CODE,
     EncodingError,
@@ -31,7 +31,6 @@ from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.part_expansion import expand_parts
 from workers.engine.syntax.suggestions import join_words, suggest_name
-from workers.engine.syntax.usage import check_effects
 from workers.engine.syntax.values import ValueType
 
 SETTINGS: Final = "settings"  # by which expressions read them

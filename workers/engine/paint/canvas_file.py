@@ -11,7 +11,6 @@ from reportlab import rl_config
 from reportlab.pdfbase import pdfdoc, pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
-from workers.engine.compression import compress
 from workers.engine.paint.objects import (
     ObjectPart,
     WrittenObject,
@@ -19,7 +18,7 @@ from workers.engine.paint.objects import (
     write_stream,
     write_text,
 )
-from workers.engine.pdf_writer import AppendedObjects, repack
+from workers.engine.pdf_writer import AppendedObjects, compress, repack
 from workers.engine.ports import PdfMetadata
 
 if TYPE_CHECKING:

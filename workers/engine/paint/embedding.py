@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.compression import compress
 from workers.engine.fonts import Face, code_of, encodable_text
 from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
 from workers.engine.pdf_pages import ImportedPage
+from workers.engine.pdf_writer import compress
 from workers.engine.prepared_images import PixelStream, PreparedImage
 
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).

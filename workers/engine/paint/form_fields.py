@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.compression import compress
 from workers.engine.fonts import Face
 from workers.engine.layout.display import Item, Widget
 from workers.engine.paint.canvas_file import ALL_FONTS, CanvasFile
@@ -34,8 +33,9 @@ from workers.engine.paint.objects import (
     write_text,
 )
 from workers.engine.paint.structure_tree import StructureTree
+from workers.engine.pdf_writer import compress
 from workers.engine.syntax.names import OFF
-from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import FormField
 from workers.engine.tree.styles.computed import Align
 

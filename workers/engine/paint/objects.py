@@ -9,7 +9,7 @@ from typing import Any, Final
 from reportlab.pdfbase import pdfdoc
 
 from workers.engine.caches import BoundedCache
-from workers.engine.compression import compress
+from workers.engine.pdf_writer import compress
 from workers.engine.units import Color, ColorSpace
 
 # The parts of an object: bytes, and objects to which it refers.

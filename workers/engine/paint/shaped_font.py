@@ -15,7 +15,6 @@ from itertools import accumulate, chain, count
 from struct import Struct, calcsize, error, pack, unpack_from
 from typing import Final, NamedTuple
 
-from workers.engine.compression import compress
 from workers.engine.fonts import Cluster, Face
 from workers.engine.paint.embedding import (
     Subset,
@@ -26,6 +25,7 @@ from workers.engine.paint.embedding import (
     write_to_unicode,
 )
 from workers.engine.paint.objects import WrittenObject
+from workers.engine.pdf_writer import compress
 
 Component = tuple[int, int, int]  # a glyph ID, and its offset
 

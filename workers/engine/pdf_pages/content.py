@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from workers.engine.pdf_pages.lexer import end_string
-from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged
+from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged, end_string
 
 MAX_INSTRUCTIONS: Final = 2_000_000  # of a page, forms as often as they are drawn
 MAX_PIXELS: Final = 100_000_000  # of one picture, as for pictures of other formats

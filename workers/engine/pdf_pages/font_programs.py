@@ -18,11 +18,8 @@ from fontTools.encodings.StandardEncoding import StandardEncoding
 from fontTools.misc import eexec
 from fontTools.misc.psCharStrings import T1CharString, T2CharString, calcSubrBias
 
-from workers.engine.pdf_pages.entries import FONT_FILES
-from workers.engine.pdf_pages.file import PdfFile, is_name
-from workers.engine.pdf_pages.filters import DecodedBudget
-from workers.engine.pdf_pages.lexer import Lexer
-from workers.engine.pdf_pages.objects import PdfObject, Stream
+from workers.engine.pdf_pages.file import DecodedBudget, PdfFile, is_name
+from workers.engine.pdf_pages.objects import FONT_FILES, Lexer, PdfObject, Stream
 
 # Returns the width of the glyph of a code in thousandths of an em, None without a glyph.
 _Measure = Callable[[int], float | None]

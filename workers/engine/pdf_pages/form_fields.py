@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import pikepdf
 
-from workers.engine.pdf_pages.file import PdfFile, is_pdf
-from workers.engine.pdf_pages.filters import DecodedBudget
+from workers.engine.pdf_pages.file import DecodedBudget, PdfFile, is_pdf
 from workers.engine.pdf_pages.objects import (
     IndirectReference,
     Name,

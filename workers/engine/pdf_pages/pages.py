@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.pdf_pages.file import PdfFile, read_numbers
-from workers.engine.pdf_pages.filters import DecodedBudget
+from workers.engine.pdf_pages.file import DecodedBudget, PdfFile, read_numbers
 from workers.engine.pdf_pages.objects import (
     ObjectBuilder,
     Parts,

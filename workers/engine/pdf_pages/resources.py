@@ -26,7 +26,18 @@ from workers.engine.pdf_pages.content import (
     too_complex,
     too_many_pixels,
 )
-from workers.engine.pdf_pages.entries import (
+from workers.engine.pdf_pages.file import (
+    FLATE,
+    Decoded,
+    DecodedBudget,
+    Layers,
+    PdfFile,
+    check_inflated,
+    is_name,
+    read_numbers,
+)
+from workers.engine.pdf_pages.font_programs import check_text
+from workers.engine.pdf_pages.objects import (
     BLEND_MODES,
     COLORANTS,
     FILTER_PARAMETERS,
@@ -40,18 +51,13 @@ from workers.engine.pdf_pages.entries import (
     PROCESS,
     SHADING,
     SHADING_PATTERN,
+    SIMPLIFY,
     SOFT_MASK,
     STATE,
     TILING,
     VALUE,
-)
-from workers.engine.pdf_pages.file import Layers, PdfFile, is_name, read_numbers
-from workers.engine.pdf_pages.filters import FLATE, Decoded, DecodedBudget, check_inflated
-from workers.engine.pdf_pages.font_programs import check_text
-from workers.engine.pdf_pages.lexer import Lexer
-from workers.engine.pdf_pages.objects import (
-    SIMPLIFY,
     IndirectReference,
+    Lexer,
     ObjectBuilder,
     Parts,
     PdfObject,

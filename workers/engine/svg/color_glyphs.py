@@ -14,11 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from workers.engine.fonts import OPERATIONS, Cluster, Face, is_color_glyph, make_painter
 from workers.engine.prepared_images import Matrix, UndrawableError
-from workers.engine.svg.canvas import Canvas, format_numbers
-from workers.engine.svg.drawing import FormXObject, MeshShading, Shading
-from workers.engine.svg.limits import DrawingBudget
+from workers.engine.svg.canvas import Canvas, FormXObject, MeshShading, Shading, format_numbers
+from workers.engine.svg.gradients import Components, make_shading
 from workers.engine.svg.paths import SegmentPen, Segments, find_box, rectangle
-from workers.engine.svg.shadings import Components, make_shading
+from workers.engine.svg.reader import DrawingBudget
 from workers.engine.svg.values import (
     IDENTITY,
     RGB,

@@ -8,12 +8,9 @@ from typing import Final
 
 from workers.engine.prepared_images import Matrix, PreparedImage
 from workers.engine.svg.canvas import Canvas
-from workers.engine.svg.limits import DrawingBudget
-from workers.engine.svg.paths import Segments
-from workers.engine.svg.reader import SvgElement
-from workers.engine.svg.shapes import find_segments
-from workers.engine.svg.styles import INITIAL, SvgStyle, font_size, resolve_style
-from workers.engine.svg.stylesheets import RuleIndex
+from workers.engine.svg.paths import Segments, find_segments
+from workers.engine.svg.reader import DrawingBudget, SvgElement
+from workers.engine.svg.styles import INITIAL, RuleIndex, SvgStyle, font_size, resolve_style
 from workers.engine.svg.values import (
     IDENTITY,
     Box,

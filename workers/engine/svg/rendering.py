@@ -17,9 +17,15 @@ from workers.engine.prepared_images import (
     PreparedImage,
     UndrawableError,
 )
-from workers.engine.svg.bounding_boxes import find_bounding_box, find_transform
-from workers.engine.svg.canvas import Canvas, format_number, format_numbers
-from workers.engine.svg.clips import Clipper, DrawChildren
+from workers.engine.svg.canvas import (
+    Canvas,
+    FormXObject,
+    TilingPattern,
+    VectorImage,
+    format_number,
+    format_numbers,
+)
+from workers.engine.svg.clips import Clipper, DrawChildren, find_bounding_box, find_transform
 from workers.engine.svg.conversion import (
     Conversion,
     PaintContext,
@@ -27,23 +33,24 @@ from workers.engine.svg.conversion import (
     meets_conditions,
     report_other_languages,
 )
-from workers.engine.svg.drawing import FormXObject, TilingPattern, VectorImage
-from workers.engine.svg.limits import (
+from workers.engine.svg.painting import Painter, apply_paint, draw_markers
+from workers.engine.svg.paths import SHAPES, read_rectangle, rectangle
+from workers.engine.svg.reader import (
     MAX_DAMAGED,
     MAX_DEPTH,
     MAX_IMAGES,
     SIMPLER,
     DrawingBudget,
+    SvgElement,
+    ViewBox,
+    find_size,
+    fit_content,
+    fit_view_box,
     make_limit_error,
+    read_svg,
+    read_view_box,
 )
-from workers.engine.svg.markers import draw_markers
-from workers.engine.svg.painting import Painter, apply_paint
-from workers.engine.svg.paths import rectangle
-from workers.engine.svg.reader import SvgElement, read_svg
-from workers.engine.svg.shapes import SHAPES, read_rectangle
-from workers.engine.svg.sizes import ViewBox, find_size, fit_content, fit_view_box, read_view_box
-from workers.engine.svg.styles import SvgStyle, font_size, opacity
-from workers.engine.svg.stylesheets import RuleIndex
+from workers.engine.svg.styles import RuleIndex, SvgStyle, font_size, opacity
 from workers.engine.svg.text import TextLayout, TextSpan, outline_text, space_clusters
 from workers.engine.svg.values import (
     Box,

@@ -8,8 +8,8 @@ from functools import lru_cache
 from math import cos, radians, sin, tan
 from typing import Final, NamedTuple
 
-from workers.engine.colors import NAMED_COLORS
 from workers.engine.prepared_images import Matrix
+from workers.engine.units import NAMED_COLORS
 
 RGB = tuple[float, float, float]
 Box = tuple[float, float, float, float]  # left, top, right and bottom

@@ -20,7 +20,6 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from workers.engine.colors import NAMED_COLORS, rgb_from_hex
 from workers.engine.syntax.addresses import find_web_address, read_link
 from workers.engine.syntax.font_families import GENERIC_FAMILIES
 from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
@@ -29,6 +28,7 @@ from workers.engine.syntax.suggestions import join_words
 from workers.engine.units import (
     AUTO,
     BLACK,
+    NAMED_COLORS,
     ZERO,
     BorderStyle,
     Color,
@@ -37,6 +37,7 @@ from workers.engine.units import (
     LengthKind,
     Sides,
     mm,
+    rgb_from_hex,
 )
 
 T = TypeVar("T")

@@ -13,16 +13,21 @@ from workers.engine.merge.payload import SETTINGS
 from workers.engine.ports import ConformanceProfiles, RenderOptions, SignatureRequest
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, CheckBarcode, Evaluation, Scope
+from workers.engine.tree.compiler.attributes import warn_of_fallback
 from workers.engine.tree.compiler.builders import Nodes, sequence
 from workers.engine.tree.compiler.context import (
     CompileContext,
     UnresolvedName,
     report_unknown_names,
 )
-from workers.engine.tree.compiler.styles import warn_of_fallback
 from workers.engine.tree.document import Document, DocumentInfo, Flow
 from workers.engine.tree.elements.attachments import build_attachments, compile_attachment
-from workers.engine.tree.elements.blocks import compile_assertion, compile_blocks
+from workers.engine.tree.elements.blocks import (
+    compile_assertion,
+    compile_blocks,
+    compile_flow,
+    compile_unused,
+)
 from workers.engine.tree.elements.declarations import (
     compile_fonts,
     compile_security,
@@ -35,9 +40,8 @@ from workers.engine.tree.elements.einvoices import (
     find_archive_profile,
     find_wanted,
 )
-from workers.engine.tree.elements.flows import compile_flow, compile_unused
 from workers.engine.tree.elements.pages import compile_pages, compile_watermark
-from workers.engine.tree.elements.tables.totals import declares_totals
+from workers.engine.tree.elements.tables.columns import declares_totals
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.formats import (
     DEFAULT_LANGUAGE,
@@ -51,11 +55,13 @@ from workers.engine.tree.expressions.messages import Translator, compile_message
 from workers.engine.tree.expressions.runtime import ARITHMETIC, Value
 from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.nodes import Source
-from workers.engine.tree.references.collector import find_reference_features
-from workers.engine.tree.references.cross_references import CrossReferences
-from workers.engine.tree.references.footnotes import Footnotes
-from workers.engine.tree.references.resolver import ReferenceResolver
-from workers.engine.tree.references.running_values import RunningValues
+from workers.engine.tree.page_values import RunningValues
+from workers.engine.tree.references.counters import Footnotes
+from workers.engine.tree.references.resolver import (
+    CrossReferences,
+    ReferenceResolver,
+    find_reference_features,
+)
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 BODY: Final = "body"

@@ -1,8 +1,9 @@
-"""The state of one build: its findings, limits, ids and references, and the values it evaluates."""
+"""The state of one build: findings, limits, ids, form fields and references, and the values it evaluates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
 
@@ -16,10 +17,16 @@ from workers.engine.tree.expressions.grammar import (
     TextTemplate,
 )
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, Value, to_text
-from workers.engine.tree.form_fields import MAX_FIELDS, FormFieldRegistry
 from workers.engine.tree.inline_collector import InlineCollector
+from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import Barcode, FormField, LoopStep, Note, Reference, describe_loops
-from workers.engine.tree.references.collector import (
+from workers.engine.tree.references.counters import (
+    MAX_COUNTERS,
+    MAX_NOTES,
+    Counters,
+    FootnoteCollector,
+)
+from workers.engine.tree.references.resolver import (
     MAX_INDEX_MARKS,
     MAX_REFERENCES,
     MAX_RUNNING_VALUES,
@@ -27,11 +34,82 @@ from workers.engine.tree.references.collector import (
     ReferenceCollector,
     ReferenceFeatures,
 )
-from workers.engine.tree.references.counters import MAX_COUNTERS, Counters
-from workers.engine.tree.references.footnotes import MAX_NOTES, FootnoteCollector
 from workers.engine.tree.rendered_terms import RenderedTerms
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Numbering, Style
+
+MAX_FIELDS: Final = 10_000  # of one document; a field takes some 600 bytes of the file
+
+
+@dataclass(slots=True)
+class _NamedButtons:
+    """The radio buttons of one name: their values, and whether one of them is checked."""
+
+    is_interactive: bool
+    values: set[str] = field(default_factory=set)
+    has_checked: bool = False
+
+
+class FormFieldRegistry:
+    """Names in use. Boxes for filling by hand have no name in the file, but are checked alike."""
+
+    __slots__ = ("_groups", "_names", "count", "has_interactive", "signatures")
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._groups: dict[str, _NamedButtons] = {}
+        self.count = 0
+        self.has_interactive = False
+        self.signatures: list[str] = []  # the names of fields that can be signed
+
+    def add(self, node: FormField, findings: Findings) -> None:
+        """Register a field; one whose name is taken is reported."""
+        self.count += 1
+        self.has_interactive = self.has_interactive or node.is_interactive
+        if node.kind is FieldKind.SIGNATURE and node.is_interactive:
+            self.signatures.append(node.name)
+        if node.kind is FieldKind.RADIO:
+            self._add_radio(node, findings)
+        elif node.name in self._names or node.name in self._groups:
+            self._report(
+                node,
+                findings,
+                f'The field name "{node.name}" is given twice. In a loop, a name needs an expression, '
+                'such as name="amount-{{ loop.index }}"',
+            )
+        else:
+            self._names.add(node.name)
+
+    def _add_radio(self, node: FormField, findings: Findings) -> None:
+        if node.name in self._names:
+            self._report(
+                node,
+                findings,
+                f'The field name "{node.name}" belongs to a field that is not a radio button',
+            )
+            return
+        group = self._groups.setdefault(node.name, _NamedButtons(node.is_interactive))
+        if node.is_interactive is not group.is_interactive:
+            message = f'The radio buttons "{node.name}" are interactive only in part; give all of them the same `interactive`'
+        elif node.value in group.values:
+            message = f'The group "{node.name}" has two radio buttons of the value "{node.value}"'
+        elif node.is_checked and group.has_checked:
+            message = (
+                f'The group "{node.name}" has two radio buttons that are checked; accepted is one'
+            )
+        else:
+            message = ""
+        group.values.add(node.value)
+        group.has_checked = group.has_checked or node.is_checked
+        if message:
+            self._report(node, findings, message)
+
+    def _report(self, node: FormField, findings: Findings, message: str) -> None:
+        source = node.source
+        findings.error(
+            "duplicate-field", f"{message}{describe_loops(source.loop)}", source.location
+        )
+
 
 # Bar codes take some 3 µs a character to encode and draw. A row of data that becomes one has at
 # least a twentieth of its characters.

@@ -16,17 +16,17 @@ from workers.engine.ports import (
     SignatureRequest,
     StandaloneInvoice,
 )
-from workers.engine.tree.image_sources import ImageSource
 from workers.engine.tree.memo import TemplateMemo
+from workers.engine.tree.node_values import ImageSource
 from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, Style
 from workers.engine.units import Color, Length, Sides
 
 if TYPE_CHECKING:
-    from workers.engine.tree.references.cross_references import CrossReferences
-    from workers.engine.tree.references.footnotes import Footnotes
-    from workers.engine.tree.references.running_values import RunningValues
+    from workers.engine.tree.page_values import RunningValues
+    from workers.engine.tree.references.counters import Footnotes
+    from workers.engine.tree.references.resolver import CrossReferences
 
 
 class PageContent(Protocol):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from workers.engine.tree.expressions.isolation import BY_FIRST_STRONG, continue_in_lines
-from workers.engine.tree.expressions.white_space import SPACES, SPACES_IN_LINE
+from workers.engine.tree.expressions.running_text import (
+    BY_FIRST_STRONG,
+    SPACES,
+    SPACES_IN_LINE,
+    continue_in_lines,
+)
 from workers.engine.tree.nodes import (
     FormField,
     Inline,

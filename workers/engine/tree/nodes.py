@@ -16,9 +16,14 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.address_windows import AddressWindow
-from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
-from workers.engine.tree.field_values import FieldKind, FieldOption
-from workers.engine.tree.image_sources import ImageSource
+from workers.engine.tree.node_values import (
+    CategoryKind,
+    ChartAxis,
+    ChartSeries,
+    FieldKind,
+    FieldOption,
+    ImageSource,
+)
 from workers.engine.tree.page_values import FragmentValues, Total, TotalValues
 from workers.engine.tree.styles.computed import Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.tree.documents import evaluate, why_not
-from workers.engine.tree.expressions.caching import MAX_CACHED_LENGTH
+from workers.engine.caches import MAX_CACHED_LENGTH
 from workers.engine.tree.expressions.compiler import compile_text, compile_texts
 from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import get_formats
@@ -21,8 +21,8 @@ from workers.engine.tree.expressions.grammar import (
     parse_expression,
     parse_text,
 )
+from workers.engine.tree.expressions.running_text import collapse_and_trim
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
-from workers.engine.tree.expressions.white_space import collapse_and_trim
 
 LINE = {"qty": Decimal(2), "price": Decimal("89.90"), "items": [Decimal(5)], "text": "Drill"}
 SCOPE = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.engine.bidi import CONTROLS, join_isolates, reorder, resolve_levels
-from workers.engine.tree.expressions.isolation import continue_in_lines, isolate
+from workers.engine.tree.expressions.running_text import continue_in_lines, isolate
 
 LETTERS = "aZ5-(). \u05d0\u05e9\u0627\u0664\u200f\u202a\u202b\u202c\u202e\u2066\u2067\u2068\u2069"
 AROUND = [("Item ", " - 5 pcs (9)", False), ("\u05d0 ", " - 5 \u05d1 (9)", True)]

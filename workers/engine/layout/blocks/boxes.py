@@ -41,7 +41,7 @@ from workers.engine.layout.display import (
 from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.references import PageReferences
-from workers.engine.tree.expressions import isolation
+from workers.engine.tree.expressions.running_text import remove_isolates
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Container, Paragraph, Source
 from workers.engine.tree.styles.computed import BoxStyle, Overflow
@@ -285,7 +285,7 @@ def _outline_of(node: BoxNode, references: PageReferences) -> str | None:
     if node.extra is None or not node.extra.has_references:
         return node.outline
     number = "" if node.extra.label is None else f"{node.extra.label.text} "
-    text = isolation.remove(plain_text(references.resolve(node.inlines)))
+    text = remove_isolates(plain_text(references.resolve(node.inlines)))
     return " ".join(f"{number}{text}".split())
 
 

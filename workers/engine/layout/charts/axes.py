@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.charts.drawing import MAX_LABEL, LabelStyle
 from workers.engine.layout.context import EPSILON
-from workers.engine.tree.chart_values import CategoryKind, ChartAxis
+from workers.engine.tree.node_values import CategoryKind, ChartAxis
 
 _MINUTE: Final = 1 / 1440
 _MONTH: Final = 30.0

@@ -15,7 +15,6 @@ from math import ceil, cos, floor, pi, radians, sin, tan
 from typing import Final, NamedTuple, TypeVar
 
 from workers.engine.characters import cut_to_width
-from workers.engine.colors import rgb_from_hex
 from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import (
     Owner,
@@ -29,7 +28,7 @@ from workers.engine.layout.lines import GlyphStyle, InlineFragment
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase
 from workers.engine.tree.nodes import Chart
 from workers.engine.tree.styles.computed import TextStyle
-from workers.engine.units import BLACK, Color, ColorSpace, relative_luminance
+from workers.engine.units import BLACK, Color, ColorSpace, relative_luminance, rgb_from_hex
 
 LINE_HEIGHT: Final = 1.2  # em, of labels below each other
 MAX_LABEL: Final = 200  # characters; the rest of a label is ignored

@@ -37,7 +37,7 @@ from workers.engine.layout.charts.drawing import (
     symbol_width,
 )
 from workers.engine.layout.charts.marks import PlotCoordinates, StackedValue, stack
-from workers.engine.tree.chart_values import CategoryKind, ChartAxis
+from workers.engine.tree.node_values import CategoryKind, ChartAxis
 from workers.engine.tree.nodes import Chart
 
 RULE: Final = 0.5

@@ -13,7 +13,7 @@ from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.context import Fragment, LayoutContext, Region, Resume
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.syntax.languages import is_in_arabic_script
-from workers.engine.tree.expressions.white_space import apply_text_transform
+from workers.engine.tree.expressions.running_text import apply_text_transform
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (
     Contents,
@@ -28,7 +28,7 @@ from workers.engine.tree.nodes import (
     Role,
     TextRun,
 )
-from workers.engine.tree.references.cross_references import IndexTerm, ReferenceText, Title
+from workers.engine.tree.references.resolver import IndexTerm, ReferenceText, Title
 from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
 
 _MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned after

@@ -34,7 +34,7 @@ from workers.engine.layout.blocks.stacks import (
 )
 from workers.engine.layout.blocks.tracks import Track, distribute_width
 from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, LayoutContext, Region, Resume
-from workers.engine.tree.field_values import FieldKind
+from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import (
     Barcode,
     Block,

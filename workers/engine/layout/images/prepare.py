@@ -27,7 +27,7 @@ from workers.engine.prepared_images import (
     UndrawableError,
 )
 from workers.engine.svg import VectorImage, convert_svg, is_svg
-from workers.engine.tree.image_sources import DataImage, ImageSource, RemoteImage
+from workers.engine.tree.node_values import DataImage, ImageSource, RemoteImage
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from workers.engine.layout.lines.opportunities import (
     may_prohibit_break,
     split_at_opportunities,
 )
-from workers.engine.tree.expressions.white_space import MAX_TEXT, too_long_message
+from workers.engine.tree.expressions.running_text import MAX_TEXT, too_long_message
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     Inline,

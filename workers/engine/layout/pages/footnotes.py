@@ -37,7 +37,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.tree.nodes import Note
 from workers.engine.tree.page_values import PageValues
-from workers.engine.tree.references.footnotes import Footnotes
+from workers.engine.tree.references.counters import Footnotes
 
 MAX_TRIALS: Final = 8  # to end an area so that its notes are whole, and again with one split
 MAX_CARRIED_SHARE: Final = 0.8  # of an area, for pending notes, if there is content too

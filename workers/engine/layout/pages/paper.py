@@ -12,7 +12,7 @@ from workers.engine.layout.display import Fill, Item, LaidOutPage, Picture, Rest
 from workers.engine.layout.lines.phrases import phrase_items, set_phrase
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.tree.document import PageMaster, Watermark
-from workers.engine.tree.image_sources import ImageSource
+from workers.engine.tree.node_values import ImageSource
 from workers.engine.tree.styles.computed import TextStyle
 from workers.engine.units import BLACK, mm
 

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from workers.engine.syntax.vocabulary.blocks import BLOCK_ELEMENTS
-from workers.engine.syntax.vocabulary.charts import CHART_ELEMENTS
-from workers.engine.syntax.vocabulary.forms import FORM_ELEMENTS
-from workers.engine.syntax.vocabulary.inlines import INLINE_ELEMENTS, NOTE_ELEMENTS
+from workers.engine.syntax.vocabulary.content import (
+    BLOCK_ELEMENTS,
+    CHART_ELEMENTS,
+    FORM_ELEMENTS,
+    INLINE_ELEMENTS,
+    NOTE_ELEMENTS,
+    TABLE_ELEMENTS,
+)
 from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
@@ -33,7 +37,6 @@ from workers.engine.syntax.vocabulary.specs import (
     ElementSpec,
 )
 from workers.engine.syntax.vocabulary.structure import MAX_BLEED, STRUCTURE
-from workers.engine.syntax.vocabulary.tables import TABLE_ELEMENTS
 
 __all__ = [
     "BLOCKS",

@@ -6,26 +6,31 @@ from dataclasses import replace
 from typing import Final
 
 from workers.engine.einvoices import PROFILES, SYNTAX_NAMES
-from workers.engine.syntax import files
 from workers.engine.syntax import values as v
-from workers.engine.syntax.names import FIELD_NAME, MESSAGE_KEY, PARAMETERS
-from workers.engine.syntax.vocabulary.attribute_sets import (
+from workers.engine.syntax.names import (
+    DATE_OR_INSTANT,
+    FIELD_NAME,
+    FILE_NAME,
+    MEDIA_TYPE,
+    MESSAGE_KEY,
+    PARAMETERS,
+    PROFILE,
+)
+from workers.engine.syntax.vocabulary.properties import (
     CELL_PADDING,
     COLUMNS,
+    COMMON,
     FINAL,
+    FLOW_PROPERTIES,
+    IMAGE_PROPERTIES,
     LIST_STYLE,
     NUMBER_STYLE,
+    POSITIONS,
+    PROPERTIES,
     RUNNING_BOX,
     STRIPE,
     TEXT,
     without,
-)
-from workers.engine.syntax.vocabulary.properties import (
-    COMMON,
-    FLOW_PROPERTIES,
-    IMAGE_PROPERTIES,
-    POSITIONS,
-    PROPERTIES,
 )
 from workers.engine.syntax.vocabulary.specs import (
     IN_PARTS,
@@ -62,7 +67,7 @@ STRUCTURE: Final = (
         attribute("filename", v.TEXT, "File name offered for download."),
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
         *fixed(attribute("print-checks", v.BOOLEAN, "Whether a render warns of what a print shop would ask about: images below 150 dots per inch at their size, lines below 0.25 pt, and text below 5 pt.", "false")),
-        *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
+        *fixed(attribute("profile", PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
         *fixed(attribute("tagged", v.BOOLEAN, "Whether the file is a tagged PDF, whose structure tree tells screen readers and other programs its headings, lists, tables and figures. With `false` it is smaller, unless its profile requires tags. Merged files are not tagged; a document that says `true` is not merged.", "true")),
         children=("import", "setting", "data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
     ),
@@ -270,11 +275,11 @@ STRUCTURE: Final = (
     ),
     element(
         "attachment", "An embedded file: the text inside, or the value of an expression.", ContentModel.TEXT,
-        required("name", files.FILE_NAME, "File name, unique in the document."),
-        attribute("type", files.MEDIA_TYPE, "Media type; by the file extension unless given."),
+        required("name", FILE_NAME, "File name, unique in the document."),
+        attribute("type", MEDIA_TYPE, "Media type; by the file extension unless given."),
         attribute("relationship", v.choice("unspecified", "source", "data", "alternative", "supplement"), "Relationship of the file to the document.", "unspecified"),
         attribute("description", v.TEXT, "Description, shown by viewers."),
-        attribute("modified", files.DATE_OR_INSTANT, "Time of the last change; 1970-01-01 unless given, as archives ask for one."),
+        attribute("modified", DATE_OR_INSTANT, "Time of the last change; 1970-01-01 unless given, as archives ask for one."),
         expression("value", "Content: a text, a base64 data URL, or a record or list, written as JSON."),
         expression("if", "Omits the file unless this is true."),
         FINAL,

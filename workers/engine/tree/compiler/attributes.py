@@ -1,12 +1,18 @@
-"""Attributes of an element: constants, or expressions parsed by their value type once evaluated."""
+"""Attributes and styles of an element.
+
+An attribute is a constant, or an expression parsed by its value type once evaluated. A style is the
+layers of its cascade, resolved for each parent.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from workers.engine.diagnostics import SourceLocation, SourceSpan
-from workers.engine.syntax.values import TEXT
+from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
+from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.values import TEXT, ColorValue
 from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.expressions.compiler import compile_text
@@ -14,6 +20,16 @@ from workers.engine.tree.expressions.formats import HYPHEN_MINUS, MINUS_SIGN
 from workers.engine.tree.expressions.grammar import (
     TextTemplate,
 )
+from workers.engine.tree.styles.cascade import (
+    MAX_CACHED,
+    NO_PROPERTIES,
+    ComputedStyle,
+    Properties,
+    StyleSheet,
+    UnknownReference,
+    expand_shorthands,
+)
+from workers.engine.units import Color
 
 T = TypeVar("T")
 
@@ -89,3 +105,192 @@ class CompiledAttribute(Generic[T]):
             )
             return self.constant
         return value
+
+
+_COUNTING: Final = ("number", "counter-reset", "counter-set")
+
+
+_IN_TABLE: Final = frozenset({"thead", "tbody", "tfoot", "tr", "td", "th"})
+
+
+class StyleLayers(NamedTuple):
+    """The layers of an element's cascade, in order; `dynamic` attributes depend on data."""
+
+    below: Properties
+    classes: CompiledAttribute[tuple[str, ...]] | None
+    own: Mapping[str, Any]
+    dynamic: tuple[CompiledAttribute[Any], ...]
+    lang: CompiledAttribute[str | None] | None
+
+
+class StyleResolver:
+    """The styles of elements with the same attributes, computed once for each parent and values."""
+
+    __slots__ = (
+        *("_by_parent", "_in_table", "_is_inline", "_layers", "_sheet", "_tag", "is_static"),
+        *("lang", "may_count"),
+    )
+
+    def __init__(self, sheet: StyleSheet, layers: StyleLayers, tag: str, is_inline: bool) -> None:
+        self._sheet = sheet
+        self._layers = layers
+        self._is_inline = is_inline
+        self._in_table = tag in _IN_TABLE
+        self._tag = tag
+        self._by_parent: dict[Any, ResolvedStyle] = {}
+        self.lang = layers.lang
+        classes = layers.classes
+        self.may_count = self._may_count()
+        self.is_static = (
+            not layers.dynamic and (classes is None or classes.is_static) and self.lang is None
+        )
+
+    def _may_count(self) -> bool:
+        """Return whether the styles may number an element or set a counter in some document."""
+        layers = self._layers
+        classes = layers.classes
+        if layers.dynamic or (classes is not None and not classes.is_static):
+            return True
+        named = () if classes is None else classes.constant or ()
+        every = [layers.below, layers.own, *map(self._sheet.find_properties, named)]
+        return any(name in properties for properties in every for name in _COUNTING)
+
+    def resolve(self, scope: Scope, parent: ComputedStyle) -> ResolvedStyle:
+        """Return the style under a parent's."""
+        key: Any = parent if self.is_static else (parent, self._read_values(scope))
+        found = self._by_parent.get(key)
+        if found is None:
+            if len(self._by_parent) > MAX_CACHED:
+                self._by_parent.clear()
+            findings = scope.state.findings
+            reports_before = findings.report_count
+            found = self._compute(scope, parent)
+            if findings.report_count == reports_before:  # else each document reports it
+                self._by_parent[key] = found
+        return found
+
+    def _read_values(self, scope: Scope) -> tuple[str, ...]:
+        attributes = [*self._layers.dynamic, self._layers.classes, self.lang]
+        return tuple(
+            attribute.read_text(scope) if not attribute.is_static else ""
+            for attribute in attributes
+            if attribute is not None
+        )
+
+    def _compute(self, scope: Scope, parent: ComputedStyle) -> ResolvedStyle:
+        errors: list[UnknownReference] = []
+        properties = dict(self._layers.below)
+        names = self._layers.classes.read(scope) if self._layers.classes is not None else None
+        for name in names or ():
+            try:
+                properties |= self._sheet.class_properties(name)
+            except UnknownReference as error:
+                errors.append(error)
+        own = dict(self._layers.own)
+        for attribute in self._layers.dynamic:
+            value = attribute.read(scope)
+            if value is not None:
+                own[attribute.spec.name] = value
+        properties |= expand_shorthands(own)
+        if properties.get("number") is not None and properties.get("counter") is None:
+            properties["counter"] = self._tag
+        lang = self.lang.read(scope) if self.lang is not None else None
+        try:
+            computed = self._sheet.compute(
+                parent,
+                properties,
+                lang=lang,
+                is_inline=self._is_inline,
+                in_table=self._in_table,
+            )
+        except UnknownReference as error:
+            errors.append(error)
+            computed = self._sheet.compute(parent, NO_PROPERTIES, is_inline=self._is_inline)
+        return ResolvedStyle(computed, properties, tuple((e.code, str(e)) for e in errors))
+
+
+class ResolvedStyle(NamedTuple):
+    """A computed style, the properties specified for it, and the errors in them as codes and texts."""
+
+    computed: ComputedStyle
+    properties: Properties
+    errors: tuple[tuple[str, str], ...]
+
+
+class ElementStyle:
+    """The styles of one element, with its location."""
+
+    __slots__ = ("_styles", "location")
+
+    def __init__(self, styles: StyleResolver, element: Element) -> None:
+        self._styles = styles
+        self.location = element.location
+
+    @property
+    def lang(self) -> CompiledAttribute[str | None] | None:
+        """The language the element states."""
+        return self._styles.lang
+
+    @property
+    def may_count(self) -> bool:
+        """Whether the element may have a number or set a counter."""
+        return self._styles.may_count
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the style depends on the parent's alone."""
+        return self._styles.is_static
+
+    def compute(self, scope: Scope, parent: ComputedStyle) -> ComputedStyle:
+        """Return the style under a parent's; errors are reported."""
+        return self.resolve(scope, parent)[0]
+
+    def resolve(self, scope: Scope, parent: ComputedStyle) -> tuple[ComputedStyle, Properties]:
+        """Return the style under a parent's, and all properties specified for the element."""
+        computed, properties, errors = self._styles.resolve(scope, parent)
+        for code, text in errors:
+            scope.state.findings.error(code, text, self.location)
+        return computed, properties
+
+    def enter(self, scope: Scope) -> Scope:
+        """Return the scope inside the element, with the formats of its own language if it states one."""
+        lang = self._styles.lang
+        return scope if lang is None else enter_language(scope, lang.read(scope), self.location)
+
+
+def find_color(
+    sheet: StyleSheet, value: ColorValue | None, scope: Scope, location: SourceLocation
+) -> Color | None:
+    """Return the colour of an evaluated attribute, None for none; an unknown name is reported."""
+    if value is None:
+        return None
+    try:
+        return sheet.get_color(value)
+    except UnknownReference as error:
+        scope.state.findings.error(error.code, str(error), location)
+        return None
+
+
+def enter_language(scope: Scope, lang: str | None, location: SourceLocation) -> Scope:
+    """Return a scope with the formats of a language; an unknown language is reported."""
+    if lang is None:
+        return scope
+    formats = scope.formats
+    try:
+        entered = formats.enter(lang)
+    except ValueError as error:
+        scope.state.findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', location)
+        return scope
+    if entered.is_fallback:
+        warn_of_fallback(lang, scope.state.findings, location)
+    return scope.enter(formats=entered)
+
+
+def warn_of_fallback(lang: str | None, findings: Findings, location: SourceLocation) -> None:
+    """Warn that CLDR has no formats for a language."""
+    findings.warn(
+        "unknown-language",
+        f'There are no formats for the language "{(lang or "")[:40]}"; numbers, dates and currencies are '
+        "written as in English",
+        location,
+    )

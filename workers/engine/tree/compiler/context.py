@@ -15,9 +15,14 @@ from workers.engine.syntax.nodes import Element, MarkdownElement, PartExpansion,
 from workers.engine.syntax.values import PDF_PAGE
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute, default_attribute
+from workers.engine.tree.compiler.attributes import (
+    CompiledAttribute,
+    ElementStyle,
+    StyleLayers,
+    StyleResolver,
+    default_attribute,
+)
 from workers.engine.tree.compiler.builders import NodeBuilder
-from workers.engine.tree.compiler.styles import ElementStyle, StyleLayers, StyleResolver
 from workers.engine.tree.expressions.compiler import compile_text, compile_value
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, PAGE_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.grammar import (
@@ -30,11 +35,12 @@ from workers.engine.tree.expressions.grammar import (
 from workers.engine.tree.expressions.messages import MessageCatalog
 from workers.engine.tree.expressions.runtime import suggest_identifier
 from workers.engine.tree.page_values import RUNNING_MEMBERS
-from workers.engine.tree.references.collector import NO_REFERENCES, ReferenceFeatures
+from workers.engine.tree.references.resolver import NO_REFERENCES, ReferenceFeatures
 from workers.engine.tree.styles.cascade import (
+    NO_PROPERTIES,
+    Properties,
     StyleSheet,
 )
-from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties
 
 _MAX_SHARED: Final = 4096  # styles of a template that elements written alike share
 

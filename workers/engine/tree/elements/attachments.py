@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.einvoices import INVOICE_NAMES, read_invoice
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
-from workers.engine.syntax.files import guess_media_type
+from workers.engine.syntax.names import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute

@@ -13,10 +13,9 @@ from typing import Any, Final
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.styles import ElementStyle, find_color
 from workers.engine.tree.nodes import (
     Block,
     ColumnLayout,
@@ -29,9 +28,8 @@ from workers.engine.tree.nodes import (
     Source,
     TextRun,
 )
-from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
+from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet, expand_shorthands
 from workers.engine.tree.styles.computed import Style
-from workers.engine.tree.styles.user_agent import expand_shorthands
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
 
 _COUNTER_ATTRIBUTE: Final = "counter-set"  # of every element that may count

@@ -12,10 +12,9 @@ from babel import numbers as babel_numbers
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.vocabulary.charts import CHART_KINDS
+from workers.engine.syntax.vocabulary.content import CHART_KINDS
 from workers.engine.tree.build_state import Evaluation, Scope
-from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
-from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import (
@@ -23,7 +22,6 @@ from workers.engine.tree.compiler.control_flow import (
     compile_controlled,
     compile_loop,
 )
-from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -31,6 +29,7 @@ from workers.engine.tree.expressions.runtime import (
     describe_type,
     to_text,
 )
+from workers.engine.tree.node_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.nodes import Chart, describe_loops
 from workers.engine.tree.styles.cascade import ComputedStyle
 

@@ -15,9 +15,13 @@ from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.document import DeclaredFont
 from workers.engine.tree.nodes import Source
-from workers.engine.tree.styles.cascade import StyleSheet
+from workers.engine.tree.styles.cascade import (
+    NO_PROPERTIES,
+    Properties,
+    StyleSheet,
+    expand_shorthands,
+)
 from workers.engine.tree.styles.computed import DEFAULT_PAGE_FAMILY
-from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties, expand_shorthands
 from workers.engine.units import BLACK
 
 _MAX_NAMES: Final = 20  # in a message

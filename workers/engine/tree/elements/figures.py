@@ -1,4 +1,4 @@
-"""Images and bar codes, as blocks and in lines."""
+"""Images, bar codes and form fields, as blocks and in lines."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from typing import Any, Final
 
 from workers.engine.barcodes import adapt_signs
 from workers.engine.diagnostics import SourceLocation
-from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.names import BUTTON_VALUE, OFF
+from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import (
     BuildState,
     Evaluation,
     Scope,
     value_to_text,
 )
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
 from workers.engine.tree.expressions.compiler import compile_value
-from workers.engine.tree.image_sources import ImageSource, parse_image_source
+from workers.engine.tree.expressions.running_text import collapse_and_trim
+from workers.engine.tree.node_values import FieldKind, FieldOption, ImageSource, parse_image_source
 from workers.engine.tree.nodes import (
     Barcode,
+    FormField,
     Image,
     Paragraph,
     Role,
@@ -151,3 +156,162 @@ def warn_of_signs(name: str, value: Any, state: BuildState, location: SourceLoca
             f'"{name}" holds {shown}, for which the nearest accepted signs are written',
             location,
         )
+
+
+FORM_FIELDS: Final = frozenset({"input", "textarea", "select", "signature"})
+MAX_VALUE: Final = 10_000  # characters; PDF/A allows strings of 32,767 bytes (ISO 19005-2, 6.1.13)
+MAX_OPTIONS: Final = 1_000  # of one field
+_NAMES: Final = (
+    *("name", "label", "value", "checked", "required", "readonly", "interactive"),
+    *("max-length", "comb"),
+)
+_DEFAULT_BUTTON: Final = "yes"
+_SHOWN: Final = 40  # characters of a value in a message
+_KINDS: Final = {
+    "textarea": FieldKind.MULTILINE,
+    "select": FieldKind.CHOICE,
+    "signature": FieldKind.SIGNATURE,
+    "text": FieldKind.TEXT,
+    "checkbox": FieldKind.CHECKBOX,
+    "radio": FieldKind.RADIO,
+}
+
+
+def compile_field(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a form field."""
+    if context.is_page_time:
+        context.findings.error(
+            "misplaced-element",
+            f"`{element.tag}` is not allowed in content that pages repeat: a field is in the file once",
+            element.location,
+        )
+        return sequence(())
+    return NodeBuilder(_FieldBuilder(element, context), is_static=False)
+
+
+class _FieldBuilder(BlockBuilder):
+    """Builds the node of one form field."""
+
+    __slots__ = ("_kind", "_names", "_options")
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self._names = [name for name in _NAMES if name in ELEMENTS[element.tag].attributes]
+        super().__init__(element, context, *self._names)
+        kind = element.attributes.get("type", "text") if element.tag == "input" else element.tag
+        self._kind = _KINDS.get(kind, FieldKind.TEXT)  # another type is reported by the checks
+        self._options = sequence(
+            compile_controlled(child, context, _compile_option)
+            for child in element.elements("option")
+        )
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        own = self.compute(scope, parent)
+        state = scope.state
+        errors_before = state.findings.error_count
+        scope = self.element_style.enter(scope)  # values are formatted in its language
+        values = dict.fromkeys(_NAMES) | dict(zip(self._names, self.read(scope), strict=True))
+        name = values["name"]
+        if not name:
+            if state.findings.error_count == errors_before:
+                self._report(scope, "wrong-value", "The field has no name: `name` is empty")
+            return
+        options: list[FieldOption] = []
+        self._options.build(scope, own, options)
+        cells = values["comb"] or 0
+        node = FormField(
+            self.source(scope),
+            own.style,
+            self._kind,
+            name,
+            collapse_and_trim(values["label"] or ""),
+            self._read_value(scope, name, values["value"] or "", options),
+            bool(values["checked"]),
+            bool(values["required"]),
+            bool(values["readonly"]),
+            bool(values["interactive"]),
+            cells or values["max-length"],
+            cells,
+            tuple(options),
+            read_id(self.identity, scope),
+        )
+        if node.max_length is not None and len(node.value) > node.max_length:
+            self._report(
+                scope,
+                "field-value",
+                f'The value of the field "{name}" has {len(node.value)} characters, accepted are '
+                f"{node.max_length}",
+            )
+        state.add_form_field(node)
+        out.append(node)
+
+    def _read_value(self, scope: Scope, name: str, value: str, options: list[FieldOption]) -> str:
+        if self._kind.is_button:
+            return self._check_button(scope, value)
+        if len(value) > MAX_VALUE:
+            self._report(
+                scope,
+                "field-value",
+                f'The value of the field "{name}" has {len(value):,} characters, accepted are '
+                f"{MAX_VALUE:,}",
+            )
+        if self._kind is FieldKind.TEXT:
+            return collapse_and_trim(value)
+        if self._kind is FieldKind.CHOICE:
+            self._check_options(scope, name, value, options)
+        return value.replace("\r\n", "\n").replace("\r", "\n")
+
+    def _check_button(self, scope: Scope, value: str) -> str:
+        if not value and self._kind is FieldKind.CHECKBOX:
+            return _DEFAULT_BUTTON
+        try:
+            return BUTTON_VALUE.parse(value)
+        except ValueError as error:
+            self._report(
+                scope,
+                "wrong-value",
+                f'`value` of a {self._kind.value} is "{value[:_SHOWN]}", accepted is {error}',
+            )
+            return OFF
+
+    def _check_options(
+        self, scope: Scope, name: str, value: str, options: list[FieldOption]
+    ) -> None:
+        if len(options) > MAX_OPTIONS:
+            self._report(
+                scope,
+                "field-options",
+                f'The field "{name}" has {len(options):,} options, accepted are {MAX_OPTIONS:,}',
+            )
+            return
+        values = [option.value for option in options]
+        if len(set(values)) < len(values):
+            twice = next(one for one in values if values.count(one) > 1)
+            self._report(
+                scope,
+                "field-options",
+                f'The field "{name}" has two options of the value "{twice[:_SHOWN]}"',
+            )
+        elif value and value not in values:
+            self._report(
+                scope,
+                "field-value",
+                f'The value of the field "{name}" is "{value[:_SHOWN]}", which none of its options has',
+            )
+
+    def _report(self, scope: Scope, code: str, message: str) -> None:
+        where = self.plain.location
+        scope.state.findings.error(code, f"{message}{describe_loops(scope.loop)}", where)
+
+
+def _compile_option(element: Element, context: CompileContext) -> NodeBuilder:
+    written = "".join(child.text for child in element.children if isinstance(child, Text))
+    location = element.location
+    text: Evaluation = context.compile_text(context.parse_template(written, location), location)
+    value = context.compile_attribute(element, "value")
+
+    def build(scope: Scope, _parent: ComputedStyle, out: Nodes) -> None:
+        shown = collapse_and_trim(text.evaluate(scope) or "")
+        stated = value.read(scope)
+        out.append(FieldOption(shown if stated is None else stated, shown))
+
+    return NodeBuilder(build, is_static=False)

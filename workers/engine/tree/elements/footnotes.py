@@ -28,7 +28,7 @@ from workers.engine.tree.nodes import (
     Source,
     child_blocks,
 )
-from workers.engine.tree.references.footnotes import CalledNote, PageNumberedNote
+from workers.engine.tree.references.counters import CalledNote, PageNumberedNote
 from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import Style, TextStyle
 

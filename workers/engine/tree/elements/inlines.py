@@ -12,7 +12,7 @@ from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
@@ -22,23 +22,24 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements import charts, figures
 from workers.engine.tree.elements.block_builder import read_id, report_page_time
+from workers.engine.tree.elements.figures import FORM_FIELDS, compile_field
 from workers.engine.tree.elements.footnotes import compile_footnote
-from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
-from workers.engine.tree.expressions import isolation
-from workers.engine.tree.expressions.white_space import (
+from workers.engine.tree.expressions.running_text import (
+    BY_FIRST_STRONG,
+    END_ISOLATE,
+    LEFT_TO_RIGHT,
+    RIGHT_TO_LEFT,
     apply_text_transform,
     check_length,
     collapse_and_trim,
 )
 from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, Reference, TextRun
-from workers.engine.tree.references.collector import ReferenceCollector
-from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.references.resolver import ReferenceCollector
+from workers.engine.tree.styles.cascade import DEFAULT_FIGURE_NUMBER, ComputedStyle
 from workers.engine.tree.styles.computed import Numbering
-from workers.engine.tree.styles.user_agent import DEFAULT_FIGURE_NUMBER
 
 _TITLES: Final = read_table(__package__, "alert_titles.txt")
 _FIGURES: Final = {"en": "Figure", **read_table(__package__, "figure_words.txt")}
@@ -363,15 +364,15 @@ def _build_inner(
         return
     _add_text(scope, own, initiator)
     inner(scope, own, out)
-    _add_text(scope, own, isolation.END)
+    _add_text(scope, own, END_ISOLATE)
 
 
 def _find_initiator(computed: ComputedStyle) -> str:
     """Return the control that sets content of a direction apart, as HTML's `dir` does."""
     own = computed.inherited
     if own.is_auto:
-        return isolation.BY_FIRST_STRONG
-    return isolation.RIGHT_TO_LEFT if own.is_rtl else isolation.LEFT_TO_RIGHT
+        return BY_FIRST_STRONG
+    return RIGHT_TO_LEFT if own.is_rtl else LEFT_TO_RIGHT
 
 
 def _register_id(identity: CompiledAttribute[str | None], scope: Scope, out: Nodes) -> str | None:

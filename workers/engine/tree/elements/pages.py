@@ -15,7 +15,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, Paper
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     CompiledPageContent,
@@ -25,7 +25,6 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.document import Area, PageContent, PageMaster, RunningBox, Watermark
 from workers.engine.tree.elements.block_builder import compile_columns, compile_position
 from workers.engine.tree.elements.figures import read_image_source

@@ -19,7 +19,7 @@ from workers.engine.tree.elements.inlines import (
     compile_inlines,
     translate_figure_number,
 )
-from workers.engine.tree.expressions import isolation
+from workers.engine.tree.expressions.running_text import remove_isolates
 from workers.engine.tree.nodes import (
     Block,
     Container,
@@ -33,7 +33,7 @@ from workers.engine.tree.nodes import (
     Role,
     TextRun,
 )
-from workers.engine.tree.references.collector import (
+from workers.engine.tree.references.resolver import (
     FIGURE,
     HEADINGS,
     TABLE,
@@ -168,4 +168,4 @@ def _plain_text(inlines: Iterable[Inline]) -> str:
         if not isinstance(inline, InlineAnchor | NoteCall)
         and not (isinstance(inline, Reference) and inline.show == "note")
     ]
-    return " ".join(isolation.remove("".join(texts)).split())
+    return " ".join(remove_isolates("".join(texts)).split())

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from jinja2 import nodes
 
+from workers.engine.caches import cache_short
 from workers.engine.characters import has_right_to_left
 from workers.engine.tree.expressions import runtime
-from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.filters import FILTERS, Filter, FilterKind
 from workers.engine.tree.expressions.grammar import (
@@ -30,7 +30,7 @@ from workers.engine.tree.expressions.grammar import (
     find_row_expression,
     parse_expression,
 )
-from workers.engine.tree.expressions.isolation import isolate
+from workers.engine.tree.expressions.running_text import isolate
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ExpressionError, Value
 
 # Code takes some five times its text: 8 MB of a process at most.

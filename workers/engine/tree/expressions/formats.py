@@ -21,10 +21,13 @@ from babel import units as babel_units
 from workers.engine.syntax.languages import ACCEPTED, is_right_to_left, read_language
 from workers.engine.tree.expressions.conventions import (
     DateFields,
+    Formatter,
     find_calendar,
     find_locale_calendar,
     find_numbering,
     list_digits,
+    make_ordinal,
+    make_spell,
 )
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -35,7 +38,6 @@ from workers.engine.tree.expressions.runtime import (
     require_number,
     to_integer,
 )
-from workers.engine.tree.expressions.spellout import Formatter, make_ordinal, make_spell
 
 DEFAULT_LANGUAGE: Final = "en"  # formats of languages that CLDR does not have
 MINUS_SIGN: Final = "\u2212"

@@ -18,9 +18,9 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Lexer, Token
 from jinja2.parser import Parser
 
+from workers.engine.caches import cache_short
 from workers.engine.syntax.lexer import read_brackets
 from workers.engine.tree.expressions import runtime
-from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.environment import PAGE_NAMES, RUNNING, TOTALS
 from workers.engine.tree.expressions.filters import (
     FILTERS,

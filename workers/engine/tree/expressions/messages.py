@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from workers.engine.caches import cache_short
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.languages import read_language
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
-from workers.engine.tree.expressions.caching import cache_short
 from workers.engine.tree.expressions.compiler import compile_text, explain_failure
 from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, Environment
 from workers.engine.tree.expressions.formats import Formats, find_locale
@@ -25,6 +25,7 @@ from workers.engine.tree.expressions.grammar import (
     TextTemplate,
     parse_text,
 )
+from workers.engine.tree.expressions.running_text import collapse
 from workers.engine.tree.expressions.runtime import (
     EVALUATION_ERRORS,
     ExpressionError,
@@ -32,7 +33,6 @@ from workers.engine.tree.expressions.runtime import (
     check_text_length,
     describe_type,
 )
-from workers.engine.tree.expressions.white_space import collapse
 
 NUMBER: Final = "n"  # the argument that selects the variant of a message
 CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")

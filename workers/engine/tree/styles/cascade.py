@@ -1,12 +1,17 @@
-"""The cascade and inheritance: computed styles from specified properties (CSS Cascade 5)."""
+"""The cascade and inheritance: computed styles from specified properties (CSS Cascade 5).
+
+Built-in styles of elements are those of the user-agent style sheet (6.2), `user_agent.txt`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from workers.engine.characters import starts_right_to_left
+from workers.engine.data_tables import read_groups
 from workers.engine.syntax.font_variants import VARIANT_PROPERTIES, FontVariants
 from workers.engine.syntax.languages import is_right_to_left
 from workers.engine.syntax.numbers import PAGE
@@ -19,6 +24,7 @@ from workers.engine.syntax.values import (
     LengthValue,
     RelativeLength,
 )
+from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.expressions.formats import get_decimal_symbol
 from workers.engine.tree.styles.computed import (
     Align,
@@ -35,15 +41,6 @@ from workers.engine.tree.styles.computed import (
     VerticalAlign,
     WhiteSpace,
 )
-from workers.engine.tree.styles.user_agent import (
-    BUILT_IN,
-    BUILT_IN_ENTRIES,
-    BUILT_IN_LISTS,
-    BUILT_IN_MARKDOWN,
-    BUILT_IN_NOTES,
-    NO_PROPERTIES,
-    Properties,
-)
 from workers.engine.units import (
     AUTO,
     BLACK,
@@ -57,10 +54,77 @@ from workers.engine.units import (
     Sides,
 )
 
+# The word is translated where the number is made (elements/inlines.py).
+DEFAULT_FIGURE_NUMBER: Final = "Figure 1:"
+
+
+def _read_declarations(written: str) -> dict[str, str]:
+    declarations = (declaration.partition(": ") for declaration in written.split("; "))
+    return {name: value for name, _, value in declarations}
+
+
+_SHEET: Final = {
+    group: {name: _read_declarations(written) for name, written in styles.items()}
+    for group, styles in read_groups(__package__, "user_agent.txt").items()
+}
+DECLARATIONS: Final = _SHEET["element"]
+LIST_DECLARATIONS: Final = _SHEET["list"]  # of elements in list items
+ENTRY_DECLARATIONS: Final = _SHEET["entry"]
+
+_SIDES: Final = ("top", "right", "bottom", "left")
+Properties = Mapping[str, Any]  # values as syntax.values parses them, shorthands expanded
+NO_PROPERTIES: Final[Properties] = MappingProxyType({})
+
+
+def expand_shorthands(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return shorthands as their four sides; a side given by itself overrides the shorthand."""
+    spread_out: dict[str, Any] = {}
+    for name in ("margin", "padding"):
+        if values.get(name) is not None:
+            for side, value in zip(_SIDES, values[name], strict=True):
+                spread_out[f"{name}-{side}"] = value
+    if values.get("border") is not None:
+        for side in _SIDES:
+            spread_out[f"border-{side}"] = values["border"]
+    shorthands = ("margin", "padding", "border")
+    return spread_out | {name: v for name, v in values.items() if name not in shorthands}
+
+
+# Built-in margins above blocks are not applied at the top of a page, box or cell.
+_BETWEEN: Final = {"margin-top": "margin-between"}
+
+
+def _parse_plain(written: Mapping[str, str]) -> dict[str, Any]:
+    parsed = expand_shorthands(
+        {name: PROPERTIES[name].value_type.parse(text) for name, text in written.items()}
+    )
+    return {_BETWEEN.get(name, name): value for name, value in parsed.items()}
+
+
+def _parse(declarations: Mapping[str, Mapping[str, str]]) -> Mapping[str, Properties]:
+    parsed = {tag: _parse_plain(written) for tag, written in declarations.items()}
+    for tag in ("ul", "ol"):  # markers are at the start of lines, which may be on the right
+        parsed[tag]["padding-start"] = parsed[tag].pop("padding-left")
+    return MappingProxyType(parsed)
+
+
+_AT_START: Final = {"margin-left": "margin-start", "padding-left": "padding-start"}
+BUILT_IN: Final = _parse(DECLARATIONS)
+BUILT_IN_ENTRIES: Final = {
+    # Entries are indented at the start of lines too; the styles of the author say left and right.
+    name: {_AT_START.get(key, key): value for key, value in _parse_plain(written).items()}
+    for name, written in ENTRY_DECLARATIONS.items()
+}
+BUILT_IN_MARKDOWN: Final = {
+    tag: {**BUILT_IN[tag], **_parse_plain(written)} for tag, written in _SHEET["markdown"].items()
+}
+BUILT_IN_NOTES: Final = {tag: _parse_plain(written) for tag, written in _SHEET["note"].items()}
+BUILT_IN_LISTS: Final = _parse(DECLARATIONS | LIST_DECLARATIONS)  # for content of list items
+
+
 MAX_CACHED: Final = 512  # bounds the memory of styles that depend on data
 SUB_DROP: Final = 0.2  # of the parent's font size, as browsers lower and raise sub and super
 SUPER_RISE: Final = 0.33
-_SIDES: Final = ("top", "right", "bottom", "left")
 _CELL_ALIGNMENTS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.engine.tree.documents import blocks, cells, page, problems, table, text_of
-from workers.engine.tree.elements.tables.totals import add_all, initial_values
+from workers.engine.tree.elements.tables.columns import add_all, initial_values
 from workers.engine.tree.nodes import Occurrence, Table
 from workers.engine.tree.page_values import FragmentValues, Total, TotalMode
 

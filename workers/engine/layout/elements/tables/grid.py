@@ -20,7 +20,7 @@ from workers.engine.layout.elements.tables.rows import (
     lay_out_row,
 )
 from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
-from workers.engine.tree.elements.tables.totals import (
+from workers.engine.tree.elements.tables.columns import (
     add_all,
     initial_values,
     zero_values,

@@ -1,26 +1,40 @@
-"""The columns of a table: widths, defaults of their cells, and their number."""
+"""The columns of a table: widths, defaults of their cells, and carried totals.
+
+A total is declared by `total` and accumulated by the rows of its table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from decimal import Decimal
+from functools import reduce
+from operator import add
+from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue
-from workers.engine.tree.build_state import Scope
+from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.nodes import Column
-from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
-from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties, expand_shorthands
-from workers.engine.units import AUTO, ZERO, Sides
+from workers.engine.tree.expressions.environment import TOTALS
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ONE, ZERO, describe_type
+from workers.engine.tree.nodes import Column, describe_loops
+from workers.engine.tree.page_values import FragmentValues, Total, TotalMode, TotalValues
+from workers.engine.tree.styles.cascade import (
+    MAX_CACHED,
+    NO_PROPERTIES,
+    ComputedStyle,
+    Properties,
+    expand_shorthands,
+)
+from workers.engine.units import AUTO, Length, Sides
 
 MAX_COLUMNS: Final = 200
 # Of a col's properties these are the column's own; all others are defaults of its cells.
 _OF_COLUMN: Final = frozenset({"width", "min-width", "max-width"})
-_AUTO_COLUMN: Final = Column(AUTO, ZERO, None)
+_AUTO_COLUMN: Final = Column(AUTO, Length(0.0), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,10 +154,228 @@ def _compile_column(element: Element, context: CompileContext) -> NodeBuilder:
         most = properties.get("max-width")
         column = Column(
             sheet.to_length(properties.get("width", AUTO), own),
-            sheet.to_length(properties.get("min-width") or ZERO, own),
+            sheet.to_length(properties.get("min-width") or Length(0.0), own),
             None if most is None else sheet.to_length(most, own),
         )
         defaults = {k: v for k, v in properties.items() if k not in _OF_COLUMN}
         out.extend([(column, defaults)] * span.read(scope))
 
     return NodeBuilder(build, element_style.is_static and span.is_static)
+
+
+IN_ROWS: Final = frozenset({"running"})
+IN_FRAGMENTS: Final = frozenset({"before", "here", "after", "all"})
+
+_ONLY_NUMBERS: Final = {Decimal}
+_FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
+
+
+def add_all(
+    totals: Sequence[Total], carried: TotalValues, rows: Iterable[TotalValues]
+) -> TotalValues:
+    """Return the totals after many rows, added one after the other, total by total."""
+    counted = [row for row in rows if row]
+    if not counted:
+        return carried
+    columns = zip(totals, zip(carried, *counted, strict=True), strict=True)
+    return tuple([_add_column(total, values) for total, values in columns])
+
+
+def _add_column(total: Total, values: Iterable[Decimal | None]) -> Decimal | None:
+    known = [value for value in values if value is not None]
+    return reduce(_ADD[total.mode], known) if known else None
+
+
+_ADD: Final[Mapping[TotalMode, Callable[[Decimal, Decimal], Decimal]]] = {
+    TotalMode.SUM: add,
+    TotalMode.COUNT: add,
+    TotalMode.LAST: lambda _, value: value,
+    TotalMode.MIN: min,
+    TotalMode.MAX: max,
+}
+
+
+def declares_totals(root: Element) -> bool:
+    """Return whether a table of the document has a total."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if element.tag == "total":
+            return True
+        waiting += element.elements()
+    return False
+
+
+def initial_values(totals: Sequence[Total]) -> TotalValues:
+    """Return the totals before the first row."""
+    return tuple(total.start for total in totals)
+
+
+def zero_values(totals: Sequence[Total]) -> TotalValues:
+    """Return the totals of a fragment before its first row, without what is carried into it."""
+    return tuple(ZERO if total.mode in _FROM_ZERO else None for total in totals)
+
+
+class TotalsCompiler:
+    """Compiles the `total`s of one table: their starts in its scope, their values in each row's."""
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self.elements = [child for child in element.elements() if child.tag == "total"]
+        self.names = [total.attributes.get("name", "") for total in self.elements]
+        self.has_counted_rows = False
+        self._modes = [TotalMode(context.read_constant(total, "mode")) for total in self.elements]
+        self._starts = [
+            _number(context, total, total.attributes["start"])
+            if "start" in total.attributes
+            else None
+            for total in self.elements
+        ]
+        self._check(context)
+
+    def known_in(
+        self, context: CompileContext, members: frozenset[str]
+    ) -> Mapping[str, frozenset[str]]:
+        """Return the totals known in a section of the table: its own and those around it."""
+        return {**context.totals, **dict.fromkeys(self.names, members)}
+
+    def count(self, context: CompileContext) -> list[Evaluation] | None:
+        """Compile a row's contributions where its names are known; None if there are no totals."""
+        if not self.elements:
+            return None
+        self.has_counted_rows = True
+        return [
+            _number(context, total, total.attributes.get("value", "1")) for total in self.elements
+        ]
+
+    def finish(self, context: CompileContext) -> None:
+        """Make the totals known after the table; report totals that no row counts for."""
+        context.finished_totals.update(self.names)
+        if self.elements and not self.has_counted_rows:
+            context.findings.error(
+                "total-without-rows",
+                f'No row counts for the total "{self.names[0]}": rows with for or count="true" count',
+                self.elements[0].location,
+            )
+
+    def open(self, scope: Scope) -> RunningTotals | None:
+        """Return the running totals at their starts, None if there are no totals."""
+        if not self.elements:
+            return None
+        totals = []
+        for name, mode, start, element in zip(
+            self.names, self._modes, self._starts, self.elements, strict=True
+        ):
+            first = ZERO if mode in _FROM_ZERO else None
+            if start is not None:
+                first = start.evaluate(scope)
+                if not isinstance(first, Decimal):
+                    _report(scope, element, f'The start of the total "{name}"', first)
+                    first = ZERO
+            totals.append(Total(name, mode, first))
+        return RunningTotals(tuple(totals), self.elements, scope)
+
+    def _check(self, context: CompileContext) -> None:
+        for element, mode in zip(self.elements, self._modes, strict=True):
+            if mode is not TotalMode.COUNT and "value" not in element.attributes:
+                context.findings.error(
+                    "missing-attribute",
+                    f'`total` has no `value`, which mode="{mode}" needs: an expression over a row',
+                    element.location,
+                )
+        for position, name in enumerate(self.names):
+            if name in self.names[:position]:
+                context.findings.error(
+                    "duplicate-key",
+                    f'The total "{name}" is declared twice in this table',
+                    self.elements[position].location,
+                )
+
+
+class RunningTotals:
+    """The totals of one table while its rows are built in order."""
+
+    def __init__(
+        self, totals: tuple[Total, ...], elements: Sequence[Element], scope: Scope
+    ) -> None:
+        self.totals = totals
+        self.carried = initial_values(totals)
+        self._elements = elements
+        self._outer: Mapping[str, Any] = scope.names[TOTALS]
+        self._reported: set[int] = set()  # totals whose first error is reported
+        self._is_past_bounds = False
+        self._has_sums_only = all(total.mode is TotalMode.SUM for total in totals)
+
+    def count(self, values: Iterable[Evaluation], scope: Scope) -> TotalValues:
+        """Evaluate and add a row's contributions; return them."""
+        found = [value.evaluate(scope) for value in values]
+        if not self._has_sums_only or {*map(type, found)} != _ONLY_NUMBERS:
+            found = [self._read(at, value, scope) for at, value in enumerate(found)]
+        counted = tuple(found)
+        try:
+            if self._has_sums_only:  # which are never None
+                self.carried = tuple(map(add, self.carried, counted))
+            else:
+                self.carried = add_all(self.totals, self.carried, [counted])
+        except EVALUATION_ERRORS:
+            self.carried = initial_values(self.totals)
+            self._report_bounds(scope)
+        return counted
+
+    def record(self) -> dict[str, Any]:
+        """Return the record that `totals` reads in the row just counted."""
+        own = {
+            total.name: {"running": value}
+            for total, value in zip(self.totals, self.carried, strict=True)
+        }
+        return {**self._outer, **own}
+
+    def close(self, scope: Scope) -> None:
+        """Make the table's totals readable after it."""
+        for total, value in zip(self.totals, self.carried, strict=True):
+            scope.state.totals[total.name] = {"all": value}
+
+    def _report_bounds(self, scope: Scope) -> None:
+        if not self._is_past_bounds:
+            scope.state.findings.error(
+                "total",
+                f"The totals grow too large to be exact{describe_loops(scope.loop)}",
+                self._elements[0].location,
+            )
+        self._is_past_bounds = True
+
+    def _read(self, position: int, value: Any, scope: Scope) -> Decimal | None:
+        total, element = self.totals[position], self._elements[position]
+        if total.mode is TotalMode.COUNT:
+            return ONE if value else ZERO
+        if isinstance(value, Decimal) or (value is None and total.mode is not TotalMode.SUM):
+            return value
+        if position not in self._reported:
+            self._reported.add(position)
+            _report(scope, element, f'The total "{total.name}"', value)
+        return ZERO
+
+
+def fragment_record(totals: Sequence[Total], values: FragmentValues) -> dict[str, Any]:
+    """Return the record that `totals` reads in a head or foot of one fragment."""
+    return {
+        total.name: {"before": before, "here": here, "after": after, "all": whole}
+        for total, before, here, after, whole in zip(
+            totals, values.before, values.here, values.after, values.overall, strict=True
+        )
+    }
+
+
+def _number(context: CompileContext, total: Element, text: str) -> Evaluation:
+    """Compile a numeric expression; one that fails is reported, and counts as zero."""
+    evaluation = context.compile_expression(text, total.location)
+    evaluation.fallback = ZERO
+    return evaluation
+
+
+def _report(scope: Scope, element: Element, what: str, value: Any) -> None:
+    hint = "; write (name or 0) where a value may be empty" if value is None else ""
+    scope.state.findings.error(
+        "total",
+        f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope.loop)}",
+        element.location,
+    )

@@ -10,23 +10,28 @@ from typing import Final
 from workers.engine.diagnostics import SourceLocation, format_count
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.build_state import Evaluation, Scope
+from workers.engine.tree.compiler.attributes import ElementStyle
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled, compile_with_lets
-from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements.block_builder import read_id
-from workers.engine.tree.elements.tables.columns import TableColumns, count_cells, rows_of
-from workers.engine.tree.elements.tables.totals import RunningTotals, TotalsCompiler
+from workers.engine.tree.elements.tables.columns import (
+    RunningTotals,
+    TableColumns,
+    TotalsCompiler,
+    count_cells,
+    rows_of,
+)
 from workers.engine.tree.expressions.compiler import compile_texts
 from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
-from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
-from workers.engine.tree.expressions.white_space import (
+from workers.engine.tree.expressions.running_text import (
     apply_text_transform,
     check_length,
     collapse,
     collapse_and_trim,
 )
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS
 from workers.engine.tree.nodes import (
     CellContent,
     CellTemplate,

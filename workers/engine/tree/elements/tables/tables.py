@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
+from workers.engine.tree.compiler.attributes import find_color
 from workers.engine.tree.compiler.builders import (
     VALIDATION_PAGE,
     NodeBuilder,
@@ -21,25 +22,24 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled, compile_let, keep_names
-from workers.engine.tree.compiler.styles import find_color
 from workers.engine.tree.elements.block_builder import read_id
 from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
-from workers.engine.tree.elements.tables.columns import compile_columns, declared_width
-from workers.engine.tree.elements.tables.rows import RowCompiler, build_section, has_spans
-from workers.engine.tree.elements.tables.totals import (
+from workers.engine.tree.elements.tables.columns import (
     IN_FRAGMENTS,
     IN_ROWS,
     RunningTotals,
     TotalsCompiler,
+    compile_columns,
+    declared_width,
     fragment_record,
     initial_values,
 )
+from workers.engine.tree.elements.tables.rows import RowCompiler, build_section, has_spans
 from workers.engine.tree.expressions.environment import TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Caption, Occurrence, RowGroup, Table, TableBody, TableRow
 from workers.engine.tree.page_values import FragmentValues, Total
-from workers.engine.tree.styles.cascade import ComputedStyle
-from workers.engine.tree.styles.user_agent import BUILT_IN, NO_PROPERTIES
+from workers.engine.tree.styles.cascade import BUILT_IN, NO_PROPERTIES, ComputedStyle
 
 Compile = Callable[[Element, CompileContext], NodeBuilder]
 

@@ -1,4 +1,4 @@
-"""Values of a chart: its series, its axes and the formats of their ticks."""
+"""Values of nodes: series and axes of charts, kinds and options of form fields, and sources of images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from workers.engine.units import Color
 
@@ -61,3 +61,63 @@ class CategoryKind(StrEnum):
     TEXT = "text"
     NUMBER = "number"
     TIME = "time"
+
+
+class FieldKind(StrEnum):
+    """The kinds of form fields."""
+
+    TEXT = "text"
+    MULTILINE = "multiline"
+    CHECKBOX = "checkbox"
+    RADIO = "radio"
+    CHOICE = "choice"
+    SIGNATURE = "signature"
+
+    @property
+    def is_button(self) -> bool:
+        """Whether it is checked instead of filled with text."""
+        return self is FieldKind.CHECKBOX or self is FieldKind.RADIO
+
+
+class FieldOption(NamedTuple):
+    """An option of a choice field: its value and the text shown."""
+
+    value: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image of the workspace, by name."""
+
+    name: str
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DataImage:
+    """An image given in the document as a data URL, decoded from base64."""
+
+    data: bytes
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteImage:
+    """An image at an http or https address; the worker fetches it."""
+
+    address: str
+    page: int = 1
+
+
+ImageSource = StoredImage | DataImage | RemoteImage
+
+
+def parse_image_source(value: str | bytes, page: int = 1) -> ImageSource:
+    """Return the source that a checked value names (syntax/values.py): a name, an address, or bytes.
+
+    `page` is that of a PDF, from 1.
+    """
+    if isinstance(value, bytes):
+        return DataImage(value, page)
+    return RemoteImage(value, page) if "://" in value else StoredImage(value, page)
