@@ -20,11 +20,7 @@ class BoundedCache(dict[K, V]):
     """
 
     def __init__(
-        self,
-        compute: Callable[[K], V],
-        *,
-        max_entries: int = 10_000,
-        max_length: int | None = None,
+        self, compute: Callable[[K], V], *, max_entries: int = 10_000, max_length: int | None = None
     ) -> None:
         super().__init__()
         self._compute = compute

@@ -23,12 +23,7 @@ from workers.engine.diagnostics import (
     format_count,
 )
 from workers.engine.layout.images.prepare import SUFFIXES
-from workers.engine.pipeline import (
-    PreparedTemplate,
-    prepare_template,
-    render,
-    validate,
-)
+from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
 
 MAX_WIDTH: Final = 100  # of an excerpt, in terminal columns

@@ -11,12 +11,7 @@ from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Sev
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import merge_parts
 from workers.engine.paint.writer import MergedWriter
-from workers.engine.pipeline import (
-    PreparedTemplate,
-    build_document,
-    lay_out_document,
-    rendering,
-)
+from workers.engine.pipeline import PreparedTemplate, build_document, lay_out_document, rendering
 from workers.engine.ports import (
     PDF_UA_1,
     Metadata,

@@ -184,8 +184,7 @@ class ObjectWriter:
     def write_stream(self, number: int, entries: bytes, data: bytes) -> None:
         """Write a stream; `entries` are those of its dictionary except `Length`."""
         self.write_raw_object(
-            number,
-            b"<< %b /Length %d >>\nstream\n%b\nendstream" % (entries, len(data), data),
+            number, b"<< %b /Length %d >>\nstream\n%b\nendstream" % (entries, len(data), data)
         )
 
     def write_raw_object(self, number: int, body: bytes) -> None:

@@ -13,13 +13,7 @@ from workers.engine.layout.display import LaidOutDocument, LaidOutPage
 from workers.engine.layout.pages.source_map import ElementBox
 from workers.engine.layout.passes import PaginatedDocument, paginate
 from workers.engine.paint.writer import write_pages
-from workers.engine.pipeline import (
-    TOO_DEEP,
-    PreparedTemplate,
-    build_document,
-    rendering,
-    validate,
-)
+from workers.engine.pipeline import TOO_DEEP, PreparedTemplate, build_document, rendering, validate
 from workers.engine.ports import (
     NoResources,
     NullStageObserver,

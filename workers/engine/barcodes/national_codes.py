@@ -13,11 +13,7 @@ from typing import Any, Final
 from stdnum.br import cnpj, cpf
 from stdnum.pl import nip
 
-from workers.engine.barcodes.payments import (
-    InvalidPaymentError,
-    PaymentRecord,
-    passes_mod_97,
-)
+from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord, passes_mod_97
 
 _BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")

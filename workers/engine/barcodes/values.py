@@ -6,11 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from workers.engine.barcodes.gs1 import (
-    InvalidValueError,
-    complete_digits,
-    read_element_string,
-)
+from workers.engine.barcodes.gs1 import InvalidValueError, complete_digits, read_element_string
 
 MAX_LINEAR: Final = 80  # characters; hand scanners cannot read longer symbols
 MAX_GS1_128: Final = 48  # GS1 General Specifications, 5.4.4.3: data characters in one symbol

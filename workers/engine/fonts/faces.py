@@ -13,11 +13,7 @@ from typing import Any, Final, TypeVar, cast
 import uharfbuzz as hb
 
 from workers.engine.caches import BoundedCache
-from workers.engine.fonts.ligatures import (
-    Ligatures,
-    expand,
-    write_codes,
-)
+from workers.engine.fonts.ligatures import Ligatures, expand, write_codes
 
 _KERNING_ONLY: Final = {"kern": True, "liga": False, "clig": False, "calt": False, "ccmp": False}
 

@@ -15,11 +15,7 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.fonts.color_tables import (
-    check_layers,
-    count_color_glyphs,
-    has_color_tables,
-)
+from workers.engine.fonts.color_tables import check_layers, count_color_glyphs, has_color_tables
 from workers.engine.fonts.properties import (
     FaceProperties,
     FontRefusedError,

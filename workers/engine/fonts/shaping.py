@@ -140,11 +140,7 @@ def find_shaper(
 
 
 def _make_shaper(
-    face: Face,
-    is_rtl: bool,
-    lang: str,
-    features: Features,
-    find_unligated: FindUnligated | None,
+    face: Face, is_rtl: bool, lang: str, features: Features, find_unligated: FindUnligated | None
 ) -> Shaper:
     usable = face.find_supported_features(features)
     return Shaper(face, is_rtl=is_rtl, lang=lang, features=usable, find_unligated=find_unligated)

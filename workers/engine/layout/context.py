@@ -17,26 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Final,
-    NamedTuple,
-    Protocol,
-    Self,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, Self
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
 from workers.engine.fonts import Face, needs_extra_fonts
-from workers.engine.layout.display import (
-    Anchor,
-    Item,
-    LaidOutPage,
-    LinkArea,
-    OutlineEntry,
-    Owner,
-)
+from workers.engine.layout.display import Anchor, Item, LaidOutPage, LinkArea, OutlineEntry, Owner
 from workers.engine.ports import Resources
 from workers.engine.tree.memo import DocumentMemo, Kind, Lifetime, TemplateMemo
 from workers.engine.tree.nodes import (

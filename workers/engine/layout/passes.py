@@ -17,11 +17,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
-from workers.engine.layout.blocks.columns import (
-    lay_out_container,
-    measure_break,
-    measure_container,
-)
+from workers.engine.layout.blocks.columns import lay_out_container, measure_break, measure_container
 from workers.engine.layout.blocks.positioning import lay_out_rotated, report_outside
 from workers.engine.layout.charts.element import lay_out_chart, measure_chart
 from workers.engine.layout.context import (
@@ -153,11 +149,7 @@ _LISTED: Final = 3
 
 
 def lay_out(
-    document: Document,
-    *,
-    resources: Resources,
-    findings: Findings,
-    fonts: Fonts | None = None,
+    document: Document, *, resources: Resources, findings: Findings, fonts: Fonts | None = None
 ) -> LaidOutDocument:
     """Lay out a document; its pages are drawn, and problems reported in `findings`, as they are
     read.
@@ -170,11 +162,7 @@ def lay_out(
 
 
 def paginate(
-    document: Document,
-    *,
-    resources: Resources,
-    findings: Findings,
-    fonts: Fonts | None = None,
+    document: Document, *, resources: Resources, findings: Findings, fonts: Fonts | None = None
 ) -> PaginatedDocument:
     """Assign the content of a document to pages without drawing them.
 

@@ -208,10 +208,7 @@ def _walk_master(master: PageMaster, walk: _Walk) -> Iterator[_Use]:
         place = None if master.source is None else master.source.location
         across, down = (side + 2 * master.bleed for side in (master.width, master.height))
         yield _Use(
-            master.background_image,
-            place,
-            ", for the background of the page",
-            paper=(across, down),
+            master.background_image, place, ", for the background of the page", paper=(across, down)
         )
     for mark in master.watermarks:
         yield from _walk_watermark(mark)

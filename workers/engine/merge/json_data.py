@@ -10,11 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from workers.engine.characters import NOT_XML
-from workers.engine.syntax.encodings import (
-    MAX_REPORTED,
-    MORE_FORBIDDEN,
-    describe_forbidden,
-)
+from workers.engine.syntax.encodings import MAX_REPORTED, MORE_FORBIDDEN, describe_forbidden
 
 _NESTED: Final = frozenset({dict, list})
 MAX_NESTING: Final = 100

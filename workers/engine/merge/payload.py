@@ -188,9 +188,7 @@ def merge_payload(
         return None
     declarations = source.declarations
     report = DataReport(
-        findings,
-        refuses_misspelled=declarations.refuses_misspelled,
-        location=declarations.location,
+        findings, refuses_misspelled=declarations.refuses_misspelled, location=declarations.location
     )
     data = source.converter.get_values(with_sample=with_sample)
     data = _merge_data(source, data, payload, report, findings)

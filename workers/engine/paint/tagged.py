@@ -12,15 +12,7 @@ from itertools import chain
 from typing import Any, Final
 
 from workers.engine.caches import BoundedCache
-from workers.engine.layout.display import (
-    GlyphRun,
-    Item,
-    Restore,
-    Save,
-    ShapedRun,
-    TextRows,
-    Widget,
-)
+from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun, TextRows, Widget
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.structure_tree import MCID_STEP, NOBODY, MarkedContent, StructureTree

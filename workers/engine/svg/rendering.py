@@ -421,10 +421,7 @@ class ElementRenderer:
 
 def _rotate_about(degrees: float, x: float, y: float) -> Matrix:
     cosine, sine = cos(radians(degrees)), sin(radians(degrees))
-    return (
-        *(cosine, sine, -sine, cosine),
-        *(x - cosine * x + sine * y, y - sine * x - cosine * y),
-    )
+    return (*(cosine, sine, -sine, cosine), *(x - cosine * x + sine * y, y - sine * x - cosine * y))
 
 
 def _write_text(span: TextSpan, space: UserSpace, canvas: Canvas) -> None:

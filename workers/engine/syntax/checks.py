@@ -52,9 +52,7 @@ def check_document(root: Element) -> Findings:
     findings = Findings()
     if root.tag != "document":
         findings.error(
-            "root",
-            f"The root element is `{root.tag}`, accepted is `document`",
-            root.location,
+            "root", f"The root element is `{root.tag}`, accepted is `document`", root.location
         )
         return findings
     _DocumentChecker(root, findings).check()
@@ -306,9 +304,7 @@ class _DocumentChecker:
     def _check_watermark(self, element: Element) -> None:
         if len(element.attributes.keys() & {"text", "src"}) != 1:
             self._findings.error(
-                "watermark-content",
-                "`watermark` takes either `text` or `src`",
-                element.location,
+                "watermark-content", "`watermark` takes either `text` or `src`", element.location
             )
         idle = sorted(element.attributes.keys() & {"font-size", "color"})
         if "src" in element.attributes and idle:

@@ -193,11 +193,7 @@ class _Expander:
                 part.location,
             )
         self._check_arguments(use, name, parameters)
-        inner = _ExpansionFrame(
-            (*frame.parts, name),
-            content if is_filled else None,
-            use.location,
-        )
+        inner = _ExpansionFrame((*frame.parts, name), content if is_filled else None, use.location)
         body = self._expand(_trim(part.children), inner, depth + 2)
         used = PartExpansion(
             "group", {}, part.location, body.children, name=name, use_location=use.location

@@ -12,10 +12,7 @@ from workers.engine.einvoices import InvoiceJudge
 from workers.engine.syntax.suggestions import suggest_if_listed
 from workers.engine.tree.expressions.compiler import explain_failure
 from workers.engine.tree.expressions.environment import Environment, EvaluationState
-from workers.engine.tree.expressions.grammar import (
-    Expression,
-    TextTemplate,
-)
+from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, Value, to_text
 from workers.engine.tree.inline_collector import InlineCollector
 from workers.engine.tree.node_values import FieldKind

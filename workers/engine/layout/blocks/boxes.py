@@ -84,11 +84,7 @@ def resolve_box(context: LayoutContext, box: BoxStyle, region: Region) -> UsedBo
 
 
 def lay_out_box(
-    context: LayoutContext,
-    node: BoxNode,
-    region: Region,
-    resume: Resume,
-    content: ContentLayout,
+    context: LayoutContext, node: BoxNode, region: Region, resume: Resume, content: ContentLayout
 ) -> Fragment | None:
     """Lay out `content` in the box of `node`; None when nothing of it fits into `region`."""
     box = node.style.box
@@ -367,9 +363,7 @@ def draw_border(
     if not border.width or border.style is BorderStyle.NONE:
         return
     if border.style is not BorderStyle.DOUBLE:
-        items.append(
-            Stroke(*start, *end, border.width, border.color, owner, dash_pattern(border)),
-        )
+        items.append(Stroke(*start, *end, border.width, border.color, owner, dash_pattern(border)))
         return
     third = border.width / 3
     across = (0.0, third) if start[1] == end[1] else (third, 0.0)

@@ -71,11 +71,7 @@ class ColumnsFragment(WholeFragment):
 
 
 def lay_out_columns(
-    context: LayoutContext,
-    node: Container,
-    columns: ColumnLayout,
-    region: Region,
-    resume: Resume,
+    context: LayoutContext, node: Container, columns: ColumnLayout, region: Region, resume: Resume
 ) -> ColumnsFragment | None:
     """Lay out the blocks of a container in its columns; nested columns are a problem."""
     if context.is_in_columns:  # nested searches would multiply

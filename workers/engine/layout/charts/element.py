@@ -95,12 +95,7 @@ _MOST_HEIGHT: Final = mm(75)
 _BAR: Final = 1.9  # lines per category of a bar chart
 _NARROWEST, _WIDEST = mm(30), mm(90)
 _DRAW: Final[MappingProxyType[str, Callable[[ChartDrawing], None]]] = MappingProxyType(
-    {
-        "pie": draw_pie,
-        "donut": draw_pie,
-        "sparkline": draw_sparkline,
-        "gauge": draw_gauge,
-    }
+    {"pie": draw_pie, "donut": draw_pie, "sparkline": draw_sparkline, "gauge": draw_gauge}
 )
 
 

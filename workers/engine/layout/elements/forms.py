@@ -45,14 +45,7 @@ from workers.engine.layout.elements.figures import place_figure
 from workers.engine.layout.lines.phrases import phrase_items, set_phrase
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import FieldKind
-from workers.engine.tree.nodes import (
-    FormField,
-    LineBreak,
-    Paragraph,
-    Role,
-    Source,
-    TextRun,
-)
+from workers.engine.tree.nodes import FormField, LineBreak, Paragraph, Role, Source, TextRun
 from workers.engine.tree.styles.computed import Align, BoxStyle, Style, WhiteSpace
 from workers.engine.units import AUTO, NO_BORDER, ZERO, LengthKind, Sides, mm
 
@@ -198,10 +191,7 @@ class FieldFragment(WholeFragment):
     def _line(self, baseline: float) -> list[Item]:
         node = self.node
         phrase = set_phrase(
-            self.context.fonts,
-            node.style.text,
-            node.shown_text,
-            is_rtl=node.style.paragraph.is_rtl,
+            self.context.fonts, node.style.text, node.shown_text, is_rtl=node.style.paragraph.is_rtl
         )
         wide = sum(part.width for part in phrase)
         start, room = self.used_box.insets.left, self.used_box.content_width

@@ -31,10 +31,7 @@ from workers.engine.layout.context import (
     plain_text,
     shorten_value,
 )
-from workers.engine.layout.display import (
-    Item,
-    Owner,
-)
+from workers.engine.layout.display import Item, Owner
 from workers.engine.layout.lines import (
     AtomicInline,
     BrokenFigure,
@@ -355,11 +352,7 @@ def _find_shift(
     if style.line_grid is None or top is None or first >= len(lines.lines):
         return 0.0
     return find_shift(
-        style.line_grid,
-        style,
-        context.fonts,
-        top=top,
-        baseline=lines.lines[first].baseline,
+        style.line_grid, style, context.fonts, top=top, baseline=lines.lines[first].baseline
     )
 
 

@@ -198,9 +198,7 @@ def _check_rows(compressed: bytes, header: _PngHeader, components: int) -> None:
 
 
 def _decode(
-    header: _PngHeader,
-    chunks: dict[bytes, bytes],
-    colors: ImageCms.ImageCmsProfile | float | None,
+    header: _PngHeader, chunks: dict[bytes, bytes], colors: ImageCms.ImageCmsProfile | float | None
 ) -> tuple[PixelStream, PixelStream | None]:
     """Decode images that PDF cannot: with transparency, interlaced rows or colours other than sRGB."""
     if header.width * header.height > MAX_DECODED_PIXELS:

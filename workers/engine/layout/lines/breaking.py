@@ -32,12 +32,7 @@ from workers.engine.layout.lines.fragments import (
 )
 from workers.engine.layout.lines.horizontal_lists import HorizontalList, make_horizontal_lists
 from workers.engine.layout.lines.initial_letters import take_initial_letter
-from workers.engine.layout.lines.optimal import (
-    MAX_BREAKPOINTS,
-    Edges,
-    Measure,
-    TotalFitBreaker,
-)
+from workers.engine.layout.lines.optimal import MAX_BREAKPOINTS, Edges, Measure, TotalFitBreaker
 from workers.engine.syntax.typography import OPTICAL
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Inline, LineBreak, TextRun

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 from workers.engine.fonts import Face
 from workers.engine.layout.context import PageCanvas
-from workers.engine.layout.display import (
-    Fill,
-    GlyphRun,
-    Item,
-    LinkArea,
-    Owner,
-    ShapedRun,
-    Stroke,
-)
+from workers.engine.layout.display import Fill, GlyphRun, Item, LinkArea, Owner, ShapedRun, Stroke
 from workers.engine.layout.lines.fragments import (
     AtomicInline,
     GlyphStyle,

@@ -15,12 +15,7 @@ from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import Face, JoinedTexts
 from workers.engine.layout.context import LayoutContext, Region
-from workers.engine.layout.lines.fragments import (
-    AtomicInline,
-    GlyphStyle,
-    Hanging,
-    find_encoding,
-)
+from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, find_encoding
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import (
     OBJECT_REPLACEMENT,

@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterator
 from workers.engine.bidi import ControlRemover, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.layout.context import Fonts, PageCanvas
-from workers.engine.layout.display import (
-    Item,
-    Owner,
-)
+from workers.engine.layout.display import Item, Owner
 from workers.engine.layout.lines.building import reorder_fragments
 from workers.engine.layout.lines.drawing import draw_text, make_glyphs
 from workers.engine.layout.lines.fragments import (

@@ -35,11 +35,7 @@ from workers.engine.layout.display import (
     single_items,
 )
 from workers.engine.tree.document import PageMaster
-from workers.engine.tree.nodes import (
-    LoopStep,
-    Source,
-    SourceNode,
-)
+from workers.engine.tree.nodes import LoopStep, Source, SourceNode
 
 # The edges of a rectangle: left, top, right, bottom.
 _Edges = tuple[float, float, float, float]

@@ -17,9 +17,7 @@ from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
 from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.expressions.compiler import compile_text
 from workers.engine.tree.expressions.formats import HYPHEN_MINUS, MINUS_SIGN
-from workers.engine.tree.expressions.grammar import (
-    TextTemplate,
-)
+from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.styles.cascade import (
     MAX_CACHED,
     NO_PROPERTIES,
@@ -197,11 +195,7 @@ class StyleResolver:
         lang = self.lang.read(scope) if self.lang is not None else None
         try:
             computed = self._sheet.compute(
-                parent,
-                properties,
-                lang=lang,
-                is_inline=self._is_inline,
-                in_table=self._in_table,
+                parent, properties, lang=lang, is_inline=self._is_inline, in_table=self._in_table
             )
         except UnknownReference as error:
             errors.append(error)

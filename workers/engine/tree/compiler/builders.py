@@ -18,10 +18,7 @@ from workers.engine.tree.expressions.environment import RUNNING, TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Block, Source
 from workers.engine.tree.page_values import RUNNING_MEMBERS, PageValues
-from workers.engine.tree.styles.cascade import (
-    MAX_CACHED,
-    ComputedStyle,
-)
+from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle
 
 # What builders append to: blocks, list items, rows of a table, or the ids in a paragraph.
 Nodes = list[Any]

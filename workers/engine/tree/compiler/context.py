@@ -36,11 +36,7 @@ from workers.engine.tree.expressions.messages import MessageCatalog
 from workers.engine.tree.expressions.runtime import suggest_identifier
 from workers.engine.tree.page_values import RUNNING_MEMBERS
 from workers.engine.tree.references.resolver import NO_REFERENCES, ReferenceFeatures
-from workers.engine.tree.styles.cascade import (
-    NO_PROPERTIES,
-    Properties,
-    StyleSheet,
-)
+from workers.engine.tree.styles.cascade import NO_PROPERTIES, Properties, StyleSheet
 
 _MAX_SHARED: Final = 4096  # styles of a template that elements written alike share
 

@@ -23,10 +23,7 @@ from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.einvoices import StatedInvoice, report_findings
 from workers.engine.tree.expressions.grammar import TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type, to_text
-from workers.engine.xml_reader import (
-    UnreadableXmlError,
-    check_well_formed,
-)
+from workers.engine.xml_reader import UnreadableXmlError, check_well_formed
 
 MAX_ATTACHMENTS: Final = 100
 MAX_BYTES: Final = 20 * 1024 * 1024  # of all files together

@@ -17,11 +17,7 @@ from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
-from workers.engine.tree.compiler.control_flow import (
-    CompiledLoop,
-    compile_controlled,
-    compile_loop,
-)
+from workers.engine.tree.compiler.control_flow import CompiledLoop, compile_controlled, compile_loop
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
@@ -123,11 +119,7 @@ class _ChartFrame(BlockBuilder):
         self.kind: str = context.read_constant(element, "type") or "column"
 
     def chart(
-        self,
-        scope: Scope,
-        computed: ComputedStyle,
-        content: _Content,
-        gauge: float | None = None,
+        self, scope: Scope, computed: ComputedStyle, content: _Content, gauge: float | None = None
     ) -> Chart:
         """Return the node."""
         alt, title, stack, legend, colors, hatch, values = self.read(scope)
@@ -349,9 +341,7 @@ class _Axis:
         least, most = (self._bound(scope, bound, x_kind) for bound in (low, high))
         if least is not None and most is not None and least >= most:
             scope.state.findings.error(
-                "wrong-value",
-                "`min` of `axis` is not below its `max`",
-                self._element.location,
+                "wrong-value", "`min` of `axis` is not below its `max`", self._element.location
             )
             least = most = None
         return ChartAxis(written, side or "", title or "", least, most, ticks, grid, labels)
@@ -368,9 +358,7 @@ class _Axis:
         accepted = _BOUNDS[x_kind]
         assert self._element is not None
         scope.state.findings.error(
-            "wrong-value",
-            f"`min` and `max` of this `axis` take {accepted}",
-            self._element.location,
+            "wrong-value", f"`min` and `max` of this `axis` take {accepted}", self._element.location
         )
         return None
 

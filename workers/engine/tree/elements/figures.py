@@ -10,12 +10,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.names import BUTTON_VALUE, OFF
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.build_state import (
-    BuildState,
-    Evaluation,
-    Scope,
-    value_to_text,
-)
+from workers.engine.tree.build_state import BuildState, Evaluation, Scope, value_to_text
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled

@@ -8,12 +8,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import (
-    NodeBuilder,
-    Nodes,
-    sequence,
-    source_maker,
-)
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
 from workers.engine.tree.inline_collector import InlineCollector

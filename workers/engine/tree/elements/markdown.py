@@ -67,9 +67,7 @@ def _compile_written(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _compile_nodes(
-    nodes: list[Element | Text],
-    element: Element,
-    context: CompileContext,
+    nodes: list[Element | Text], element: Element, context: CompileContext
 ) -> NodeBuilder:
     """Compile the blocks of one text, whose headings have ids of their own in each document."""
     inner = context.compile_blocks(nodes, owner=element)
@@ -208,10 +206,7 @@ def _compile_value(element: Element, context: CompileContext) -> NodeBuilder:
 
 
 def _read(
-    text: str,
-    location: SourceLocation,
-    findings: Findings,
-    find_lines: Callable[[], MarkdownLines],
+    text: str, location: SourceLocation, findings: Findings, find_lines: Callable[[], MarkdownLines]
 ) -> list[Element | Text]:
     try:
         return read_markdown(text, location, findings, find_lines)

@@ -7,11 +7,7 @@ from typing import Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.compiler.builders import (
-    BuildNodes,
-    NodeBuilder,
-    Nodes,
-)
+from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
 from workers.engine.tree.elements.inlines import (

@@ -467,10 +467,7 @@ class _BillBuilder:
             area
             for x, inner_x in ((0.0, 0.0), (right, width - length))
             for y, inner_y in ((0.0, 0.0), (bottom, height - length))
-            for area in (
-                _Area(inner_x, y, length, thickness),
-                _Area(x, inner_y, thickness, length),
-            )
+            for area in (_Area(inner_x, y, length, thickness), _Area(x, inner_y, thickness, length))
         ]
         return tuple(self._decoration(area, {"background": "#000"}) for area in areas)
 

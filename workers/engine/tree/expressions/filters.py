@@ -101,11 +101,7 @@ def absolute(value: Value) -> Value:
 
 
 def add_time(
-    value: Value,
-    days: Value = ZERO,
-    weeks: Value = ZERO,
-    months: Value = ZERO,
-    years: Value = ZERO,
+    value: Value, days: Value = ZERO, weeks: Value = ZERO, months: Value = ZERO, years: Value = ZERO
 ) -> Value:
     """Return a later date; a day that its month lacks becomes the last of the month."""
     if value is None:

@@ -16,13 +16,7 @@ from jinja2 import nodes
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.merge.declarations import DataPath, Declarations
 from workers.engine.syntax import values as v
-from workers.engine.syntax.nodes import (
-    JSON_TAGS,
-    Element,
-    PartExpansion,
-    SlotExpansion,
-    Text,
-)
+from workers.engine.syntax.nodes import JSON_TAGS, Element, PartExpansion, SlotExpansion, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.expressions.grammar import (
     Expression,

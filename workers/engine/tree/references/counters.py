@@ -6,13 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from workers.engine.syntax.numbers import (
-    HEADINGS,
-    KINDS,
-    NumberFormat,
-    NumberToken,
-    resolve_tokens,
-)
+from workers.engine.syntax.numbers import HEADINGS, KINDS, NumberFormat, NumberToken, resolve_tokens
 from workers.engine.tree.nodes import Note, Source
 from workers.engine.tree.styles.computed import Numbering, Style
 

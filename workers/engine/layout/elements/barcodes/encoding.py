@@ -364,9 +364,7 @@ def _symbol(image: memoryview, *, quiet: int) -> Symbol:
     assert shape is not None
     rows, columns = shape
     return Symbol(
-        columns + 2 * quiet,
-        rows + 2 * quiet,
-        tuple(_find_runs(image.tobytes(), columns, quiet)),
+        columns + 2 * quiet, rows + 2 * quiet, tuple(_find_runs(image.tobytes(), columns, quiet))
     )
 
 

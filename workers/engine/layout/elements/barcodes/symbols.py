@@ -147,10 +147,7 @@ def _polygon(
 ) -> ModulePolygon:
     angles = [turned + 2 * pi * corner / corners for corner in range(corners)]
     return tuple(
-        (
-            round((x + radius * cos(angle)) * _GRAIN),
-            round((y + radius * sin(angle)) * _GRAIN),
-        )
+        (round((x + radius * cos(angle)) * _GRAIN), round((y + radius * sin(angle)) * _GRAIN))
         for angle in angles
     )
 

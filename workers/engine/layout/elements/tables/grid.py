@@ -20,21 +20,10 @@ from workers.engine.layout.elements.tables.rows import (
     lay_out_row,
 )
 from workers.engine.layout.elements.tables.widths import find_widths, group_by_template
-from workers.engine.tree.elements.tables.columns import (
-    add_all,
-    initial_values,
-    zero_values,
-)
+from workers.engine.tree.elements.tables.columns import add_all, initial_values, zero_values
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.memo import Kind, Lifetime
-from workers.engine.tree.nodes import (
-    Block,
-    Caption,
-    RowGroup,
-    RowTemplate,
-    Table,
-    TableRow,
-)
+from workers.engine.tree.nodes import Block, Caption, RowGroup, RowTemplate, Table, TableRow
 from workers.engine.tree.page_values import FragmentValues, PageValues, Total, TotalValues
 from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Border

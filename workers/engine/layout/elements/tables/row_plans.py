@@ -14,10 +14,7 @@ from operator import itemgetter
 from typing import Final
 
 from workers.engine.layout.context import LayoutContext
-from workers.engine.layout.elements.tables.widths import (
-    DecimalAlignment,
-    is_decimal,
-)
+from workers.engine.layout.elements.tables.widths import DecimalAlignment, is_decimal
 from workers.engine.layout.lines import GlyphStyle, line_metrics, make_glyph_style
 from workers.engine.tree.nodes import CellTemplate, RowTemplate
 from workers.engine.tree.styles.computed import Align, VerticalAlign, WhiteSpace
@@ -163,10 +160,7 @@ def layout_key(template: RowTemplate) -> tuple[object, ...]:
 
 
 def resolve_borders(
-    upper: RowPlan | None,
-    lower: RowPlan | None,
-    edges: Sequence[float],
-    extra: tuple[Border, ...],
+    upper: RowPlan | None, lower: RowPlan | None, edges: Sequence[float], extra: tuple[Border, ...]
 ) -> tuple[tuple[float, float, Border], ...]:
     """Return the borders on the edge between two rows (None outside the table), from left to right.
 

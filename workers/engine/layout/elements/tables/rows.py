@@ -201,11 +201,7 @@ def own_height(plan: RowPlan, contents: Sequence[CellLayout]) -> float:
 
 
 def draw_rows(
-    canvas: PageCanvas,
-    block: RowBlock,
-    x: float,
-    y: float,
-    elements: Sequence[range] | None = None,
+    canvas: PageCanvas, block: RowBlock, x: float, y: float, elements: Sequence[range] | None = None
 ) -> None:
     """Draw the contents of the cells of rows; `elements` are the structure elements of each row's."""
     plan, count = block.plan, len(block.rows)

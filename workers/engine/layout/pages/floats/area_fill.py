@@ -30,14 +30,7 @@ from workers.engine.layout.blocks.stacks import (
     lay_out_stack,
     margins_of,
 )
-from workers.engine.layout.context import (
-    EPSILON,
-    AnyBlock,
-    Fragment,
-    LayoutContext,
-    Region,
-    Resume,
-)
+from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, LayoutContext, Region, Resume
 from workers.engine.layout.pages.floats.state import (
     EMPTY_QUEUE,
     FillText,
