@@ -20,12 +20,7 @@ from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.passes import lay_out
-from workers.engine.pipeline import (
-    build_document,
-    prepare_template,
-    rendering,
-    write_pdf,
-)
+from workers.engine.pipeline import build_document, prepare_template, rendering, write_pdf
 from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, RenderOptions
 
 DOCUMENTS = Path(__file__).with_name("documents")

@@ -16,15 +16,7 @@ from shared.auth.accounts import create_account
 from shared.clock import now
 from shared.db.tables import batches, webhook_deliveries
 from shared.webhooks.repository import WebhookEvent, create_webhook
-from tests.batches import (
-    accept,
-    archive_of,
-    items_of,
-    ndjson,
-    numbers,
-    send,
-    store_template,
-)
+from tests.batches import accept, archive_of, items_of, ndjson, numbers, send, store_template
 
 CSV = "text/csv"
 

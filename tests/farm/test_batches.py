@@ -16,12 +16,7 @@ from sqlalchemy import func, select, update
 from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.db.tables import (
-    batch_chunks,
-    batch_items,
-    batch_parts,
-    batches,
-)
+from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
 from shared.errors import Unavailable
 from shared.queue.names import BATCH, SENT_SLICES
 from shared.queue.worker_presence import WorkerReport, report_worker

@@ -11,9 +11,7 @@ import pytest
 from tests.faults.clients import Client, Crowd
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm, render_answers
-from tests.faults.test_faults import (  # noqa: F401 - run here once more
-    test_workers_are_killed_every_two_seconds,
-)
+from tests.faults.test_faults import test_workers_are_killed_every_two_seconds  # noqa: F401 - run here once more
 from tests.faults.test_redis import assert_sound_in_time
 from tests.rabbitmq import RabbitServer
 from tests.waiting import wait_until

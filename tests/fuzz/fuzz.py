@@ -22,13 +22,7 @@ from types import FrameType
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.fuzz.hostile_files import (  # noqa: E402
-    FONT_DOCUMENT,
-    HostileFont,
-    check,
-    make_font,
-    make_invoice,
-)
+from tests.fuzz.hostile_files import FONT_DOCUMENT, HostileFont, check, make_font, make_invoice  # noqa: E402
 from tests.fuzz.hostile_images import make_document  # noqa: E402
 from tests.fuzz.hostile_markdown import make_markdown  # noqa: E402
 from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts

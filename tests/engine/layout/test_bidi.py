@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.engine.layout.builders import PARAGRAPH, TEXT, SquareFonts, context
 from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.characters import has_right_to_left
-from workers.engine.layout.lines import InlineFragment, break_lines
-from workers.engine.layout.lines.phrases import set_phrase
+from workers.engine.layout.lines.breaking import break_lines
+from workers.engine.layout.lines.drawing import set_phrase
+from workers.engine.layout.lines.fragments import InlineFragment
 from workers.engine.tree.nodes import TextRun
 
 CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

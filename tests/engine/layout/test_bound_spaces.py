@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.layout.builders import context, styled
-from workers.engine.layout.lines import break_lines
+from workers.engine.layout.lines.breaking import break_lines
 from workers.engine.layout.lines.opportunities import find_bound_spaces
 from workers.engine.tree.nodes import TextRun
 from workers.engine.tree.styles.computed import TextWrap

@@ -9,17 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.layout.builders import (
-    TEXT,
-    context,
-    laid,
-    p,
-    placed,
-    styled,
-)
+from tests.engine.layout.builders import TEXT, context, laid, p, placed, styled
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import Fill, GlyphRun, LinkArea, Stroke
-from workers.engine.layout.lines import break_lines, measure_inlines
+from workers.engine.layout.lines.breaking import break_lines, measure_inlines
 from workers.engine.tree.nodes import Inline, LineBreak, TextRun
 from workers.engine.tree.styles.computed import Align, WhiteSpace
 from workers.engine.units import BLACK

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.engine.layout.builders import context, styled
 from tests.engine.layout.test_page_references import pdf_of
-from workers.engine.layout.lines import break_lines
+from workers.engine.layout.lines.breaking import break_lines
 from workers.engine.layout.lines.optimal import RAGGED_RUNT_DEMERITS, SHRINK
 from workers.engine.tree.nodes import TextRun
 from workers.engine.tree.styles.computed import Align, TextWrap

@@ -7,15 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.engine.layout.builders import (
-    body,
-    context,
-    p,
-    styled,
-    table,
-    template,
-    tr,
-)
+from tests.engine.layout.builders import body, context, p, styled, table, template, tr
 from workers.engine.layout.context import LayoutContext, Region
 from workers.engine.layout.references import PageReferences, ShownText
 from workers.engine.tree.nodes import Block, ParagraphExtras, Reference

@@ -7,17 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.svg.drawings import (
-    BLACK,
-    BLUE,
-    GREEN,
-    RED,
-    WHITE,
-    converted,
-    refused,
-    seen,
-    svg,
-)
+from tests.engine.svg.drawings import BLACK, BLUE, GREEN, RED, WHITE, converted, refused, seen, svg
 
 WHOLE = '<rect width="100" height="100" {}/>'
 STOPS = '<stop stop-color="red"/><stop offset="1" stop-color="green"/>'

@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.paint.drawing import extracted, rendered
-from tests.engine.svg.drawings import (
-    BLACK,
-    BLUE,
-    RED,
-    WHITE,
-    converted,
-    file_of,
-    seen,
-    svg,
-)
+from tests.engine.svg.drawings import BLACK, BLUE, RED, WHITE, converted, file_of, seen, svg
 from workers.engine.svg.paths import find_box, parse_path
 
 FILLED = [

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
@@ -42,13 +41,12 @@ from workers.engine.layout.elements import (
     text,
 )
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
-from workers.engine.layout.pages.areas import resolve_area
 from workers.engine.layout.pages.page_checks import (
     check_windows,
     with_conformance_checks,
     with_print_checks,
 )
-from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages
+from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
 from workers.engine.layout.pages.paper import (
     draw_background,
     draw_crop_marks,
@@ -99,48 +97,27 @@ from workers.engine.tree.nodes import (
     Table,
 )
 
-LAYOUTS: Final[Mapping[type, LayoutFunction]] = MappingProxyType(
-    {
-        Paragraph: text.lay_out_paragraph,
-        Rule: text.lay_out_rule,
-        Container: lay_out_container,
-        PageFoot: page_feet.lay_out_foot,
-        Row: rows.lay_out_row,
-        Grid: grids.lay_out_grid,
-        ListBlock: lists.lay_out_list,
-        ListItem: lists.lay_out_item,
-        Image: figures.lay_out_image,
-        Barcode: figures.lay_out_barcode,
-        Chart: lay_out_chart,
-        FormField: forms.lay_out_field,
-        Table: lay_out_table,
-        Contents: contents.lay_out_contents,
-        Index: contents.lay_out_contents,
-        Note: lists.lay_out_note,
-    }
-)
-
-MEASURES: Final[Mapping[type, MeasureFunction]] = MappingProxyType(
-    {
-        Paragraph: text.measure_paragraph,
-        Rule: text.measure_rule,
-        Container: measure_container,
-        PageFoot: page_feet.measure_foot,
-        Row: rows.measure_row,
-        Grid: grids.measure_grid,
-        Break: measure_break,
-        ListBlock: lists.measure_list,
-        ListItem: lists.measure_item,
-        Image: figures.measure_image,
-        Barcode: figures.measure_barcode,
-        Chart: measure_chart,
-        FormField: forms.measure_field,
-        Table: measure_table,
-        Contents: contents.measure_contents,
-        Index: contents.measure_contents,
-        Note: lists.measure_note,
-    }
-)
+# How a block is laid out, and how its least and greatest widths are measured.
+_BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
+    Paragraph: (text.lay_out_paragraph, text.measure_paragraph),
+    Rule: (text.lay_out_rule, text.measure_rule),
+    Container: (lay_out_container, measure_container),
+    PageFoot: (page_feet.lay_out_foot, page_feet.measure_foot),
+    Row: (rows.lay_out_row, rows.measure_row),
+    Grid: (grids.lay_out_grid, grids.measure_grid),
+    ListBlock: (lists.lay_out_list, lists.measure_list),
+    ListItem: (lists.lay_out_item, lists.measure_item),
+    Image: (figures.lay_out_image, figures.measure_image),
+    Barcode: (figures.lay_out_barcode, figures.measure_barcode),
+    Chart: (lay_out_chart, measure_chart),
+    FormField: (forms.lay_out_field, forms.measure_field),
+    Table: (lay_out_table, measure_table),
+    Contents: (contents.lay_out_contents, contents.measure_contents),
+    Index: (contents.lay_out_contents, contents.measure_contents),
+    Note: (lists.lay_out_note, lists.measure_note),
+}
+LAYOUTS: Final = {kind: lay_out for kind, (lay_out, _) in _BLOCKS.items()}
+MEASURES: Final = {kind: measure for kind, (_, measure) in _BLOCKS.items()} | {Break: measure_break}
 
 
 MAX_PASSES: Final = 3

@@ -7,14 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.engine.tree.documents import (
-    OPTIONS,
-    build_source,
-    document,
-    problems,
-    text_of,
-    texts,
-)
+from tests.engine.tree.documents import OPTIONS, build_source, document, problems, text_of, texts
 from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import build_document, prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind

@@ -9,13 +9,12 @@ from typing import Final
 
 from workers.engine.layout.context import LayoutContext, PageCanvas, plain_text
 from workers.engine.layout.display import LinkArea, Stroke
-from workers.engine.layout.lines import (
+from workers.engine.layout.lines.breaking import break_lines
+from workers.engine.layout.lines.drawing import draw_lines, draw_text
+from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
     Line,
-    break_lines,
-    draw_lines,
-    draw_text,
     line_metrics,
     make_glyph_style,
 )

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple, TypeVar
 from workers.engine.characters import cut_to_width
 from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import Owner, Path, Restore, Save, Stroke, Subpath
-from workers.engine.layout.lines import GlyphStyle, InlineFragment
-from workers.engine.layout.lines.phrases import draw_phrase, set_phrase
+from workers.engine.layout.lines.drawing import draw_phrase, set_phrase
+from workers.engine.layout.lines.fragments import GlyphStyle, InlineFragment
 from workers.engine.tree.nodes import Chart
 from workers.engine.tree.styles.computed import TextStyle
 from workers.engine.units import BLACK, Color, ColorSpace, relative_luminance, rgb_from_hex

@@ -40,8 +40,8 @@ from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Res
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.images.prepare import Drawable
-from workers.engine.layout.lines import GlyphStyle, make_glyph_style
-from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
+from workers.engine.layout.lines.drawing import draw_phrase, set_phrase, text_measurer
+from workers.engine.layout.lines.fragments import GlyphStyle, make_glyph_style
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import Barcode, Image

@@ -42,7 +42,7 @@ from workers.engine.layout.display import (
     Widget,
 )
 from workers.engine.layout.elements.figures import place_figure
-from workers.engine.layout.lines.phrases import phrase_items, set_phrase
+from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import FormField, LineBreak, Paragraph, Role, Source, TextRun

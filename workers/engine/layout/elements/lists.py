@@ -22,17 +22,16 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
 )
-from workers.engine.layout.lines import (
+from workers.engine.layout.lines.breaking import break_lines
+from workers.engine.layout.lines.drawing import draw_lines, draw_text
+from workers.engine.layout.lines.fragments import (
     GlyphStyle,
     InlineFragment,
     Line,
-    break_lines,
-    draw_lines,
-    draw_text,
+    Strut,
     line_metrics,
     make_glyph_style,
 )
-from workers.engine.layout.lines.fragments import Strut
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import ListBlock, ListItem, Note, NoteCall
 from workers.engine.tree.styles.computed import Align, WhiteSpace

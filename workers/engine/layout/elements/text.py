@@ -32,7 +32,10 @@ from workers.engine.layout.context import (
     shorten_value,
 )
 from workers.engine.layout.display import Item, Owner
-from workers.engine.layout.lines import (
+from workers.engine.layout.lines.breaking import break_lines, measure_inlines, remember_lines
+from workers.engine.layout.lines.building import reorder_fragments
+from workers.engine.layout.lines.drawing import draw_lines
+from workers.engine.layout.lines.fragments import (
     AtomicInline,
     BrokenFigure,
     GlyphStyle,
@@ -40,13 +43,10 @@ from workers.engine.layout.lines import (
     InlinePosition,
     Line,
     Lines,
-    break_lines,
-    draw_lines,
-    measure_inlines,
-    reorder_fragments,
+    find_shift,
+    fit_line_height,
+    place_on_grid,
 )
-from workers.engine.layout.lines.breaking import remember_lines
-from workers.engine.layout.lines.fragments import find_shift, fit_line_height, place_on_grid
 from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.lines.initial_letters import has_initial_letter

@@ -19,36 +19,3 @@ A line box is as high as the line height of the paragraph, and higher where larg
 images need it (CSS 2 §10.8). Raised and lowered text grows a line only where its capitals would
 stick out.
 """
-
-from workers.engine.layout.lines.breaking import break_lines, measure_inlines
-from workers.engine.layout.lines.building import reorder_fragments
-from workers.engine.layout.lines.drawing import draw_lines, draw_text, make_glyphs
-from workers.engine.layout.lines.fragments import (
-    AtomicInline,
-    BrokenFigure,
-    GlyphStyle,
-    InlineFragment,
-    InlinePosition,
-    Line,
-    Lines,
-    line_metrics,
-    make_glyph_style,
-)
-
-__all__ = [
-    "AtomicInline",
-    "BrokenFigure",
-    "GlyphStyle",
-    "InlineFragment",
-    "InlinePosition",
-    "Line",
-    "Lines",
-    "break_lines",
-    "draw_lines",
-    "draw_text",
-    "line_metrics",
-    "make_glyph_style",
-    "make_glyphs",
-    "measure_inlines",
-    "reorder_fragments",
-]

@@ -9,7 +9,7 @@ from typing import Final
 
 from workers.engine.layout.context import EPSILON, ContentProblem, LayoutContext
 from workers.engine.layout.display import Fill, Item, LaidOutPage, Picture, Restore, Save, Stroke
-from workers.engine.layout.lines.phrases import phrase_items, set_phrase
+from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.tree.document import PageMaster, Watermark
 from workers.engine.tree.node_values import ImageSource

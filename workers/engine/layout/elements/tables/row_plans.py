@@ -15,7 +15,7 @@ from typing import Final
 
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.elements.tables.widths import DecimalAlignment, is_decimal
-from workers.engine.layout.lines import GlyphStyle, line_metrics, make_glyph_style
+from workers.engine.layout.lines.fragments import GlyphStyle, line_metrics, make_glyph_style
 from workers.engine.tree.nodes import CellTemplate, RowTemplate
 from workers.engine.tree.styles.computed import Align, VerticalAlign, WhiteSpace
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Color, Sides

@@ -29,7 +29,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import Fill, Item, Owner, TextRows
 from workers.engine.layout.elements.tables.row_plans import CellPlan, RowPlan
-from workers.engine.layout.lines import make_glyphs
+from workers.engine.layout.lines.drawing import make_glyphs
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
     CellContent,
