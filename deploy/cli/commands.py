@@ -345,6 +345,20 @@ COMMANDS: Final = {
         "preview.run_preview",
         (*_INPUTS, _value("--port", "port on this machine (a free one)", "N", type=int, default=0)),
     ),
+    "test": Command(
+        "run the cases of the templates in a folder",
+        "template_tests.run_tests",
+        (
+            _path("folder", "DIR"),
+            _path("--junit", "FILE", "write the results as JUnit XML"),
+            _flag("--approve", "write the images of pages that differ, as the approved ones"),
+            _path("--differences", "FOLDER", "write pages that differ, with changes in red"),
+            _path("--images", "FOLDER", "stored images (DIR/images)"),
+            _path("--fonts", "FOLDER", "stored fonts (DIR/fonts)"),
+            _value("--jobs", "processes (one per core)", "N", type=_number(1, 64)),
+        ),
+        "DIR/SLUG.xml is a template, NAME.case.json in DIR or below it a case. The exit code is 1 if one fails.",
+    ),
     "einvoice check": Command(
         "check a Factur-X, ZUGFeRD, XRechnung or Peppol file by the rules of EN 16931",
         "received.run_check",
