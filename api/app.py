@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import Flask, Response, current_app, g, request
-from werkzeug.exceptions import NotFound
+from flask import Flask, Request, Response, current_app, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
@@ -15,10 +15,8 @@ from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate, check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.conditional_requests import check_partial_change
-from api.cors import add_cors_headers, make_options_response
-from api.error_handlers import register_error_handlers
 from api.files.routes import FontRoutes, ImageRoutes
-from api.http import check_path
+from api.http import check_path, write_json
 from api.jobs.routes import JobRoutes
 from api.language.routes import LanguageRoutes
 from api.openapi.description import describe
@@ -38,9 +36,125 @@ from api.templates.tags import TagRoutes
 from api.templates.versions import VersionRoutes
 from api.usage.routes import UsageRoutes
 from api.webhooks.routes import WebhookRoutes
-from shared.clock import ticks
+from shared.clock import now, ticks
+from shared.errors import ErrorKind, ServiceError, StorageFull, is_disk_full, write_error_body
 from shared.identifiers import new_id
 from shared.telemetry import log, metrics
+
+_MAX_AGE_SECONDS: Final = 600
+_ANY: Final = "*"
+_ALLOWED_HEADERS: Final = (
+    "Authorization, x-api-key, Content-Type, Content-Encoding, Prefer, Idempotency-Key, If-Match, "
+    "If-None-Match, If-Range, Range, traceparent"
+)
+_EXPOSED_HEADERS: Final = (
+    "Location, Preference-Applied, ETag, Content-Disposition, X-Page-Count, X-Job-Id, Server-Timing, "
+    "X-Warning-Count, X-Warning-Codes, Accept-Ranges, Content-Range, Idempotent-Replayed, "
+    "Retry-After, RateLimit, RateLimit-Policy, Allow, Accept-Encoding"
+)
+
+
+def make_options_response(request: Request, ports: Ports) -> Response:
+    """Return the response to `OPTIONS`: the methods of a path, and CORS headers for a preflight.
+
+    It requires no key: browsers send none with a preflight, and `/docs` lists the methods anyway.
+
+    Raises:
+        NotFound: no route matches the path.
+    """
+    if request.environ.get("RAW_URI") == _ANY:  # the server as a whole (RFC 9110, 9.3.7)
+        return Response(status=204)
+    error = request.routing_exception
+    if not isinstance(error, MethodNotAllowed):
+        assert error is not None, "no route handles OPTIONS itself"
+        raise error
+    methods = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
+    response = Response(status=204, headers={"Allow": methods})
+    if "Access-Control-Request-Method" in request.headers and is_allowed_origin(request, ports):
+        response.headers.update(
+            {
+                "Access-Control-Allow-Methods": methods,
+                "Access-Control-Allow-Headers": _ALLOWED_HEADERS,
+                "Access-Control-Max-Age": str(_MAX_AGE_SECONDS),
+            }
+        )
+    return response
+
+
+def add_cors_headers(request: Request, response: Response, ports: Ports) -> None:
+    """Add the CORS headers that let a page of an allowed origin read the response."""
+    response.headers.add("Vary", "Origin")
+    if is_allowed_origin(request, ports):
+        response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
+        response.headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
+
+
+def is_allowed_origin(request: Request, ports: Ports) -> bool:
+    """Return whether the operator allows the Origin of a request."""
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return False
+    return _ANY in ports.cors_origins or origin in ports.cors_origins
+
+
+def register_error_handlers(app: Flask) -> None:
+    """Register the handlers of the app's exceptions."""
+    app.register_error_handler(ServiceError, _handle_service_error)
+    app.register_error_handler(HTTPException, _handle_http_error)
+    app.register_error_handler(Exception, _handle_internal_error)
+
+
+def write_error_response(error: ServiceError) -> Response:
+    """Return the error response of a failure, and set `g.error_body` for the metrics."""
+    g.error_body = error.body
+    return write_json(make_error_body(error), error.body.status, headers=error.headers)
+
+
+def make_error_body(error: ServiceError) -> dict[str, Any]:
+    """Return the error body of a failure."""
+    return write_error_body(error.body, at=now())
+
+
+def _handle_service_error(error: ServiceError) -> Response:
+    """Handle a feature's error; server errors are logged with their cause."""
+    if error.body.status >= 500:
+        _log.warning(
+            "request not served",
+            request=g.get("request_id"),
+            status=error.body.status,
+            kind=error.body.kind.value,
+            cause=repr(error.__cause__ or error),
+        )
+    return write_error_response(error)
+
+
+def _handle_http_error(error: HTTPException) -> Response:
+    """Handle an error of Flask: an unknown path, an unsupported method, a malformed request."""
+    match error:
+        case NotFound():
+            message = f"No resource at {request.path!r}."
+            return write_error_response(ServiceError(404, message, kind=ErrorKind.NOT_FOUND))
+        case MethodNotAllowed(valid_methods=methods):
+            allowed = ", ".join(sorted(methods or ()))
+            message = f"{request.method} is not allowed at {request.path!r}; allowed: {allowed}."
+            return write_error_response(ServiceError(405, message, headers={"Allow": allowed}))
+        case _:
+            return write_error_response(
+                ServiceError(error.code or 500, error.description or error.name)
+            )
+
+
+def _handle_internal_error(error: Exception) -> Response:
+    """Handle an unexpected exception: the client gets a reference, the log the traceback."""
+    if is_disk_full(error):  # the disk of temporary files; the stores report their own
+        no_space = StorageFull("service")
+        no_space.__cause__ = error
+        return _handle_service_error(no_space)
+    reference = new_id("err")
+    _log.error("request failed", request=g.get("request_id"), reference=reference, exc_info=error)
+    message = f"Internal error; contact support with the reference {reference}."
+    return write_error_response(ServiceError(500, message, kind=ErrorKind.INTERNAL))
+
 
 _log: Final = log.get_logger(__name__)
 _HEADERS: Final = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.auth.admission import ShardedAdmissionCache
+from shared.auth.key_state import Rate
 from shared.auth.rate import RateLimiter
-from shared.auth.records import Rate
 from shared.auth.single_sign_on import SingleSignOn
 from shared.auth.studio_sessions import StudioSessions
 from shared.blobs.store import BlobStore
@@ -19,9 +19,8 @@ from shared.outbound import Fetcher
 from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.clocks import FarmClock
 from shared.queue.drains import Drains
-from shared.queue.preview_sessions import PreviewSessions
-from shared.queue.replies import Replies
-from shared.queue.usage_replay import UsageReplay
+from shared.queue.replies import Replies, UsageReplay
+from shared.queue.states import PreviewSessions
 from shared.settings import Settings
 from shared.shard_services import ShardServices
 from shared.shards import PerShard, ShardAddress

@@ -6,7 +6,7 @@ from typing import Final
 
 from api.ports import Cell, Ports
 from shared.auth.admission import ShardedAdmissionCache
-from shared.auth.records import parse_rate
+from shared.auth.key_state import parse_rate
 from shared.auth.studio_sessions import SessionLimits, StudioSessions
 from shared.blobs.factory import open_store
 from shared.db.session import open_database

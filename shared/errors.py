@@ -67,7 +67,7 @@ class ErrorBody(Record, frozen=True):
 
 
 class ServiceError(Exception):
-    """An error that ends a request; `api/error_handlers.py` turns it into a response.
+    """An error that ends a request; `api/app.py` turns it into a response.
 
     `message` is sent to the client: it names the field, what was sent and what is accepted.
     `headers` are added to the response (`Retry-After`, `Allow`, `WWW-Authenticate`).

@@ -11,15 +11,14 @@ from shared.db.session import Database
 from shared.jobs.lifecycle import JobLifecycle
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
-from shared.queue.completions import CompletionNotices
 from shared.queue.connection import connect
 from shared.queue.publisher import Publisher
-from shared.queue.slices import SliceQueue
-from shared.queue.states import JobStates
+from shared.queue.slice_commits import SliceQueue
+from shared.queue.states import CompletionNotices, JobStates
 from shared.settings import Settings
 from shared.shards import ShardAddress, slots_of
 from shared.telemetry.observer import NULL_OBSERVER, Observer
-from shared.templates.pins import TemplatePins, font_pins, image_pins
+from shared.templates.pinning import TemplatePins, font_pins, image_pins
 
 
 class ShardServices:

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from shared.batches.records import Slice
 from shared.queue.connection import connect
 from shared.queue.names import BATCH
-from shared.queue.slices import Assembly
+from shared.queue.slice_commits import Assembly
 from shared.settings import Settings
 from tests.messages import read_argument
 from workers.batches.assembly import run_assembly

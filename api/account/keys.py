@@ -12,10 +12,9 @@ from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.http import write_json
+from api.http import parse_timestamp, write_json
 from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
 from api.operations.parameters import NO_CONTENT
-from api.timestamps import parse_timestamp
 from shared.auth import accounts
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
 from shared.clock import now

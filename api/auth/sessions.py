@@ -11,7 +11,7 @@ from werkzeug.http import parse_cookie
 from api.ports import Ports
 from shared.errors import ErrorKind, ServiceError
 
-# A page of another origin cannot send it without a preflight, which is refused (`api.cors`).
+# A page of another origin cannot send it without a preflight, which is refused (`api.app`).
 STUDIO_HEADER: Final = "X-Pressroom-Studio"
 # RFC 6265bis, 4.1.3.2: set by this host only, over TLS only, and sent to no other host.
 _COOKIE: Final = "__Host-pressroom"

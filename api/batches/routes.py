@@ -11,13 +11,11 @@ from werkzeug.routing import BaseConverter
 from api.auth.guard import current_principal
 from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
-from api.batches.request import read_batch_request, read_first_item
-from api.batches.submission import accept_batch
+from api.batches.submission import accept_batch, read_batch_request, read_first_item
 from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
 from api.jobs.idempotency import mark_replayed
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
-from api.operations.json_schema import enum_of
 from api.operations.model import (
     OperationResponse,
     Parameter,
@@ -26,6 +24,7 @@ from api.operations.model import (
     binary_content,
     current_query,
     delete,
+    enum_of,
     get,
     json_response,
     post,
@@ -53,7 +52,6 @@ from api.pdf_headers import (
 )
 from api.stored_files import BlobFile, expired, send_file
 from shared.auth.scopes import Scope
-from shared.batches.items import find_item, list_items
 from shared.batches.records import (
     Batch,
     BatchItem,
@@ -68,8 +66,10 @@ from shared.batches.records import (
 from shared.batches.repository import (
     count_items,
     find_batch,
+    find_item,
     has_running_chunk,
     list_batches,
+    list_items,
     soft_delete_batch,
     write_batch,
 )

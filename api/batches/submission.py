@@ -1,26 +1,199 @@
-"""POST /v2/batches: a batch is stored and recorded before the response, once per idempotency key."""
+"""POST /v2/batches: parameters are read, the body is streamed into the object store, and the batch is recorded before the response."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import BinaryIO, Final, TypeAlias, cast
 
 from flask import Request
 
 from api.admission.body import BodyStream
+from api.admission.gate import admit
 from api.auth.guard import Principal
-from api.batches.request import BatchRequest
-from api.batches.upload import ReceivedBatch, delete_body, receive_batch
-from api.jobs.holding import Holding, hold
-from api.jobs.idempotency import check_repeated, make_fingerprint, read_key
+from api.http import quote, read_choice, require_content_type
+from api.jobs.idempotency import Holding, check_repeated, hold, make_fingerprint, read_key
+from api.operations.model import current_query
 from api.ports import Ports
-from shared.batches.records import Batch, BatchStatus
+from api.render.request import pin_template
+from shared.batches.csv_rows import CsvBody
+from shared.batches.json_documents import JsonArrayBody, NdjsonBody
+from shared.batches.records import (
+    Batch,
+    BatchKind,
+    BatchOutput,
+    BatchStatus,
+    Chunk,
+    split_into_chunks,
+)
 from shared.batches.repository import add_batch, count_unfinished_batches, find_batch
+from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
+from shared.identifiers import new_id
 from shared.jobs.idempotency import Call, FirstCall
+from shared.jobs.records import Allowance
 from shared.limits import KB
 from shared.settings import get_limits
+from shared.templates.references import TemplateReference, parse_reference
+
+_ARRAY: Final = "application/json"
+_KINDS: Final[Mapping[str, BatchKind]] = {
+    "application/x-ndjson": BatchKind.NDJSON,
+    _ARRAY: BatchKind.NDJSON,  # converted while it is received
+    "text/csv": BatchKind.CSV,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """The parameters of a new batch, without the body."""
+
+    kind: BatchKind
+    is_array: bool
+    charset: str | None
+    template: TemplateReference
+    output: BatchOutput
+    allowance: Allowance
+
+
+def read_batch_request(request: Request) -> BatchRequest:
+    """Read the parameters and the Content-Type, before the body.
+
+    Raises:
+        ServiceError: 400 for a parameter, 415 for the Content-Type.
+    """
+    query = current_query()
+    if "template" not in query:
+        raise ServiceError(400, "The template query parameter is required for a batch.")
+    template = parse_reference(query["template"], field="template")
+    output = read_choice(query, "output", BatchOutput) or BatchOutput.FILES
+    content_type = require_content_type(request, _KINDS)
+    kind = _KINDS[content_type.media_type]
+    if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
+        raise ServiceError(
+            415, f"Unaccepted charset {content_type.charset} for JSON; accepted is UTF-8."
+        )
+    return BatchRequest(
+        kind=kind,
+        is_array=content_type.media_type == _ARRAY,
+        charset=content_type.charset,
+        template=template,
+        output=output,
+        allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
+    )
+
+
+def read_first_item(query: Mapping[str, str]) -> int:
+    """Read the index after which a list of documents starts, -1 without one.
+
+    Raises:
+        ServiceError: 400, it is no index.
+    """
+    text = query.get("start_after", "-1")
+    if "start_after" in query and not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ServiceError(
+            400,
+            f"Invalid start_after {quote(text)}: accepted is the index of a document, from 0 to "
+            f"{get_limits().batch_documents - 1}.",
+        )
+    return int(text)
+
+
+_Body: TypeAlias = NdjsonBody | JsonArrayBody | CsvBody
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedBatch:
+    """A batch whose body is stored, but which is not recorded yet."""
+
+    batch: Batch
+    chunks: tuple[Chunk, ...]
+
+
+def receive_batch(
+    stream: BodyStream,
+    batch_request: BatchRequest,
+    principal: Principal,
+    ports: Ports,
+    *,
+    request_id: str,
+) -> ReceivedBatch:
+    """Store the body of an admitted batch: steps 6 to 8 of the order of checks.
+
+    A body that a later step rejects is still read to its end, since 413 has precedence; it is not stored.
+
+    Raises:
+        ServiceError: 413 as soon as the body exceeds the limit; 400, invalid CSV or JSON array, or no
+            document; 404 and 400 for the template; 402 for the allowance.
+    """
+    batch_id = new_id("batch")
+    body = _open_body(batch_request, stream)
+    try:
+        template = pin_template(batch_request.template, principal, ports)
+        meter = admit(principal, batch_request.allowance, template, ports).meter
+    except ServiceError as refusal:
+        _drain(body)
+        raise refusal
+    key = f"batches/{batch_id}/body"
+    ports.cell(principal.state.account_id).claims.schedule_expiry(key)
+    ports.blobs.put_stream(key, cast("BinaryIO", body))
+    if not body.starts:
+        delete_body(key, ports)
+        raise _empty_body()
+    batch = Batch(
+        id=batch_id,
+        account_id=principal.state.account_id,
+        workspace_id=principal.state.workspace_id,
+        user_id=principal.state.user_id,
+        request_id=request_id,
+        status=BatchStatus.QUEUED,
+        output=batch_request.output,
+        kind=batch_request.kind,
+        head=body.head if isinstance(body, CsvBody) else None,
+        is_draft=batch_request.allowance is Allowance.DRAFT,
+        template=str(batch_request.template),
+        pinned=template,
+        meter=meter,
+        total=len(body.starts),
+        body_key=key,
+        body_bytes=body.size,
+        created_at=now(),
+        traceparent=ports.traces.traceparent(),
+    )
+    chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)
+    return ReceivedBatch(batch, tuple(chunks))
+
+
+def delete_body(key: str, ports: Ports) -> None:
+    """Delete the body of a rejected batch; if that fails, maintenance deletes it later."""
+    with suppress(Unavailable):
+        ports.blobs.delete(key)
+
+
+def _open_body(batch_request: BatchRequest, stream: BodyStream) -> _Body:
+    if batch_request.kind is BatchKind.CSV:
+        return CsvBody(stream, charset=batch_request.charset)
+    return JsonArrayBody(stream) if batch_request.is_array else NdjsonBody(stream)
+
+
+def _drain(body: _Body) -> None:
+    while body.read(_CHUNK_BYTES):
+        pass
+    if not body.starts:
+        raise _empty_body()
+
+
+def _empty_body() -> ServiceError:
+    return ServiceError(
+        400,
+        "The body contains no document; send one JSON object per line, a JSON array of objects, or one "
+        "CSV row per document.",
+    )
+
 
 _CHUNK_BYTES: Final = 256 * KB
 

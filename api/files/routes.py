@@ -12,9 +12,7 @@ from flask import Response, request
 from api.admission.body import Body, receive_body
 from api.admission.json_body import decode_string, split_object
 from api.auth.guard import Principal, current_principal
-from api.files.kinds import FONT, IMAGE, FileKind
-from api.files.source_urls import SourceUrlFetcher
-from api.files.store import FileStore
+from api.files.store import FONT, IMAGE, FileKind, FileStore, SourceUrlFetcher
 from api.http import read_limit, require_content_type, write_json
 from api.operations.model import (
     ErrorStatuses,
@@ -36,8 +34,7 @@ from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.auth.scopes import Scope
 from shared.clock import timestamp
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.files.kinds import FontFileProperties, ImageFileProperties
-from shared.files.repository import F, FileRecord
+from shared.files.repository import F, FileRecord, FontFileProperties, ImageFileProperties
 from shared.limits import MB
 
 _UPLOAD: Final[ErrorStatuses] = {**NO_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,)}

@@ -1,19 +1,95 @@
-"""Storing of files: inspect in a worker, reserve space, store, record, delete the replaced blob."""
+"""Storing of files, sent or fetched from a `source_url`: inspect in a worker, reserve space, store, record, delete."""
 
 from __future__ import annotations
 
-from typing import Final, Generic
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, Final, Generic, cast
 
-from api.admission.body import Body
+from api.admission.body import SPOOL_BYTES, Body
 from api.auth.guard import Principal
-from api.files.kinds import FileKind
 from api.jobs.inspection import Inspections
-from api.ports import Ports
+from api.jobs.remote_images import ConcurrencyLimit
+from api.ports import Cell, Ports
 from api.uploads import compute_sha256
 from shared.clock import now
 from shared.errors import ErrorKind, ServiceError, Unavailable
-from shared.files.repository import F, FileRecord, Reservation, WorkspaceFullError, lock_workspace
+from shared.files.repository import (
+    FONTS,
+    IMAGES,
+    F,
+    FileRecord,
+    Reservation,
+    StoredFiles,
+    WorkspaceFullError,
+    lock_workspace,
+)
+from shared.jobs.records import BodyKind
+from shared.limits import MAX_FONT_BYTES, MAX_IMAGE_BYTES, MB, REMOTE_IMAGE_SECONDS
+from shared.outbound import (
+    Fetcher,
+    FetcherBusy,
+    FetchRequest,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
 from shared.telemetry import log
+from shared.templates.pinning import Pins
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind(Generic[F]):
+    """One kind of file; `plural` is also its path under /v2.
+
+    `larger_hint` ends the error message for base64 data over the limit.
+    """
+
+    singular: str
+    plural: str
+    formats: str
+    larger_hint: str
+    media_types: tuple[str, ...]
+    max_bytes: int
+    files: StoredFiles[F]
+    body_kind: BodyKind
+    pins: Callable[[Cell], Pins]
+
+
+IMAGE: Final = FileKind(
+    singular="image",
+    plural="images",
+    formats="a PNG, JPEG, WebP, SVG or PDF",
+    larger_hint="PUT /v2/images/{name} accepts images up to 50 MB",
+    media_types=("image/png", "image/jpeg", "image/webp", "image/svg+xml", "application/pdf"),
+    max_bytes=MAX_IMAGE_BYTES,
+    files=IMAGES,
+    body_kind=BodyKind.IMAGE,
+    pins=lambda cell: cell.image_pins,
+)
+FONT: Final = FileKind(
+    singular="font",
+    plural="fonts",
+    formats="a TrueType, OpenType, WOFF or WOFF2 font",
+    larger_hint="the limit for fonts is 20 MB",
+    media_types=(
+        "font/ttf",
+        "font/otf",
+        "font/collection",
+        "font/woff",
+        "font/woff2",
+        "font/sfnt",
+        "application/octet-stream",
+    ),
+    max_bytes=MAX_FONT_BYTES,
+    files=FONTS,
+    body_kind=BodyKind.FONT,
+    pins=lambda cell: cell.font_pins,
+)
+
 
 _log: Final = log.get_logger(__name__)
 
@@ -121,4 +197,100 @@ class FileStore(Generic[F]):
             f"holds {usage.total_bytes} bytes in {usage.count} {kind.plural}; the limit is "
             f"{kind.files.max_bytes} bytes and {kind.files.max_count} {kind.plural}.",
             kind=ErrorKind.QUOTA,
+        )
+
+
+# Neither slow remote servers nor one account may occupy all connections of this process.
+MAX_AT_ONCE: Final = 64
+MAX_OF_ACCOUNT: Final = 8
+SLOT_WAIT_SECONDS: Final = 2.0
+_TOO_MANY: Final = (
+    "Too many {plural} at once: {{at_once}} {plural} of the account are already being fetched."
+)
+
+
+class SourceUrlFetcher:
+    """Fetches files of one kind for one process of the front, a bounded number at once.
+
+    `singular` and `plural` name the kind in messages; a file has at most `max_bytes`.
+    """
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        *,
+        singular: str,
+        plural: str,
+        max_bytes: int,
+        at_once: int = MAX_AT_ONCE,
+        of_account: int = MAX_OF_ACCOUNT,
+    ) -> None:
+        self._fetcher = fetcher
+        self._slots = threading.BoundedSemaphore(at_once)
+        self._limit = ConcurrencyLimit(of_account, _TOO_MANY.format(plural=plural))
+        self._singular = singular
+        self._plural = plural
+        self._max_bytes = max_bytes
+
+    @contextmanager
+    def fetch(self, url: str, *, account_id: str) -> Iterator[Body]:
+        """Fetch a file into a temporary one, which is deleted when the block ends.
+
+        Raises:
+            ServiceError: 400, the address is not allowed or has no file; 413, the file is too large;
+                429, too many fetches of the account are in progress; 503, too many of all accounts
+                are, or the fetcher is unavailable.
+        """
+        with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
+            with self._limit.acquire(account_id, seconds=SLOT_WAIT_SECONDS):
+                self._fetch(url, cast("BinaryIO", file), account_id)
+            size = file.tell()
+            file.seek(0)
+            yield Body(cast("BinaryIO", file), size)
+
+    def _fetch(self, url: str, file: BinaryIO, account_id: str) -> None:
+        if not self._slots.acquire(timeout=SLOT_WAIT_SECONDS):
+            raise self._busy()
+        try:
+            self._download(url, file, account_id)
+        finally:
+            self._slots.release()
+
+    def _download(self, url: str, file: BinaryIO, account_id: str) -> None:
+        ask = FetchRequest(
+            url,
+            account_id,
+            limit_bytes=self._max_bytes,
+            deadline_seconds=REMOTE_IMAGE_SECONDS,
+            patience_seconds=SLOT_WAIT_SECONDS,
+            is_fresh=True,  # bypass the cache: store the current file
+        )
+        try:
+            status = self._fetcher.download(ask, file)
+        except FetcherBusy as error:
+            raise self._busy() from error
+        except TargetRefusedError as error:
+            raise ServiceError(400, f"The source_url is not allowed: {error}.") from error
+        except TargetTooLargeError as error:
+            raise ServiceError(
+                413,
+                f"The {self._singular} at source_url is larger than {self._max_bytes // MB} MB.",
+            ) from error
+        except TargetUnreachableError as error:
+            raise ServiceError(
+                400, f"The {self._singular} at source_url could not be fetched: {error}."
+            ) from error
+        if not 200 <= status < 300:
+            raise ServiceError(
+                400,
+                f"The {self._singular} at source_url could not be fetched: "
+                f"the server responded {status}.",
+            )
+
+    def _busy(self) -> ServiceError:
+        return ServiceError(
+            503,
+            f"Too many {self._plural} are being fetched; try again in a few seconds.",
+            kind=ErrorKind.UNAVAILABLE,
+            headers={"Retry-After": "5"},
         )

@@ -8,8 +8,8 @@ from typing import Any, Final
 from api.admission.body import Body
 from api.admission.gate import admit_unmetered
 from api.auth.guard import Principal
-from api.jobs.concurrency import ConcurrencyLimit
 from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
+from api.jobs.remote_images import ConcurrencyLimit
 from api.ports import Ports
 from shared.jobs.records import BodyKind, Purpose
 

@@ -9,17 +9,24 @@ from flask import Response, request
 
 from api.auth.guard import current_principal
 from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
-from api.jobs.listing import list_page
 from api.jobs.reading import (
     PDF,
     find_pdf,
     find_record,
+    list_page,
     no_result,
     poll_job,
     write_job_headers,
 )
-from api.operations.json_schema import enum_of
-from api.operations.model import Parameter, Routes, current_query, delete, get, json_response
+from api.operations.model import (
+    Parameter,
+    Routes,
+    current_query,
+    delete,
+    enum_of,
+    get,
+    json_response,
+)
 from api.operations.parameters import (
     EXAMPLE_JOB,
     FILE_ERRORS,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from api.openapi.record_schemas import extend_schema, record_schema
 from api.openapi.schemas import WARNINGS
-from api.operations.json_schema import (
+from api.operations.model import (
     URL_PATTERN,
     Schema,
     array_of,

@@ -8,7 +8,7 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from api.operations.json_schema import TIMESTAMPS, Schema, enum_of, object_schema
+from api.operations.model import TIMESTAMPS, Schema, enum_of, object_schema
 from shared.records import ShownRecord
 
 _REF: Final = "#/components/schemas/{name}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.openapi.record_schemas import extend_schema, record_schema
-from api.operations.json_schema import (
+from api.operations.model import (
     PRINTABLE_PATTERN,
     TIMESTAMP_PATTERN,
     URL_PATTERN,
@@ -24,7 +24,7 @@ from api.operations.json_schema import (
 )
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
 from shared.auth.accounts import PLANS, Account, Key
-from shared.auth.records import Rate
+from shared.auth.key_state import Rate
 from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
@@ -42,7 +42,7 @@ from shared.previews.records import (
 from shared.templates.repository import TemplateRecord
 from shared.templates.tags import Tag, TagEvent
 from shared.templates.versions import Version
-from shared.usage.records import (
+from shared.usage.metering import (
     DraftUsage,
     UsageDay,
     UsageDays,

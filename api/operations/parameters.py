@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.http import MAX_WAIT_SECONDS
-from api.operations.json_schema import Schema, string
 from api.operations.model import (
     ErrorStatuses,
     OperationResponse,
     Parameter,
     RequestBody,
+    Schema,
     binary_content,
+    string,
 )
 from shared.errors import ErrorCode
 

@@ -38,7 +38,7 @@ from shared.jobs.records import Lane, OutcomeStatus, PinnedTemplate, Purpose, Re
 from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
-from shared.queue.routing import queue_for
+from shared.queue.names import queue_for
 from shared.queue.states import OVERDUE
 
 _LOOK_SECONDS: Final = 1.0

@@ -8,12 +8,16 @@ from typing import Final
 
 from flask import Request
 
+from api.auth.guard import Principal
 from api.http import ContentType, read_content_type, read_media_type
 from api.operations.model import current_query
 from api.pdf_headers import read_filename
-from shared.errors import ServiceError
-from shared.jobs.records import Allowance, BodyKind, Purpose, RenderOutput
+from api.ports import Ports
+from shared.errors import ErrorCode, ServiceError
+from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, RenderOutput
+from shared.templates.linking import pin_content
 from shared.templates.references import TemplateReference, parse_reference
+from shared.templates.repository import EMPTY_SHA256
 
 DEFAULT_FLOW: Final = "body"
 _INVOICE_TYPES: Final = ("application/xml", "text/xml")
@@ -139,3 +143,27 @@ def _unaccepted(sent: str) -> ServiceError:
         if sent
         else f"A Content-Type is required; accepted are {', '.join(_KINDS)}.",
     )
+
+
+def pin_template(
+    reference: TemplateReference, principal: Principal, ports: Ports
+) -> PinnedTemplate:
+    """Resolve a reference to its current content by digest, so that a retry renders the same content.
+
+    Raises:
+        ServiceError: 404, the account has no such template, version or tag; 400, the template is empty.
+    """
+    account_id = principal.state.account_id
+    pins = ports.cell(account_id).template_pins
+    pinned = pins.find(account_id, str(reference))
+    if pinned is None:
+        with ports.database.snapshot() as session:
+            pinned = pin_content(session, principal.reader, reference)
+        pins.put(account_id, str(reference), pinned)
+    if pinned.sha256 == EMPTY_SHA256:
+        raise ServiceError(
+            400,
+            f"Template '{reference}' has no content yet.",
+            code=ErrorCode.TEMPLATE_EMPTY,
+        )
+    return pinned

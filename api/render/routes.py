@@ -11,9 +11,10 @@ from flask import Response, request
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_unmetered
 from api.auth.guard import Principal, current_principal
+from api.http import start_stream, write_json
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import AsyncPreference, read_async_preference
-from api.jobs.queued import make_job, name_job, refuse_if_drained, run_queued
+from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
 from api.operations.model import Parameter, RequestBody, Routes, json_response, post
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
@@ -26,19 +27,63 @@ from api.operations.parameters import (
     XML_TYPES,
     text_content,
 )
+from api.pdf_headers import write_invoice_headers, write_pdf_headers
 from api.render.recorded import Admitted, render_on_record
-from api.render.reference import pin_template
 from api.render.request import (
     RenderRequest,
+    pin_template,
     read_render_request,
 )
-from api.render.response import write_findings, write_rendered
 from shared.auth.scopes import Scope
+from shared.clock import now
 from shared.errors import ServiceError
 from shared.jobs.idempotency import Call, IdempotencyKey
 from shared.jobs.intake import KeyedCall
 from shared.jobs.records import JobOutcome, PinnedTemplate, Purpose, RenderOutput
 from shared.limits import KB
+from shared.usage.metering import UsageEvent
+
+
+def write_findings(outcome: JobOutcome) -> Response:
+    """Return the findings of a validation.
+
+    Raises:
+        ServiceError: the validation failed.
+    """
+    raise_failure(outcome)
+    assert outcome.findings is not None  # set by every validation that succeeded
+    return write_json(outcome.findings)
+
+
+def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) -> Response:
+    """Return the PDF or XML response, and remember its usage event until the ledger has recorded it.
+
+    The file name of the request overrides the document's own.
+
+    Raises:
+        ServiceError: the render failed.
+    """
+    raise_failure(outcome)
+    claim = outcome.pdf
+    assert claim is not None  # a success has a PDF
+    headers = write_pdf_headers(
+        outcome.job_id,
+        pages=outcome.pages,
+        filename=asked.filename or outcome.filename,
+        timings=outcome.timings,
+        warnings=outcome.warnings,
+    )
+    headers["Content-Length"] = str(claim.size)
+    if asked.output is RenderOutput.INVOICE:
+        headers |= write_invoice_headers(asked.filename or outcome.filename)
+    chunks = start_stream(ticket.cell.replies.fetch_pdf(claim))
+    # Only now: an error before this line becomes an error response.
+    event = UsageEvent.of(ticket.meter, outcome.job_id, pages=outcome.pages, at=now())
+    ticket.cell.usage_replay.store(event)
+    response = Response(chunks, 200, headers)
+    response.headers.add("Vary", "Accept")
+    return response
+
 
 _CHUNK_BYTES: Final = 256 * KB
 

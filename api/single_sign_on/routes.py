@@ -10,10 +10,9 @@ from flask import Blueprint, Flask, Response, request, session
 from api.auth.guard import authenticate_digest
 from api.auth.sessions import find_session_token, write_session_cookie
 from api.http import read_query, write_json
-from api.operations.json_schema import string
-from api.operations.model import OperationResponse, Parameter, Routes, get, json_response
+from api.operations.model import OperationResponse, Parameter, Routes, get, json_response, string
 from api.ports import Ports
-from api.single_sign_on.outcomes import Person, Problem, SignInError
+from api.single_sign_on.provider import Person, Problem, SignInError
 from shared.auth.sign_in_keys import SignInRevokedError, digest_person, record_sign_in
 from shared.auth.single_sign_on import Role, SingleSignOn
 from shared.clock import now

@@ -1,14 +1,26 @@
-"""The text of uploaded templates: decoding, well-formedness, removal of the XML declaration."""
+"""The text of uploaded templates: decoding, well-formedness, its number of findings, and the transaction of a change."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
 
+from api.admission.gate import admit_unmetered
+from api.auth.guard import Principal
+from api.jobs.queued import make_job, run_queued
+from api.ports import Ports
+from shared.db.session import Session
 from shared.encodings import UnacceptedEncodingError, detect_xml_codec
-from shared.errors import ServiceError
-from shared.templates.well_formed import NotWellFormedError, check_well_formed, is_quickly_parsed
+from shared.errors import ServiceError, Unavailable
+from shared.identifiers import new_id
+from shared.jobs.records import Allowance, BodyKind, Purpose
+from shared.queue.names import VALIDATE
+from shared.templates.linking import pin_content
+from shared.templates.links import NotWellFormedError, check_well_formed, is_quickly_parsed
+from shared.templates.references import TemplateReference
+from shared.templates.repository import EMPTY_SHA256
 
 _DECLARATION: Final = re.compile(r"<\?xml\s[^>]{0,200}\?>\s*")
 
@@ -57,3 +69,58 @@ def _check_well_formed(text: str, inspect: Callable[[bytes], object]) -> None:
         check_well_formed(encoded)
     except NotWellFormedError as error:
         raise ServiceError(400, str(error)) from error
+
+
+# A template is saved whatever is wrong with it, so its author waits this long at most to hear of it.
+SECONDS: Final = 2.0
+_BODY: Final = b"{}"
+
+
+def find_findings(
+    principal: Principal, reference: TemplateReference, ports: Ports
+) -> dict[str, Any] | None:
+    """Return the number of errors and warnings of a template with its sample values, and where to read them.
+
+    None if no worker has found them in time: there is none, or all are busy.
+    """
+    try:
+        counted = _count(principal, reference, ports)
+    except (ServiceError, Unavailable):
+        return None
+    return counted and {**counted, "validate": f"/v2/validate?template={reference}"}
+
+
+def _count(
+    principal: Principal, reference: TemplateReference, ports: Ports
+) -> dict[str, int] | None:
+    cell = ports.cell(principal.state.account_id)
+    if not cell.places.has_worker(VALIDATE) or cell.drains.is_drained(VALIDATE):
+        return None
+    with ports.database.snapshot() as session:
+        template = pin_content(session, principal.reader, reference)
+    if template.sha256 == EMPTY_SHA256:
+        return None
+    # As a draft: what a production render requires of its data is no fault of the template.
+    ticket = admit_unmetered(principal, ports, budget_seconds=SECONDS, allowance=Allowance.DRAFT)
+    job_id = new_id("job")
+    claim = ticket.cell.claims.store(job_id, _BODY)
+    job = make_job(job_id, ticket, Purpose.VALIDATE, BodyKind.JSON, claim, ports)
+    outcome = run_queued(job.replace(template=template), ticket, ports)
+    return None if outcome.findings is None else _sum(outcome.findings)
+
+
+def _sum(found: Mapping[str, Any]) -> dict[str, int]:
+    left_out = found.get("leftOut", {})
+    return {kind: len(found[kind]) + left_out.get(kind, 0) for kind in ("errors", "warnings")}
+
+
+@contextmanager
+def change_templates(principal: Principal, ports: Ports) -> Iterator[Session]:
+    """Open a transaction that changes an account's contents, versions, tags or slugs.
+
+    Cached references are dropped, so that the next render of every process sees the change.
+    """
+    account_id = principal.state.account_id
+    ports.cell(account_id).template_pins.drop(account_id)
+    with ports.database.session() as session:
+        yield session

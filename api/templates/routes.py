@@ -14,11 +14,12 @@ from api.auth.guard import current_principal
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
 from api.http import read_choice, read_limit, require_content_type, write_json
 from api.jobs.inspection import Inspections
-from api.operations.json_schema import PRINTABLE_PATTERN, Schema
 from api.operations.model import (
+    PRINTABLE_PATTERN,
     Parameter,
     RequestBody,
     Routes,
+    Schema,
     current_query,
     delete,
     get,
@@ -41,11 +42,9 @@ from api.operations.parameters import (
     start_after,
 )
 from api.ports import Ports
-from api.templates.changes import change_templates
-from api.templates.content import read_content
+from api.templates.content import change_templates, find_findings, read_content
 from api.templates.fields import check_template_id, check_template_name
-from api.templates.findings import find_findings
-from api.templates.representations import check_template_preconditions, etag_of
+from api.templates.versions import check_template_preconditions, etag_of
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session

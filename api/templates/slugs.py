@@ -9,7 +9,7 @@ from api.auth.guard import current_principal
 from api.http import write_json
 from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
 from api.operations.parameters import NO_CONTENT, NO_WORKSPACE, NOT_FOUND
-from api.templates.changes import change_templates
+from api.templates.content import change_templates
 from api.templates.fields import check_slug, read_slug, read_template_id
 from shared.auth.scopes import Scope
 from shared.errors import ErrorCode

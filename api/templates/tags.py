@@ -25,7 +25,7 @@ from api.operations.model import (
     put,
 )
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND, TAG_SHAPE
-from api.templates.changes import change_templates
+from api.templates.content import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
 from shared.auth.scopes import Scope
 from shared.clock import now

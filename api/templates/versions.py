@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
 from api.conditional_requests import (
+    Preconditions,
     make_etag,
     read_preconditions,
     write_json_with_etag,
@@ -15,19 +19,63 @@ from api.conditional_requests import (
 from api.http import write_json
 from api.operations.model import RequestBody, Routes, get, json_content, json_response, post
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
-from api.templates.changes import change_templates
+from api.templates.content import change_templates, find_findings
 from api.templates.fields import check_template_id, parse_version, read_message
-from api.templates.findings import find_findings
-from api.templates.representations import check_template_preconditions, write_content
 from shared.auth.scopes import Scope
-from shared.clock import now
+from shared.clock import now, timestamp
+from shared.db.session import Session
 from shared.errors import ErrorCode
 from shared.jobs.records import PinnedTemplate
 from shared.templates import versions
 from shared.templates.linking import read_recorded_links
 from shared.templates.links import find_links
 from shared.templates.references import NumberedVersion, TemplateReference
-from shared.templates.repository import check_known, get_content
+from shared.templates.repository import TemplateRecord, check_known, get_content, lock_live
+from shared.templates.versions import Version
+
+
+def etag_of(record: TemplateRecord, *, content_sha256: str | None = None) -> str:
+    """Return the entity tag of a template with a content, by default its live content.
+
+    It changes with the content, the name, the slug and the number of versions.
+    """
+    return make_etag(record.show(), content_sha256 or record.sha256)
+
+
+def check_template_preconditions(
+    session: Session, account_id: str, template_id: str, preconditions: Preconditions
+) -> None:
+    """Check the preconditions of a change of a template, and lock it until the transaction ends.
+
+    Raises:
+        ServiceError: 412; 404, the account has no template of that id.
+    """
+    if preconditions.are_given:
+        preconditions.check(etag_of(lock_live(session, account_id, template_id)))
+
+
+# Characters that XML 1.0 does not allow, even in a comment (2.2).
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_HYPHENS: Final = re.compile("-(?=-)")
+
+
+def write_content(version: Version, content: str) -> str:
+    """Return a version's content with the header comment.
+
+    No line break separates them: the digest covers everything after `-->`.
+    """
+    user = version.created_by
+    return (
+        f"<!-- Service template version {version.version}\n"
+        f"sha256 {version.sha256}\n"
+        f"{timestamp(version.created_at)} by {_safe(user.name)} <{_safe(user.email)}> -->"
+        f"{content}"
+    )
+
+
+def _safe(text: str) -> str:
+    # Two hyphens would end the comment (so `--` is written `- -`).
+    return _HYPHENS.sub("- ", _NO_XML.sub("\ufffd", text))
 
 
 class VersionRoutes(Routes):

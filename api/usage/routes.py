@@ -7,19 +7,23 @@ from typing import Final
 
 from flask import Response
 
-from api.admission.allowance import find_used
+from api.admission.gate import find_used
 from api.auth.guard import Principal, current_principal
-from api.http import read_limit, write_json
-from api.operations.json_schema import TIMESTAMP_PATTERN
-from api.operations.model import Parameter, Routes, current_query, get, json_response
+from api.http import parse_date, read_limit, write_json
+from api.operations.model import (
+    TIMESTAMP_PATTERN,
+    Parameter,
+    Routes,
+    current_query,
+    get,
+    json_response,
+)
 from api.operations.parameters import LIMIT
-from api.timestamps import parse_date
 from shared.auth.scopes import Scope
 from shared.errors import ServiceError
 from shared.usage import repository as usage
-from shared.usage.metering import Totals
+from shared.usage.metering import DraftUsage, Totals, UsageDays, UsageReport, UsageTemplates
 from shared.usage.periods import Period, find_period
-from shared.usage.records import DraftUsage, UsageDays, UsageReport, UsageTemplates
 
 _DATE: Final = Parameter(
     "date",

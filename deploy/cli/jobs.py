@@ -9,9 +9,8 @@ from typing import Any
 from api.batches.representations import write_item_job
 from deploy.cli.farm import FarmStores, open_farm
 from deploy.cli.output import CommandFailed, print_result
-from shared.batches.items import find_item
 from shared.batches.records import find_item_of_job
-from shared.batches.repository import find_batch
+from shared.batches.repository import find_batch, find_item
 from shared.clock import timestamp
 from shared.db.session import Session
 from shared.errors import Unavailable

@@ -16,7 +16,7 @@ from deploy.cli.output import CommandFailed
 from shared.clock import timestamp
 
 if TYPE_CHECKING:
-    from shared.usage.ledger import LedgerRow
+    from shared.usage.repository import LedgerRow
 
 
 def run_export(arguments: argparse.Namespace) -> int:
@@ -24,7 +24,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     since, until = arguments.since, arguments.until
     if since and until and since >= until:
         raise CommandFailed(f"--from {since:%Y-%m-%d} is not before --to {until:%Y-%m-%d}")
-    from shared.usage.ledger import read_ledger
+    from shared.usage.repository import read_ledger
 
     with open_farm(arguments.data) as farm:
         rows = read_ledger(farm.database, since=since, until=until, account_id=arguments.account)
@@ -72,7 +72,7 @@ def _open_output(file: Path | None) -> Iterator[IO[str]]:
 
 
 def _write_csv(rows: Iterable[LedgerRow], output: IO[str]) -> int:
-    from shared.usage.ledger import LedgerRow
+    from shared.usage.repository import LedgerRow
 
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(LedgerRow._fields)
@@ -84,7 +84,7 @@ def _write_csv(rows: Iterable[LedgerRow], output: IO[str]) -> int:
 
 
 def _write_ndjson(rows: Iterable[LedgerRow], output: IO[str]) -> int:
-    from shared.usage.ledger import LedgerRow
+    from shared.usage.repository import LedgerRow
 
     count = 0
     for row in rows:

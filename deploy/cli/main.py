@@ -21,7 +21,7 @@ EXPECTED_ERRORS: Final = {
     "pressroom_client.errors": "PressroomError",
     "shared.db.migrate": "UnknownRevision",
     "shared.errors": "ServiceError",
-    "shared.queue.adoption": "BusyShardError",
+    "shared.queue.shard_layout": "BusyShardError",
     "shared.queue.connection": "UnfitRedisError",
     "shared.queue.drains": "UnknownQueueError",
     "shared.settings": "WrongSetting",

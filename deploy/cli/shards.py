@@ -8,8 +8,8 @@ from dataclasses import asdict
 from deploy.cli.farm import FarmLocation, find_farm
 from deploy.cli.output import CommandFailed, print_result
 from shared.errors import Unavailable
-from shared.queue.adoption import adopt, assert_idle
 from shared.queue.connection import connect
+from shared.queue.shard_layout import adopt, assert_idle
 from shared.shards import find_shard, slot_of
 
 

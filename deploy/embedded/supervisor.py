@@ -353,9 +353,8 @@ def _prepare_in_process(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
 def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
     from shared.auth.admission import AdmissionCache
     from shared.db.migrate import upgrade
-    from shared.queue.adoption import adopt
     from shared.queue.connection import connect
-    from shared.queue.shard_layout import ShardLayout, find_layout
+    from shared.queue.shard_layout import ShardLayout, adopt, find_layout
 
     upgrade(plan.settings.database_url)
     shards = plan.settings.shards

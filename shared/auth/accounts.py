@@ -15,8 +15,7 @@ from typing import Annotated, Final
 from msgspec import field
 from sqlalchemy import RowMapping, func, insert, or_, select, update
 
-from shared.auth.key_state import KeyState
-from shared.auth.records import Rate, parse_rate
+from shared.auth.key_state import KeyState, Rate, parse_rate
 from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes, list_scopes
 from shared.clock import now
 from shared.db.session import Session

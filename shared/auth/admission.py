@@ -11,8 +11,7 @@ from redis import Redis
 
 from shared.auth.key_state import Admission, KeyState
 from shared.clock import now
-from shared.queue.connection import reachable, scan
-from shared.queue.scripts import register
+from shared.queue.connection import reachable, register, scan
 from shared.shards import PerShard
 from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer, count_lookup
 from shared.usage.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key

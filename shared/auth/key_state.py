@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import field
 
 from shared.auth.scopes import Scope
 from shared.jobs.records import Allowance
-from shared.records import Record
+from shared.records import Record, ShownRecord, doc
 from shared.usage.metering import Totals
 from shared.usage.periods import Period
 
@@ -58,3 +59,26 @@ class Admission:
     state: KeyState
     period: Period
     used: Totals | None
+
+
+_WINDOWS: Final = {"second": 1, "minute": 60}
+_RATE: Final = re.compile(r"([1-9][0-9]{0,8})/(second|minute)\Z")
+
+
+class Rate(ShownRecord, frozen=True):
+    """The most requests in any window of `window_seconds`; they may come in one burst."""
+
+    requests: Annotated[int, doc("Maximum number of requests in a window.", minimum=1)]
+    window_seconds: Annotated[int, doc("Length of the window in seconds.", minimum=1)]
+
+
+def parse_rate(text: str) -> Rate:
+    """Parse `N/second` or `N/minute`.
+
+    Raises:
+        ValueError: the text has neither form.
+    """
+    found = _RATE.match(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not of the form N/second or N/minute")
+    return Rate(int(found[1]), _WINDOWS[found[2]])

@@ -10,7 +10,7 @@ from limits.storage import RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from redis import Redis
 
-from shared.auth.records import Rate
+from shared.auth.key_state import Rate
 from shared.clock import machine_epoch
 from shared.queue.connection import reachable
 

@@ -14,9 +14,9 @@ from sqlalchemy import select, update
 from shared.auth.accounts import SIGN_IN_DISPLAY
 from shared.auth.scopes import Scope, encode_scopes
 from shared.clock import now
+from shared.db.queries import insert_or_ignore
 from shared.db.session import Session
 from shared.db.tables import api_keys, users
-from shared.db.upsert import insert_or_ignore
 from shared.identifiers import new_id
 
 

@@ -11,8 +11,7 @@ from typing import Final, cast
 
 from redis import Redis
 
-from shared.queue.connection import reachable
-from shared.queue.scripts import register
+from shared.queue.connection import reachable, register
 from shared.shards import PerShard
 
 MAX_SESSIONS: Final = 20  # of one key; another one ends the least recently used

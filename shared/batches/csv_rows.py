@@ -12,10 +12,15 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final
 
-from shared.batches.ndjson import check_document_count, document_too_large
+from shared.batches.json_documents import check_document_count, document_too_large
 from shared.batches.records import CsvHeader
-from shared.csv_delimiters import detect_delimiter, find_named_delimiter
-from shared.encodings import UnacceptedEncodingError, detect_text_codec, measure_bom
+from shared.encodings import (
+    UnacceptedEncodingError,
+    detect_delimiter,
+    detect_text_codec,
+    find_named_delimiter,
+    measure_bom,
+)
 from shared.errors import ServiceError
 from shared.limits import MAX_BATCH_ROW, MAX_CSV_COLUMNS, MAX_JSON_DEPTH
 

@@ -13,8 +13,8 @@ from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.session import Database, Session
 from shared.errors import Unavailable
-from shared.queue.completions import CompletionNotices
-from shared.queue.slices import Assembly, SliceQueue
+from shared.queue.slice_commits import Assembly, SliceQueue
+from shared.queue.states import CompletionNotices
 from shared.telemetry.log import get_logger
 
 # The most slices that wait in the queue. Every worker refills the queue when it takes a slice, so each

@@ -1,9 +1,10 @@
-"""Batches, chunks, items and slices as values."""
+"""Batches, chunks, items and slices as values, and how a batch is split into chunks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -243,3 +244,32 @@ def find_item_of_job(job_id: str) -> tuple[str, int] | None:
 def is_batch_id(text: str) -> bool:
     """Return whether a text has the form of a batch id."""
     return _BATCH_ID.match(text) is not None
+
+
+TARGET_CHUNKS: Final = 64
+MIN_DOCUMENTS: Final = 10
+# A part of a merged batch stores shared resources once: 1,000 invoices in parts of 16 took 16.2 % of
+# their total size, in parts of 100 13.9 %.
+_MIN_MERGED_DOCUMENTS: Final = 100
+# A slice of a chunk ends after two seconds anyway; its overhead is a hundredth of that.
+MAX_DOCUMENTS: Final = 500
+
+
+def split_into_chunks(
+    batch_id: str, starts: array[int], *, end: int, output: BatchOutput
+) -> Iterator[Chunk]:
+    """Yield the chunks of a batch. `starts` has the byte offset of each document, `end` that of the body's end."""
+    total = len(starts)
+    fewest = _MIN_MERGED_DOCUMENTS if output is BatchOutput.MERGED else MIN_DOCUMENTS
+    size = min(max(-(-total // TARGET_CHUNKS), fewest), MAX_DOCUMENTS)
+    for number, first in enumerate(range(0, total, size)):
+        after = first + size
+        stop = starts[after] if after < total else end
+        yield Chunk(
+            batch_id=batch_id,
+            number=number,
+            first_index=first,
+            count=min(size, total - first),
+            body_offset=starts[first],
+            body_length=stop - starts[first],
+        )

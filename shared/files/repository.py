@@ -11,9 +11,15 @@ from sqlalchemy import RowMapping, Select, Table, delete, func, insert, select, 
 
 from shared.db import user_refs
 from shared.db.session import Session
-from shared.db.tables import workspaces
+from shared.db.tables import font_reservations, fonts, image_reservations, images, workspaces
 from shared.db.user_refs import UserRef
 from shared.identifiers import new_id
+from shared.limits import (
+    MAX_WORKSPACE_BYTES,
+    MAX_WORKSPACE_FONT_BYTES,
+    MAX_WORKSPACE_FONTS,
+    MAX_WORKSPACE_IMAGES,
+)
 
 # The lifetime of a reservation, in case an upload crashes; uploads take seconds.
 _RESERVATION_LIFE: Final = timedelta(minutes=10)
@@ -287,3 +293,44 @@ def lock_workspace(session: Session, workspace_id: str) -> None:
 def _sizes(session: Session, table: Table, workspace_id: str) -> list[tuple[str, int]]:
     query = select(table.c.name, table.c.bytes).where(table.c.workspace_id == workspace_id)
     return [(row.name, row.bytes) for row in session.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFileProperties:
+    """Properties of an image file; `width` and `height` are pixels, for SVG and PDF CSS pixels."""
+
+    content_type: str
+    bytes: int
+    width: int
+    height: int
+    sha256: str
+
+
+IMAGES: Final = StoredFiles(
+    images,
+    image_reservations,
+    ImageFileProperties,
+    folder="images",
+    max_bytes=MAX_WORKSPACE_BYTES,
+    max_count=MAX_WORKSPACE_IMAGES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FontFileProperties:
+    """Properties of a font file; `faces` are JSON values as in the interface."""
+
+    format: str
+    bytes: int
+    sha256: str
+    faces: Sequence[Mapping[str, Any]]
+
+
+FONTS: Final = StoredFiles(
+    fonts,
+    font_reservations,
+    FontFileProperties,
+    folder="fonts",
+    max_bytes=MAX_WORKSPACE_FONT_BYTES,
+    max_count=MAX_WORKSPACE_FONTS,
+)

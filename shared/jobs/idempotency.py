@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, delete, select, update
 
+from shared.db.queries import insert_or_ignore
 from shared.db.session import Session
 from shared.db.tables import idempotency_keys
-from shared.db.upsert import insert_or_ignore
 
 KEY_RETENTION: Final = timedelta(hours=24)
 # A call that is still receiving its body renews its lease within this time.

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Final
 
 from shared.batches.lifecycle import BatchLifecycle
-from shared.batches.rotation import ensure_in_rotation
+from shared.batches.slice_scheduling import ensure_in_rotation
 from shared.clock import now
 from shared.db.session import Database, Session
 from shared.errors import Unavailable

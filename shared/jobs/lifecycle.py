@@ -24,8 +24,14 @@ from shared.jobs.repository import (
     find_job,
     remove_job,
 )
-from shared.queue.completions import CompletionNotices
-from shared.queue.states import CANCELLED, OVERDUE, WITHDRAWN, EndedJob, JobStates
+from shared.queue.states import (
+    CANCELLED,
+    OVERDUE,
+    WITHDRAWN,
+    CompletionNotices,
+    EndedJob,
+    JobStates,
+)
 from shared.usage.repository import record_events
 from shared.usage.unmetered import find_unmetered_job
 

@@ -13,10 +13,9 @@ from typing import Annotated, Any, Final
 from msgspec import structs
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
-from shared.db.queries import belongs_to_slots, list_newest
+from shared.db.queries import add_rows, belongs_to_slots, list_newest
 from shared.db.session import Session
 from shared.db.tables import jobs
-from shared.db.upsert import add_rows
 from shared.jobs.records import Lane
 from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue

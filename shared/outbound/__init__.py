@@ -1,14 +1,14 @@
 """Guarded HTTP requests to URLs given by clients (SSRF protection)."""
 
 from shared.outbound.client import CachingInfo, DownloadResult, FetchResult, Outbound, PostResult
-from shared.outbound.failures import (
+from shared.outbound.fetcher import Fetcher, FetcherBusy, FetchRequest
+from shared.outbound.targets import (
     NotCachedError,
     Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.outbound.fetcher import Fetcher, FetcherBusy, FetchRequest
 
 __all__ = [
     "CachingInfo",

@@ -15,13 +15,15 @@ from urllib3.response import BaseHTTPResponse
 
 from shared.clock import ticks
 from shared.outbound.connections import Resolve, check_target, open_connection, resolve_host
-from shared.outbound.failures import (
+from shared.outbound.targets import (
     Reason,
+    Target,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
+    follow_redirect,
+    parse_target,
 )
-from shared.outbound.targets import Target, follow_redirect, parse_target
 from shared.telemetry import log
 
 MAX_REDIRECTS: Final = 3

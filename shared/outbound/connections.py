@@ -16,9 +16,14 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from shared.clock import ticks
-from shared.outbound.addresses import is_private, is_public
-from shared.outbound.failures import Reason, TargetRefusedError, TargetUnreachableError
-from shared.outbound.targets import Target
+from shared.outbound.targets import (
+    Reason,
+    Target,
+    TargetRefusedError,
+    TargetUnreachableError,
+    is_private,
+    is_public,
+)
 
 CONNECT_SECONDS: Final = 3.0
 # Address family, and the address as `socket.connect` takes it.

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 from shared.errors import Unavailable
 from shared.internal_http import BUSY, InternalClient, read_refusal
 from shared.outbound.client import parse_and_log
-from shared.outbound.failures import (
+from shared.outbound.targets import (
     NotCachedError,
     Reason,
     TargetRefusedError,

@@ -17,9 +17,8 @@ from typing import Final, cast
 from redis import Redis
 
 from shared.clock import ticks
-from shared.queue.connection import BLOCK_SECONDS, reachable
+from shared.queue.connection import BLOCK_SECONDS, reachable, register
 from shared.queue.names import INTERACTIVE, PLACE_LEASES, PLACES, job_key, place_key
-from shared.queue.scripts import register
 from shared.queue.worker_presence import find_workers
 
 # A front renews the places of its jobs every second; a lease that was not renewed expires after this time.

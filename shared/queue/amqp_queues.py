@@ -2,7 +2,7 @@
 
 A passive declaration needs no permission on the queues and no plugin; the management interface needs a
 plugin, a port and a user with the tag `monitoring`. AMQP does not report the age of the next message: see
-`shared.queue.ages`.
+`shared.queue.worker_presence`.
 
 A message stays in its queue until its consumer acknowledges it, and is redelivered if the consumer dies. It
 is lost only with the broker's files; its queue is empty then.

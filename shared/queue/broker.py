@@ -14,15 +14,13 @@ from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.jobs.records import RenderJob
 from shared.queue.admission_places import find_fetching
-from shared.queue.ages import read_heads
 from shared.queue.client_presence import PUBLISHED_SECONDS, ClientPresence
 from shared.queue.connection import reachable
-from shared.queue.messages import TaskMessage
-from shared.queue.names import RENDER_TASK, job_key
+from shared.queue.names import RENDER_TASK, job_key, queue_for
 from shared.queue.publisher import Publisher
-from shared.queue.routing import queue_for
+from shared.queue.queues import TaskMessage
 from shared.queue.states import JobStates
-from shared.queue.worker_presence import TASK_LEASE_SECONDS, find_held_tasks
+from shared.queue.worker_presence import TASK_LEASE_SECONDS, find_held_tasks, read_heads
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)

@@ -7,8 +7,8 @@ from typing import Final
 from redis import Redis
 
 from shared.queue.claims import CLAIM_TTL_SECONDS
+from shared.queue.connection import register
 from shared.queue.names import job_key
-from shared.queue.scripts import register
 
 # A front renews its presence every second. After this time without renewal it has answered 503 or
 # has died; `Commits.commit` then rejects a success.

@@ -15,13 +15,12 @@ from shared.errors import ErrorBody, ErrorKind, retry_while_unavailable
 from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.queue.client_presence import PUBLISHED_SECONDS
-from shared.queue.connection import reachable
+from shared.queue.connection import reachable, register
 from shared.queue.names import (
     USAGE_STREAM,
     job_key,
     reply_key,
 )
-from shared.queue.scripts import register
 from shared.usage.metering import (
     EndedDocument,
     UsageEvent,

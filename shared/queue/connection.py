@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final, TypeVar
 
 from redis import BlockingConnectionPool, Redis, RedisError
 from redis.backoff import ConstantBackoff
+from redis.commands.core import Script
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ResponseError
 from redis.retry import Retry
@@ -122,3 +126,29 @@ def assert_durable(redis: Redis) -> None:
             f"Redis must run with 'maxmemory-policy noeviction', not {policy!r}: "
             "queued jobs and usage events could be evicted"
         )
+
+
+_INCLUDE: Final = re.compile(r"^--- @include ([a-z_]+)$", re.MULTILINE)
+_QUEUE: Final = "shared.queue"
+
+
+def register(redis: Redis, name: str, *, package: str = _QUEUE) -> Script:
+    """Return a script of a package, ready to be called with `keys` and `args`.
+
+    redis-py sends its digest, and its text if the server does not have it.
+
+    Raises:
+        FileNotFoundError: the package has no such script.
+    """
+    return redis.register_script(read_script(name, package=package))
+
+
+@cache
+def read_script(name: str, *, package: str = _QUEUE) -> str:
+    """Return the text of a script, with its includes.
+
+    Raises:
+        FileNotFoundError: the package has no such script.
+    """
+    text = files(package).joinpath("scripts", f"{name}.lua").read_text("utf-8")
+    return _INCLUDE.sub(lambda found: read_script(found[1]), text)

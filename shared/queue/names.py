@@ -1,8 +1,10 @@
-"""Names of queues, tasks and Redis keys; `shared.usage.metering.usage_key` names the counters."""
+"""Names of queues, tasks and Redis keys, and the queue of each kind of job; `shared.usage.metering.usage_key` names the counters."""
 
 from __future__ import annotations
 
 from typing import Final
+
+from shared.jobs.records import Lane, Purpose
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
 PREVIEW: Final = "preview"  # pages for editors, in a list like it
@@ -22,13 +24,15 @@ DEAD_EVENTS: Final = "usage:dead"  # events that the counter could not read, kep
 FARM_EPOCH: Final = "farm:epoch"  # exists until Redis loses its data
 FARM_LAYOUT: Final = "farm:layout"  # name of this shard, and of all shards of the farm
 FARM_MEMORY: Final = (
-    "farm:memory"  # random value, changes if Redis was emptied, see shared.queue.usage_replay
+    "farm:memory"  # random value, changes if Redis was emptied, see shared.queue.replies
 )
 WRITE_CHECK: Final = "farm:writable"  # written by checks of readiness
 DRAINED: Final = "farm:drained"  # hash of drained queues: when each was drained
 WORKERS: Final = "farm:workers"  # hash of the workers' reports
 WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of workers, by the time of their last report
-QUEUES_PASSED: Final = "farm:queues:passed"  # sorted set of queues, see shared.queue.ages
+QUEUES_PASSED: Final = (
+    "farm:queues:passed"  # sorted set of queues, see shared.queue.worker_presence
+)
 HELD_TASKS: Final = (
     "farm:held"  # sorted set of tasks, by the last report of the worker that holds them
 )
@@ -85,3 +89,13 @@ def completion_key(name: str) -> str:
 def preview_session_key(account_id: str, session: str) -> str:
     """Return the key of the newest preview of a session."""
     return f"preview:{account_id}:{session}"
+
+
+_QUEUES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}
+
+
+def queue_for(purpose: Purpose, lane: Lane = Lane.INTERACTIVE) -> str:
+    """Return the name of a job's queue: one for each lane of renders, one for previews, one for the rest."""
+    if purpose is Purpose.RENDER:
+        return _QUEUES[lane]
+    return PREVIEW if purpose is Purpose.PREVIEW else VALIDATE

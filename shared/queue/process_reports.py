@@ -8,8 +8,7 @@ from typing import Any, Final, cast
 
 from redis import Redis
 
-from shared.queue.connection import reachable
-from shared.queue.scripts import register
+from shared.queue.connection import reachable, register
 
 _FORGOTTEN_AFTER_SECONDS: Final = 60.0
 

@@ -18,9 +18,8 @@ from shared.queue.amqp_options import CONFIRM_SECONDS, POOL_SECONDS
 from shared.queue.amqp_timeouts import within_read_timeout
 from shared.queue.app import create_app
 from shared.queue.connection import is_refused_for_space
-from shared.queue.messages import ADMITTED_AT, PUBLISHED_AT, TaskMessage
 from shared.queue.queue_factory import open_queues
-from shared.queue.queues import Queues
+from shared.queue.queues import ADMITTED_AT, PUBLISHED_AT, Queues, TaskMessage
 
 
 class Publisher:

@@ -1,8 +1,9 @@
-"""The state of recorded jobs in Redis, for fronts and maintenance."""
+"""The state of recorded jobs and preview sessions in Redis, and notices to those who wait for a record's end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,12 +11,12 @@ from typing import Final, cast
 
 from redis import Redis, RedisError
 
-from shared.clock import epoch
-from shared.jobs.records import JobOutcome, decode_reply
-from shared.limits import STATE_TTL_SECONDS
-from shared.queue.connection import reachable
-from shared.queue.names import FARM_EPOCH, job_key
-from shared.queue.scripts import register
+from shared.clock import epoch, ticks
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.jobs.records import JobOutcome, OutcomeStatus, decode_reply
+from shared.limits import REPLY_TTL_SECONDS, STATE_TTL_SECONDS
+from shared.queue.connection import BLOCK_SECONDS, reachable, register
+from shared.queue.names import FARM_EPOCH, completion_key, job_key, preview_session_key, reply_key
 
 CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline passed before it ended
@@ -118,3 +119,98 @@ class JobStates:
 
 def _ended(word: bytes, outcome: bytes | None) -> EndedJob:
     return EndedJob(word.decode(), None if outcome is None else decode_reply(outcome))
+
+
+# A client that starts to wait later reads the database first.
+_NOTICE_TTL_SECONDS: Final = 120
+# Without Redis, or if the notice was lost, the caller reads the database again after this time.
+_POLL_SECONDS: Final = 5.0
+
+
+class CompletionNotices:
+    """Sends and awaits notices of completion, which only speed up the reply to a waiting client."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    def notify(self, *names: str) -> None:
+        """Wake all waiters of these names; without Redis they poll the database."""
+        with suppress(RedisError):
+            pipe = self._redis.pipeline(transaction=False)
+            for key in map(completion_key, names):
+                pipe.delete(key)
+                pipe.rpush(key, 1)
+                pipe.expire(key, _NOTICE_TTL_SECONDS)
+            pipe.execute()
+
+    def wait(
+        self,
+        name: str,
+        *,
+        seconds: float,
+        between: Callable[[], object] = lambda: None,
+        until: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Return when `name` has finished, or it is time to read the database again.
+
+        `between` is called after each second without a notice; a true `until` ends the wait.
+        """
+        give_up_at = ticks() + min(seconds, _POLL_SECONDS)
+        while (left := give_up_at - ticks()) > 0 and not until():
+            try:
+                if self._wait_for_notice(completion_key(name), min(left, BLOCK_SECONDS)):
+                    return
+            except RedisError:
+                time.sleep(min(left, BLOCK_SECONDS))
+            between()
+
+    def _wait_for_notice(self, key: str, seconds: float) -> bool:
+        # Moved onto its own list, so that each of several waiters reads it.
+        timeout = max(seconds, 0.01)
+        heard = self._redis.blmove(key, key, timeout, "LEFT", "RIGHT")  # type: ignore[arg-type] # the server takes fractions
+        return cast("bytes | None", heard) is not None
+
+
+# Longer than any preview may take.
+_SESSION_TTL_SECONDS: Final = 4000
+_STATE_TTL_SECONDS: Final = 600
+
+
+class PreviewSessions:
+    """Stores the newest job of each session, for all processes of the front."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._supersede = register(redis, "supersede")
+
+    def begin(self, account_id: str, session: str, job_id: str) -> None:
+        """Store the newest job of a session, before it is queued, and end the previous one.
+
+        The front that waits for the previous job receives a 409; a worker that runs it stops within a second.
+
+        Raises:
+            Unavailable: Redis is unreachable.
+        """
+        key = preview_session_key(account_id, session)
+        with reachable():
+            before = cast(
+                "bytes | None", self._redis.set(key, job_id, ex=_SESSION_TTL_SECONDS, get=True)
+            )
+            if before is not None:
+                self._end(before.decode())
+
+    def _end(self, job_id: str) -> None:
+        outcome = JobOutcome(job_id, OutcomeStatus.FAILED, error=_superseded())
+        self._supersede(
+            keys=[job_key(job_id), reply_key(job_id)],
+            args=[CANCELLED, _STATE_TTL_SECONDS, outcome.encode(), REPLY_TTL_SECONDS],
+        )
+
+
+def _superseded() -> ErrorBody:
+    return ErrorBody(
+        409,
+        "A newer preview of this session was asked for; this one was stopped.",
+        ErrorKind.REQUEST,
+        ErrorCode.PREVIEW_SUPERSEDED,
+    )

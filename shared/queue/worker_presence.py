@@ -8,17 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Final, cast
 
 from msgspec import field
 from redis import Redis
+from redis.client import Pipeline
 
-from shared.queue.ages import record_passed
-from shared.queue.connection import reachable
-from shared.queue.names import DRAINED, HELD_TASKS, WORKERS, WORKERS_SEEN
+from shared.clock import epoch
+from shared.queue.connection import reachable, register
+from shared.queue.names import DRAINED, HELD_TASKS, QUEUES, QUEUES_PASSED, WORKERS, WORKERS_SEEN
 from shared.queue.process_reports import ProcessReports
-from shared.queue.scripts import register
+from shared.queue.queues import QueueHead, Queues
 from shared.records import Record
+
+
+def record_passed(redis: Redis | Pipeline, passed: Mapping[str, float]) -> None:
+    """Record, by queue, the time before which every admitted message has left the queue.
+
+    Raises:
+        RedisError: Redis is unreachable.
+    """
+    if passed:
+        redis.zadd(QUEUES_PASSED, dict(passed), gt=True)
+
+
+def read_heads(redis: Redis, queues: Queues, names: Sequence[str]) -> Mapping[str, QueueHead]:
+    """Read queues; a broker that does not report admission times gets an upper bound of the age.
+
+    Raises:
+        Unavailable: the broker or Redis is unreachable.
+    """
+    if queues.has_ages:
+        return queues.read(names)
+    looked_at = epoch()
+    # All queues: one that is empty now bounds the age of its next message.
+    heads = queues.read(QUEUES)
+    with reachable():
+        record_passed(redis, {name: looked_at for name, head in heads.items() if not head.waiting})
+        found = redis.zrange(QUEUES_PASSED, 0, -1, withscores=True)
+    passed = {name.decode(): at for name, at in cast("list[tuple[bytes, float]]", found)}
+    return {
+        name: replace(heads[name], admitted_at=passed.get(name))
+        if heads[name].waiting
+        else heads[name]
+        for name in names
+    }
+
 
 REPORT_SECONDS: Final = 1.0
 TASK_LEASE_SECONDS: Final = 4.0
@@ -49,7 +85,7 @@ def report_worker(
 ) -> AbstractSet[str]:
     """Report a worker and renew the lease of the tasks it holds; return the drained queues.
 
-    `passed` is for brokers that do not report ages, see `shared.queue.ages`.
+    `passed` is for brokers that do not report ages, see `shared.queue.worker_presence`.
 
     Raises:
         Unavailable: Redis is unreachable.

@@ -8,9 +8,9 @@ from typing import Final
 
 from sqlalchemy import insert, update
 
+from shared.db.queries import insert_or_ignore
 from shared.db.session import Session
 from shared.db.tables import accounts, templates, users
-from shared.db.upsert import insert_or_ignore
 from shared.db.user_refs import UserRef
 from shared.templates.pinning import Reader
 from shared.templates.repository import PUBLIC_ACCOUNT, find_live_sha256, store_content

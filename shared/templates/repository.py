@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final
 from sqlalchemy import ColumnElement, RowMapping, Select, insert, select, update
 
 from shared.db import user_refs
+from shared.db.queries import upsert_row
 from shared.db.session import Session
 from shared.db.tables import contents, slugs, templates
-from shared.db.upsert import upsert_row
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import PUBLIC_PREFIX, new_template_id

@@ -18,7 +18,7 @@ from PIL import Image
 from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.errors import Unavailable
-from shared.files.kinds import IMAGES
+from shared.files.repository import IMAGES
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 

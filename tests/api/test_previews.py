@@ -13,7 +13,7 @@ import pytest
 from api.app import create_app
 from api.previews.routes import MAX_AT_ONCE
 from shared.auth.accounts import create_account
-from shared.auth.records import parse_rate
+from shared.auth.key_state import parse_rate
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, Purpose
 from shared.previews.records import DEFAULT_SCALE, PreviewData, PreviewFormat, PreviewRequest

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from api.files.source_urls import SourceUrlFetcher
+from api.files.store import SourceUrlFetcher
 from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
 from shared.limits import MAX_FONT_BYTES
@@ -135,7 +135,7 @@ def test_a_failed_fetch_leaves_the_image_that_was_there(caller, serve):
 def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     serve, open_fetcher_url, monkeypatch
 ):
-    monkeypatch.setattr("api.files.source_urls.SLOT_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("api.files.store.SLOT_WAIT_SECONDS", 0.1)
     is_over = threading.Event()
     server = serve(lambda *_: is_over.wait(30))
     sources = SourceUrlFetcher(

@@ -12,7 +12,7 @@ from statistics import median
 from deploy.embedded.launch import LaunchedFarm
 from shared.db.session import open_database
 from shared.jobs.repository import count_unfinished_jobs
-from shared.templates.pins import TOMBSTONE_SECONDS
+from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.beside import engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact, show
 from tests.bench.farm import Client, farm_of

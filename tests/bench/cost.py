@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from deploy.embedded.demo.rows import statement_csv
-from shared.templates.pins import TOMBSTONE_SECONDS
+from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.farm import farm_of
 from tests.system.conftest import DOCUMENTS, open_account
 

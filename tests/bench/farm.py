@@ -19,7 +19,7 @@ from typing import Any
 from PIL import Image
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.templates.pins import TOMBSTONE_SECONDS
+from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact, show
 from tests.bench.rates import Rate, measure_rate

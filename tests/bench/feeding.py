@@ -17,9 +17,8 @@ from sqlalchemy import Select, text
 
 from shared.batches import slice_scheduling
 from shared.batches.chunk_results import start_slice
-from shared.batches.chunks import split_into_chunks
 from shared.batches.lifecycle import WINDOW
-from shared.batches.records import Batch, BatchKind, BatchOutput, BatchStatus
+from shared.batches.records import Batch, BatchKind, BatchOutput, BatchStatus, split_into_chunks
 from shared.batches.repository import add_batch, list_complete
 from shared.batches.slice_scheduling import claim_slices, needs_slices
 from shared.db.migrate import upgrade

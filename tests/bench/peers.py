@@ -27,7 +27,7 @@ from deploy.embedded.data_folder import open_folder
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.valkey import find_server
-from shared.templates.pins import TOMBSTONE_SECONDS
+from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.cost import cpu_seconds, find_processes
 from tests.bench.demands import HEAD, at_most
 from tests.bench.results import time_additions

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.demo.show import DOCUMENTS
 from shared import clock
-from shared.templates.pins import TOMBSTONE_SECONDS
+from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.demands import collect_limits, show
 from tests.bench.farm import Client, farm_of
 from tests.bench.results import merge_sections, read_sections, write_results

@@ -9,7 +9,7 @@ import pikepdf
 import pytest
 from fontTools.ttLib import TTFont
 
-from shared.files.kinds import FONTS
+from shared.files.repository import FONTS
 from shared.limits import MAX_FONT_BYTES
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.pipeline import prepare_template, render, validate

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, insert, select, text
 
 from api.app import create_app
-from api.jobs import listing
+from api.jobs import reading as listing
 from api.wiring import wire
 from shared.clock import now
 from shared.db.queries import select_newest

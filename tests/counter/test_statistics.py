@@ -11,11 +11,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import update
 
 from shared.batches.chunk_results import StoredPart, commit_slice, start_slice
-from shared.batches.chunks import split_into_chunks
-from shared.batches.records import BatchOutput, DocumentResult, JobSlice
+from shared.batches.records import BatchOutput, DocumentResult, JobSlice, split_into_chunks
 from shared.batches.repository import add_batch, cancel_batch
-from shared.batches.rotation import ensure_in_rotation
-from shared.batches.slice_scheduling import claim_slices
+from shared.batches.slice_scheduling import claim_slices, ensure_in_rotation
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.tables import jobs
@@ -23,8 +21,7 @@ from shared.identifiers import new_id
 from shared.jobs.repository import JobStatus, add_jobs
 from shared.jobs.slices import claim_jobs
 from shared.shards import PerShard, ShardAddress
-from shared.telemetry.farm import FarmCollector
-from shared.telemetry.readings import FarmDepth
+from shared.telemetry.farm import FarmCollector, FarmDepth
 from tests.bench.feeding import make_batch
 from tests.shared.jobs.test_slices import record
 from workers.counter.statistics import StatisticsCollector

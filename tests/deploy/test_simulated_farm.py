@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from shared.batches import chunks
 from shared.batches import lifecycle as batch_lifecycle
+from shared.batches import records as chunks
 from tests.bench.simulation import farm as rules
 from tests.bench.simulation.farm import (
     BATCH,

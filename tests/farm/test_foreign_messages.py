@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 from shared.queue.depth import QueueReader
-from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.names import ASSEMBLE_TASK, BATCH, INTERACTIVE, RENDER_TASK, SLICE_TASK
+from shared.queue.queues import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.usage import UsageEntry
 from tests.farm.conftest import read_counts
 from tests.faults.farm import children_of

@@ -7,10 +7,10 @@ import pytest
 from shared.auth.accounts import create_account
 from shared.blobs.factory import open_store
 from shared.clock import now
-from shared.files.kinds import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES, ImageFileProperties
 from shared.outbound import Fetcher
 from shared.queue.connection import connect
-from shared.templates.pins import image_pins
+from shared.templates.pinning import image_pins
 from workers.render.resources import Images
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import event
 from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.clock import now
-from shared.files.kinds import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES, ImageFileProperties
 from shared.jobs.records import PinnedTemplate
 from shared.outbound import Fetcher
 from shared.templates.repository import store_content

@@ -24,8 +24,8 @@ from shared.jobs.records import Purpose
 from shared.queue.amqp_queues import AmqpQueues
 from shared.queue.depth import QueueReader
 from shared.queue.drains import Drains
-from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.names import BATCH, INTERACTIVE, QUEUES, RENDER_TASK, VALIDATE, job_key
+from shared.queue.queues import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.settings import WrongSetting, load_settings
 from tests.certificates import write_certificate
 from tests.farm.conftest import Front, read_counts

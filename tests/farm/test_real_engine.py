@@ -13,7 +13,7 @@ from shared.auth.accounts import create_account
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import open_database
-from shared.files.kinds import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES, ImageFileProperties
 from shared.jobs.records import PinnedTemplate, Purpose
 from shared.templates.repository import store_content
 from tests.farm.conftest import real_worker

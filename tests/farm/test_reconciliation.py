@@ -12,8 +12,7 @@ from shared.db.tables import batches, jobs, usage_ledger, usage_totals
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import Allowance
 from shared.jobs.repository import find_job
-from shared.queue.completions import CompletionNotices
-from shared.queue.states import JobStates
+from shared.queue.states import CompletionNotices, JobStates
 from shared.usage.metering import Usage, UsageEvent
 from shared.usage.repository import find_totals, record_events
 from shared.usage.unmetered import list_unmetered_items, list_unmetered_jobs

@@ -19,7 +19,7 @@ from sqlalchemy import select, update
 from api.jobs.accepting import make_record
 from shared.auth.admission import AdmissionCache
 from shared.batches.lifecycle import BatchLifecycle
-from shared.batches.rotation import ensure_in_rotation
+from shared.batches.slice_scheduling import ensure_in_rotation
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import Database, open_database
@@ -27,11 +27,10 @@ from shared.db.tables import jobs, usage_ledger
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import Lane, RenderJob
 from shared.jobs.repository import JobRecord, JobStatus, add_jobs, find_job
-from shared.queue.completions import CompletionNotices
 from shared.queue.names import BATCH, FARM_EPOCH, HELD_TASKS, INTERACTIVE, job_key
 from shared.queue.publisher import Publisher
-from shared.queue.slices import SliceQueue
-from shared.queue.states import CANCELLED, JobStates
+from shared.queue.slice_commits import SliceQueue
+from shared.queue.states import CANCELLED, CompletionNotices, JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker
 from shared.usage.metering import usage_key
 from shared.usage.repository import find_totals

@@ -13,9 +13,16 @@ from shared.auth.accounts import create_account, find_key_state
 from shared.auth.admission import AdmissionCache, ShardedAdmissionCache
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
-from shared.queue.adoption import BusyShardError, adopt, assert_idle
 from shared.queue.connection import UnfitRedisError, connect
-from shared.queue.shard_layout import ShardLayout, assert_shard, assert_shards, find_layout
+from shared.queue.shard_layout import (
+    BusyShardError,
+    ShardLayout,
+    adopt,
+    assert_idle,
+    assert_shard,
+    assert_shards,
+    find_layout,
+)
 from shared.shards import PerShard, ShardAddress, find_shard, slot_of
 from tests.conftest import RedisServer
 from tests.servers import start_redis

@@ -17,7 +17,7 @@ from shared.clock import now
 from shared.db.orphans import delete_orphaned_content, find_orphaned_contents
 from shared.db.tables import batches, jobs
 from shared.errors import Unavailable
-from shared.files.kinds import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES, ImageFileProperties
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
 from shared.templates.pinning import Reader

@@ -15,7 +15,7 @@ from shared.queue.admission_places import (
     count_places,
     find_fetching,
 )
-from shared.queue.scripts import register
+from shared.queue.connection import register
 from shared.queue.worker_presence import WorkerReport, report_worker
 from tests.waiting import wait_until
 

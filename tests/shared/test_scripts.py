@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.queue.scripts import read_script, register
+from shared.queue.connection import read_script, register
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("shared.queue", "shared.auth", "shared.templates")

@@ -7,10 +7,10 @@ import pytest
 from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
 from shared.jobs.records import Allowance
-from shared.queue import usage_replay as module
+from shared.queue import replies as module
 from shared.queue.connection import connect
+from shared.queue.replies import UsageReplay
 from shared.queue.usage import UsageStream
-from shared.queue.usage_replay import UsageReplay
 from shared.usage.metering import UsageEvent
 from tests.servers import start_redis
 

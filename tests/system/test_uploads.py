@@ -12,7 +12,7 @@ import pytest
 from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.session import open_database
-from shared.files.kinds import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES, ImageFileProperties
 from tests.conftest import create_account_of
 from tests.images import ACCEPTED, BEYOND_COUNTING, REFUSED, encode, path, plain, svg
 from tests.system.conftest import Account

@@ -11,7 +11,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from shared.batches.items import list_parts
 from shared.batches.records import Batch, BatchOutput
 from shared.batches.repository import (
     begin_assembly_attempt,
@@ -19,12 +18,13 @@ from shared.batches.repository import (
     find_batch,
     finish_merged_batch,
     is_complete,
+    list_parts,
     revert_assembly_attempt,
 )
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
-from shared.queue.slices import Assembly
+from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
 from workers.batches.context import BatchContext
 from workers.batches.writers import make_options

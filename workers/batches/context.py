@@ -10,8 +10,7 @@ from shared.auth.admission import AdmissionCache
 from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.store import BlobStore
 from shared.db.session import Database
-from shared.queue.slice_commits import SliceCommits
-from shared.queue.slices import SliceQueue
+from shared.queue.slice_commits import SliceCommits, SliceQueue
 
 # Storing a PDF takes some milliseconds of waiting, in which the next one is rendered.
 _STORE_THREADS: Final = 4

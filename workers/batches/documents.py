@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 
 from shared.batches.csv_rows import InvalidRow, read_rows
-from shared.batches.ndjson import read_documents
+from shared.batches.json_documents import read_documents
 from shared.batches.records import Batch, Chunk
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
 from shared.errors import ErrorBody, ErrorKind, ServiceError

@@ -10,7 +10,7 @@ from celery import Celery
 from shared.batches.records import JobSlice, Slice
 from shared.errors import Unavailable
 from shared.queue.names import ASSEMBLE_TASK, JOBS_TASK, SLICE_TASK
-from shared.queue.slices import Assembly
+from shared.queue.slice_commits import Assembly
 from shared.records import Record
 from shared.telemetry.log import get_logger
 from workers.batches.assembly import run_assembly

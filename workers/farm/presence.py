@@ -20,7 +20,7 @@ from celery import bootsteps
 from celery.worker import state as worker_state
 
 from shared.errors import Unavailable
-from shared.queue.messages import ADMITTED_AT, read_time_header
+from shared.queue.queues import ADMITTED_AT, read_time_header
 from shared.queue.states import CANCELLED, OVERDUE, JobStates
 from shared.queue.worker_presence import REPORT_SECONDS, WorkerReport, remove_worker, report_worker
 from shared.telemetry.log import get_logger

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar, cast
 from celery import Celery, Task
 
 from shared.jobs.records import RenderJob
-from shared.queue.messages import PUBLISHED_AT, WRONG_ARGUMENTS, read_time_header
 from shared.queue.names import RENDER_TASK
+from shared.queue.queues import PUBLISHED_AT, WRONG_ARGUMENTS, read_time_header
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer

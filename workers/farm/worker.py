@@ -39,9 +39,9 @@ from shared.queue.app import create_app
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.messages import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.names import QUEUES
 from shared.queue.queue_factory import declare_queues
+from shared.queue.queues import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.queue.shard_layout import ShardLayout, assert_shard
 from shared.queue.slice_commits import SliceCommits
 from shared.settings import Settings, WrongSetting, get_settings

@@ -5,24 +5,25 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from shared.batches.expiry import (
+from shared.batches.lifecycle import BatchLifecycle
+from shared.batches.records import Batch, BatchOutput
+from shared.batches.repository import (
     delete_batch,
     delete_items,
+    has_running_chunk,
+    list_complete,
     list_due_batches,
     mark_results_deleted,
 )
-from shared.batches.lifecycle import BatchLifecycle
-from shared.batches.records import Batch, BatchOutput
-from shared.batches.repository import has_running_chunk, list_complete
-from shared.batches.rotation import (
+from shared.batches.slice_scheduling import (
     add_missing_accounts,
+    list_in_flight,
     needs_rotation_repair,
     remove_idle_accounts,
 )
-from shared.batches.slice_scheduling import list_in_flight
 from shared.clock import now
 from shared.db.session import Database
-from shared.queue.slices import Assembly, BatchWork
+from shared.queue.slice_commits import Assembly, BatchWork
 from shared.settings import get_limits
 from shared.telemetry.log import get_logger
 from workers.maintenance.runner import MaintenanceTask, repeat_while_full

@@ -10,7 +10,7 @@ from shared.clock import now
 from shared.db.session import Database
 from shared.settings import get_limits
 from shared.telemetry.log import get_logger
-from shared.usage.ledger import prune_ledger
+from shared.usage.repository import prune_ledger
 from workers.maintenance.runner import repeat_while_full
 
 ROWS_PER_TRANSACTION: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second

@@ -10,8 +10,7 @@ from typing import Any, Final, Self
 from shared.blobs.store import BlobStore
 from shared.db.orphans import find_batches_on_record, find_job_blob_states
 from shared.db.session import Database
-from shared.files.kinds import FONTS, IMAGES
-from shared.files.repository import StoredFiles, lock_workspace
+from shared.files.repository import FONTS, IMAGES, StoredFiles, lock_workspace
 from shared.queue.claims import CLAIM_FOLDER, Claims
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.files.kinds import FONTS
-from shared.templates.pins import Pins
+from shared.files.repository import FONTS
+from shared.templates.pinning import Pins
 from workers.engine.ports import FontFile
 
 

@@ -10,7 +10,7 @@ from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
-from shared.templates.well_formed import NotWellFormedError, check_well_formed
+from shared.templates.links import NotWellFormedError, check_well_formed
 from workers.engine.einvoices import InvoiceJudge
 from workers.engine.fonts import FaceProperties, FontRefusedError
 from workers.engine.fonts import inspect_font as read_font_facts

@@ -10,13 +10,13 @@ from typing import Final
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.files.kinds import IMAGES
+from shared.files.repository import IMAGES
 from shared.jobs.records import RenderJob
 from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.queue.claims import Claims
 from shared.telemetry.observer import NULL_OBSERVER, Cache, Observer
-from shared.templates.pins import Pins
+from shared.templates.pinning import Pins
 from workers.engine.ports import FontFile
 from workers.render.cache import SizedCache
 from workers.render.fonts import StoredFonts

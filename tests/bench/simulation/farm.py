@@ -15,7 +15,7 @@ from tests.bench.simulation.model import Service
 
 INTERACTIVE: Final = "interactive"
 BATCH: Final = "batch"
-# Parameters of the real farm: shared.batches.chunks, workers.batches and decision 0385.
+# Parameters of the real farm: shared.batches.records, workers.batches and decision 0385.
 SLICE_SECONDS: Final = 2.0
 WINDOW: Final = 4
 CHUNKS_AIMED_AT: Final = 64

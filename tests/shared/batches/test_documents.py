@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.batches.chunks import split_into_chunks
 from shared.batches.csv_rows import CsvBody, InvalidRow, read_rows
-from shared.batches.ndjson import NdjsonBody, read_documents
-from shared.batches.records import BatchOutput
+from shared.batches.json_documents import NdjsonBody, read_documents
+from shared.batches.records import BatchOutput, split_into_chunks
 from shared.blobs.store import LimitedReader
 from shared.errors import ServiceError
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.batches.json_array import JsonArrayBody
-from shared.batches.ndjson import read_documents
+from shared.batches.json_documents import JsonArrayBody, read_documents
 from shared.errors import ServiceError
 from shared.limits import MAX_BODY_BYTES, MB
 

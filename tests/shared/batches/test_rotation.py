@@ -13,11 +13,15 @@ from sqlalchemy import delete, select, text
 
 from shared.batches import slice_scheduling
 from shared.batches.chunk_results import start_slice
-from shared.batches.chunks import split_into_chunks
-from shared.batches.records import BatchOutput
+from shared.batches.records import BatchOutput, split_into_chunks
 from shared.batches.repository import add_batch, cancel_batch
-from shared.batches.rotation import add_to_rotation, remove_idle_accounts
-from shared.batches.slice_scheduling import claim_slices, list_in_flight, needs_slices
+from shared.batches.slice_scheduling import (
+    add_to_rotation,
+    claim_slices,
+    list_in_flight,
+    needs_slices,
+    remove_idle_accounts,
+)
 from shared.db.tables import batch_turns
 from tests.bench.feeding import make_batch
 from workers.maintenance.batches import repair_rotation

@@ -20,10 +20,10 @@ from shared.jobs.intake import IntakeEntry, JobIntake
 from shared.jobs.records import Allowance, BodyKind, Claim, ClaimStorage, Lane, Meter, RenderJob
 from shared.jobs.repository import add_jobs, count_unfinished_jobs, find_job
 from shared.queue.broker import Broker
-from shared.queue.completions import CompletionNotices
 from shared.queue.names import BATCH, INTERACTIVE
 from shared.queue.publisher import Publisher
-from shared.queue.slices import SliceQueue
+from shared.queue.slice_commits import SliceQueue
+from shared.queue.states import CompletionNotices
 
 
 def make_intake(database, redis, redis_url):

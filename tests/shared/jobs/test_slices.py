@@ -9,11 +9,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from shared.batches.chunks import split_into_chunks
-from shared.batches.records import BatchOutput, JobSlice
+from shared.batches.records import BatchOutput, JobSlice, split_into_chunks
 from shared.batches.repository import add_batch
-from shared.batches.rotation import ensure_in_rotation
-from shared.batches.slice_scheduling import claim_slices, list_in_flight, needs_slices
+from shared.batches.slice_scheduling import (
+    claim_slices,
+    ensure_in_rotation,
+    list_in_flight,
+    needs_slices,
+)
 from shared.db.tables import batch_turns, job_slices, jobs
 from shared.jobs.records import Lane
 from shared.jobs.repository import JobRecord, JobStatus, add_jobs

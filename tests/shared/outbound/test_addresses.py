@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.outbound.addresses import is_private, is_public
+from shared.outbound.targets import is_private, is_public
 
 
 @pytest.mark.parametrize(

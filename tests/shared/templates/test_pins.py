@@ -5,7 +5,7 @@ import pytest
 from shared.errors import Unavailable
 from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import connect
-from shared.templates.pins import TemplatePins, image_pins
+from shared.templates.pinning import TemplatePins, image_pins
 
 LIVE = PinnedTemplate("a" * 20, None, "1" * 64)
 PUBLISHED = PinnedTemplate("a" * 20, 3, "2" * 64)

@@ -9,9 +9,8 @@ from sqlalchemy import func, select, text
 
 from shared.db.tables import usage_ledger
 from shared.jobs.records import Allowance
-from shared.usage.ledger import prune_ledger, read_ledger
 from shared.usage.metering import UsageEvent
-from shared.usage.repository import find_totals, record_events
+from shared.usage.repository import find_totals, prune_ledger, read_ledger, record_events
 from workers.maintenance import ledger
 from workers.maintenance.ledger import PruneLedger
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from shared.auth.accounts import create_account
-from shared.files.kinds import IMAGES, ImageFileProperties
+from shared.files.repository import IMAGES, ImageFileProperties
 from shared.jobs.records import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES
 from shared.usage.metering import UsageEvent

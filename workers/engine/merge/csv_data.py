@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any, Final
 
-from shared.csv_delimiters import detect_delimiter, find_named_delimiter
+from shared.encodings import detect_delimiter, find_named_delimiter
 from workers.engine.merge.conversion import (
     DataReport,
     check_row_count,
