@@ -14,8 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from deploy.cli.output import CommandFailed, print_result
-from deploy.cli.remote import find_farm
+from deploy.cli.output import CommandFailed, find_farm, print_result
 from pressroom_client import ApiError, Batch, Pressroom, PressroomError
 from pressroom_client.client import find_batch_type
 from pressroom_client.records import Output

@@ -1,13 +1,13 @@
-"""`pressroom render` and `pressroom validate`: the engine on files, without server or network."""
+"""`pressroom render`, `validate` and `fmt`: the engine on files, without server or network."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from deploy.cli.output import CommandFailed, print_result, write_file
+from deploy.cli.output import CommandFailed, print_result, read_file, write_file
 from shared import clock
 
 # Only these two commands load the engine, so that `up` stays a small process without ReportLab.
@@ -87,3 +87,47 @@ def _default_output(arguments: argparse.Namespace) -> Path:
     named: Path = arguments.document or arguments.template
     # Not DOCUMENT.xml, which may be the document itself.
     return Path(f"{named.stem}-invoice.xml" if arguments.invoice else f"{named.stem}.pdf")
+
+
+_STANDARD_INPUT: Final = Path("-")
+
+
+def run_format(arguments: argparse.Namespace) -> int:
+    """Format files in place, or standard input to standard output; return 1 if a file cannot be formatted or, with --check, would change."""
+    codes = [_format(path, is_checked=arguments.check) for path in arguments.files]
+    return max(codes)
+
+
+def _format(path: Path, *, is_checked: bool) -> int:
+    from workers.engine.syntax.formatter import FormattingError, format_template
+
+    source = sys.stdin.buffer.read() if path == _STANDARD_INPUT else read_file(path)
+    try:
+        formatted = format_template(source)
+    except FormattingError as error:
+        place = error.diagnostic.location
+        at = "" if place is None else f":{place.span.line_start}:{place.span.column_start}"
+        print(f"{path}{at}: error: {error}", file=sys.stderr)
+        return 1
+    if is_checked:
+        if formatted != source:
+            print(f"{path} would be formatted")
+        return int(formatted != source)
+    if path == _STANDARD_INPUT:
+        sys.stdout.buffer.write(formatted)
+    elif formatted != source:
+        _write(path, formatted)
+        print(f"{path} formatted")
+    return 0
+
+
+def _write(path: Path, text: bytes) -> None:
+    """Replace the file atomically, and keep its mode."""
+    beside = path.with_name(f".{path.name}.fmt")
+    try:
+        beside.write_bytes(text)
+        beside.chmod(path.stat().st_mode)
+        beside.replace(path.resolve())
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise CommandFailed(f"{path} cannot be written: {error.strerror}") from error

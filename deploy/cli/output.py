@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from deploy.embedded.plan import operator_environment
 
 
 class CommandFailed(Exception):
@@ -66,3 +69,19 @@ def _printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def find_farm(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Return the URL and the API key of `--url` and `--key`, or of the environment.
+
+    Raises:
+        CommandFailed: Neither names a farm.
+    """
+    environment = operator_environment()
+    url = arguments.url or environment.get("PRESSROOM_URL")
+    key = arguments.key or environment.get("PRESSROOM_KEY")
+    if not (url and key):
+        raise CommandFailed(
+            "no farm is given: pass --url and --key, or set PRESSROOM_URL and PRESSROOM_KEY"
+        )
+    return url, key

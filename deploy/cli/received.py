@@ -1,10 +1,18 @@
-"""`pressroom einvoice check` and `pressroom form extract`: files received from others."""
+"""`pressroom einvoice check`, `rules` and `form extract`: files received from others, and what judges them."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
-from deploy.cli.output import CommandFailed, print_result, read_file
+from msgspec import to_builtins
+
+from deploy.cli.output import CommandFailed, print_result, read_file, write_table
+from shared.limits import MB
 from shared.settings import RuleSettings, read_settings
 
 
@@ -51,3 +59,90 @@ def run_extract(arguments: argparse.Namespace) -> int:
     values = {each["name"]: each["value"] for each in report["fields"]}
     print_result(report if arguments.json else values, as_json=arguments.json)
     return 0
+
+
+_MAX_UNPACKED: Final = 500 * MB
+_NEEDED: Final = "PRESSROOM_RULES names no folder that exists; set it to the folder of rule packs"
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """Print each pack with its edition and what it serves; return 1 if a folder cannot be used."""
+    from workers.rules.judging import Judge
+
+    judge = Judge(read_settings(RuleSettings).rules)
+    packs = judge.packs
+    if arguments.json:
+        print_result({"packs": to_builtins(packs), "unusable": judge.unusable}, as_json=True)
+    else:
+        rows = [
+            [
+                one.name,
+                one.version,
+                one.date,
+                " ".join(one.serves) or f"both parties in {one.country}",
+            ]
+            for one in packs
+        ]
+        print(write_table(["PACK", "VERSION", "DATE", "SERVES"], rows))
+        print(*(f"cannot be used: {one}" for one in judge.unusable), sep="\n", end="")
+    return 1 if judge.unusable else 0
+
+
+def run_add(arguments: argparse.Namespace) -> int:
+    """Add a publisher's archive, or a folder, under its name in place of an earlier one.
+
+    Raises:
+        CommandFailed: it has no rule pack, or cannot be read.
+    """
+    from workers.engine.einvoices import UnusablePackError, read_packs
+
+    folder = _find_folder()
+    target = folder / (arguments.name or arguments.archive.stem)
+    with TemporaryDirectory(prefix=".new-", dir=folder) as made:
+        unpacked = Path(made, "pack")
+        try:
+            _unpack(arguments.archive, unpacked)
+            packs = read_packs(unpacked)
+        except (OSError, zipfile.BadZipFile, UnusablePackError) as error:
+            text = str(error).replace(str(unpacked), str(arguments.archive))
+            raise CommandFailed(f"{arguments.archive} is no rule pack: {text}") from error
+        if target.exists():
+            shutil.rmtree(target)
+        unpacked.rename(target)
+    for pack in packs:
+        print(f"added {pack.name} {pack.version}".rstrip())
+    return 0
+
+
+def run_remove(arguments: argparse.Namespace) -> int:
+    """Remove what was added under a name.
+
+    Raises:
+        CommandFailed: there is nothing of that name.
+    """
+    folder = _find_folder()
+    names = sorted(one.name for one in folder.iterdir() if one.is_dir())
+    if arguments.name not in names:
+        raise CommandFailed(
+            f"{folder} has no {arguments.name!r}, it has {', '.join(names) or 'none'}"
+        )
+    shutil.rmtree(folder / arguments.name)
+    return 0
+
+
+def _find_folder() -> Path:
+    folder = read_settings(RuleSettings).rules
+    if not folder or not Path(folder).is_dir():
+        raise CommandFailed(_NEEDED)
+    return Path(folder)
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    if archive.is_dir():
+        shutil.copytree(archive, target)
+        return
+    with zipfile.ZipFile(archive) as files:
+        size = sum(one.file_size for one in files.infolist())
+        if size > _MAX_UNPACKED:
+            raise OSError(f"it unpacks to {size:,} bytes, accepted are {_MAX_UNPACKED:,}")
+        files.extractall(target)

@@ -12,8 +12,14 @@ from dataclasses import asdict
 from difflib import unified_diff
 from pathlib import Path
 
-from deploy.cli.output import CommandFailed, print_result, read_file, write_file, write_table
-from deploy.cli.remote import find_farm
+from deploy.cli.output import (
+    CommandFailed,
+    find_farm,
+    print_result,
+    read_file,
+    write_file,
+    write_table,
+)
 from pressroom_client import Pressroom
 from pressroom_client.schemas import Template
 

@@ -1,4 +1,4 @@
-"""Slices of batches and of accepted renders: published, found when they are lost, and committed."""
+"""Slices of batches and of accepted renders: published, found when lost, and committed so that none is counted twice."""
 
 from __future__ import annotations
 

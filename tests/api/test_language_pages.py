@@ -10,8 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.language.pages import Reference
-from deploy.tools.language.attribute_index import write_example
-from deploy.tools.language.elements import SHARED, is_shared
+from deploy.tools.language.elements import SHARED, is_shared, write_example
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 REFERENCE = Reference((Path(__file__).parents[2] / "workers/engine/LANGUAGE.md").read_text())

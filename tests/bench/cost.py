@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from deploy.embedded.demo.rows import statement_csv
+from deploy.embedded.demo.show import statement_csv
 from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.farm import farm_of
 from tests.system.conftest import DOCUMENTS, open_account

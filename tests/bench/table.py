@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from deploy.embedded.demo.rows import statement_csv
-from deploy.embedded.demo.show import DOCUMENTS
+from deploy.embedded.demo.show import DOCUMENTS, statement_csv
 from shared import clock
 from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.demands import collect_limits, show

@@ -16,7 +16,7 @@ from api.app import create_app
 from api.openapi.schemas import SCHEMAS
 from shared.errors import ErrorCode
 from shared.webhooks.repository import WebhookEvent
-from workers.webhooks.signing import sign
+from workers.webhooks.deliverer import sign
 
 
 @pytest.fixture

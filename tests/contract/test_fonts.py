@@ -13,9 +13,8 @@ from shared.files.repository import FONTS
 from shared.limits import MAX_FONT_BYTES
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.render.fonts import StoredFonts
 from workers.render.remote_images import RemoteImages
-from workers.render.resources import Images, WorkspaceImages
+from workers.render.resources import Images, StoredFonts, WorkspaceImages
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 

@@ -27,7 +27,7 @@ from tests.deploy.test_signing import ARCHIVE, TWO, sign
 from tests.engine.finish.archive_rules import find_violations as find_archive_violations
 from tests.engine.paint.test_form_fields import made
 from tests.servers import Answer, Server
-from workers.signer.timestamps import MAX_RESPONSE_BYTES
+from workers.signer.signing import MAX_RESPONSE_BYTES
 
 __all__ = ["sign"]  # a fixture
 

@@ -16,7 +16,7 @@ from tests.farm.conftest import read_counts
 from tests.faults.farm import children_of
 from tests.messages import write_body
 from tests.waiting import wait_until
-from workers.counter.ledger import parse_entries
+from workers.counter.stream import parse_entries
 
 
 @pytest.fixture

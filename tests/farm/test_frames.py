@@ -8,8 +8,7 @@ from resource import RUSAGE_THREAD, getrusage
 from celery import Celery
 
 from shared.queue.names import ASSEMBLE_TASK, JOBS_TASK, RENDER_TASK, SLICE_TASK
-from workers.farm.batch_tasks import register_batch_tasks
-from workers.farm.tasks import register_tasks, with_frame_memory
+from workers.farm.tasks import register_batch_tasks, register_tasks, with_frame_memory
 
 DEPTHS = range(200)  # more than fill a chunk of 16 KB
 CALLS = 100

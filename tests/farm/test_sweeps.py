@@ -29,14 +29,12 @@ from shared.templates.repository import (
     store_content,
 )
 from shared.templates.versions import publish_version
-from workers.maintenance import orphan_removal
-from workers.maintenance.orphan_removal import (
+from workers.maintenance import orphans as orphan_removal
+from workers.maintenance.orphans import (
+    OrphanedUploads,
     RemoveOrphanedBlobs,
     RemoveOrphanedContents,
     orphan_tasks,
-)
-from workers.maintenance.orphans import (
-    OrphanedUploads,
     orphaned_batch_blobs,
     orphaned_claims,
     orphaned_job_blobs,

@@ -11,8 +11,7 @@ from shared.blobs.factory import open_store
 from shared.db.session import open_database
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm
-from workers.maintenance.orphan_removal import RemoveOrphanedBlobs
-from workers.maintenance.orphans import orphaned_job_blobs
+from workers.maintenance.orphans import RemoveOrphanedBlobs, orphaned_job_blobs
 
 pytestmark = [pytest.mark.faults, pytest.mark.long]
 

@@ -31,7 +31,8 @@ from shared.telemetry.log import get_log_fields, log_context
 from tests.conftest import running_fetcher
 from tests.servers import answer_nothing
 from tests.waiting import wait_until
-from workers.fetcher import fetching, freshness, slots
+from workers.fetcher import fetching, slots
+from workers.fetcher import response_cache as freshness
 
 
 def say(body=b"bytes", status="200 OK", **headers):

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.outbound import CachingInfo
-from workers.fetcher.freshness import MAX_SECONDS, freshen, read_conditions, read_lifetime
+from workers.fetcher.response_cache import MAX_SECONDS, freshen, read_conditions, read_lifetime
 
 DATE = "Sun, 22 Nov 2026 10:00:00 GMT"
 

@@ -6,8 +6,14 @@ import pytest
 
 from shared.clock import ticks
 from workers.fetcher import response_cache as module
-from workers.fetcher.bodies import SharedBody, open_spool
-from workers.fetcher.response_cache import CacheEntry, CacheKey, FetchedResponse, ResponseCache
+from workers.fetcher.response_cache import (
+    CacheEntry,
+    CacheKey,
+    FetchedResponse,
+    ResponseCache,
+    SharedBody,
+    open_spool,
+)
 
 
 def kept(data=b"bytes", seconds=60.0):

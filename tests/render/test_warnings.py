@@ -6,7 +6,7 @@ import pytest
 
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 from workers.engine.diagnostics import Diagnostic, Origin, Severity, SourceLocation, SourceSpan
-from workers.render.warnings import summarise
+from workers.render.failures import summarise
 
 PLACE = SourceLocation("p", SourceSpan(2, 3, 2, 9), Origin.TEMPLATE)
 

@@ -10,8 +10,7 @@ import pytest
 
 from tests.engine.einvoices import samples
 from workers.engine.einvoices import PROFILES, read_invoice, read_record, write_invoice
-from workers.rules.client import RuleClient
-from workers.rules.starting import RuleProcess
+from workers.rules.client import RuleClient, RuleProcess
 
 INVOICE = write_invoice(read_record(samples.full())[0], PROFILES["peppol"], "ubl")
 SHEET = """<xsl:stylesheet version="3.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"

@@ -7,7 +7,7 @@ import pikepdf
 import pypdfium2
 import pytest
 
-from deploy.embedded.demo.rows import statement_csv
+from deploy.embedded.demo.show import statement_csv
 
 HELLO = "<document><flow><h1>Hello</h1><p>From the farm.</p></flow></document>"
 PROTECTED = (

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from workers.webhooks.backoff import GIVE_UP_AFTER, next_attempt, read_retry_after
+from workers.webhooks.deliverer import GIVE_UP_AFTER, next_attempt, read_retry_after
 
 CREATED = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -26,7 +26,7 @@ from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
 from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
-from workers.batches.context import BatchContext
+from workers.batches.documents import BatchContext
 from workers.batches.writers import make_options
 from workers.engine.merged_pdf import join_parts
 

@@ -1,20 +1,30 @@
-"""The remaining documents of a chunk as payloads of the engine."""
+"""The documents of a chunk as payloads of the engine, with the limits of time and the services that they share."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import BinaryIO, Final, cast
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final, TypeVar, cast
 
+from shared.auth.admission import AdmissionCache
 from shared.batches.csv_rows import InvalidRow, read_rows
 from shared.batches.json_documents import read_documents
+from shared.batches.lifecycle import BatchLifecycle
 from shared.batches.records import Batch, Chunk
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
+from shared.clock import ticks
+from shared.db.session import Database
 from shared.errors import ErrorBody, ErrorKind, ServiceError
 from shared.limits import KB, MB
+from shared.queue.slice_commits import SliceCommits, SliceQueue
 from workers.engine.ports import Payload, PayloadKind
+from workers.render.budget import Alarm, raise_on_alarm
+from workers.render.failures import RenderLimits, run_within
+from workers.render.run import WATCHDOG_GRACE_SECONDS, RenderContext
 
 _SPOOL_BYTES: Final = 8 * MB
 _CHUNK_BYTES: Final = 256 * KB
@@ -58,3 +68,65 @@ def to_payload(document: bytes | InvalidRow) -> Payload:
 def is_outage(error: ErrorBody) -> bool:
     """Return whether a part of the farm is unavailable, as opposed to a fault of the document."""
     return error.kind is ErrorKind.UNAVAILABLE
+
+
+T = TypeVar("T")
+
+# The watchdog is set once for documents that begin within this time; a hanging process ends up to this
+# much later.
+_REACH_SECONDS: Final = 0.5
+
+
+class DocumentLimits:
+    """Limits each document of a slice to the whole time budget; see `active`."""
+
+    def __init__(self, context: RenderContext, budget_seconds: float) -> None:
+        self.limits = RenderLimits("render", budget_seconds, context.memory_mb)
+        self._alarm = Alarm(budget_seconds)
+        self._watchdog = context.watchdog
+        self._watchdog_seconds = budget_seconds + WATCHDOG_GRACE_SECONDS + _REACH_SECONDS
+        self._watched_until = 0.0
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Enable the limits in the block. Main thread only."""
+        with raise_on_alarm():
+            try:
+                yield
+            finally:
+                self.pause()
+
+    def pause(self) -> None:
+        """Disarm the watchdog until the next document."""
+        self._watchdog.set(0)
+        self._watched_until = 0.0
+
+    def attempt(self, work: Callable[[], T]) -> T | ErrorBody:
+        """Render a document; see `workers.render.failures.run_with_deadline`."""
+        at = ticks()
+        if at >= self._watched_until:
+            self._watchdog.set(self._watchdog_seconds)
+            self._watched_until = at + _REACH_SECONDS
+        return run_within(self._alarm, work, self.limits)
+
+
+# Storing a PDF takes some milliseconds of waiting, in which the next one is rendered.
+_STORE_THREADS: Final = 4
+
+
+def _start_storing() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_STORE_THREADS, thread_name_prefix="store")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchContext:
+    """The services of a worker process for batches, in addition to those of every render."""
+
+    database: Database
+    blobs: BlobStore
+    queue: SliceQueue
+    commits: SliceCommits
+    flow: BatchLifecycle
+    admissions: AdmissionCache
+    budget_seconds: float
+    storing: ThreadPoolExecutor = field(default_factory=_start_storing)

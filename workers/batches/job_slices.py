@@ -31,9 +31,7 @@ from shared.jobs.slices import (
 from shared.queue.commits import DeliveryAction, failed_outcome
 from shared.queue.states import EndedJob
 from shared.telemetry.log import get_logger, log_context
-from workers.batches.bounds import DocumentLimits
-from workers.batches.context import BatchContext
-from workers.batches.documents import is_outage
+from workers.batches.documents import BatchContext, DocumentLimits, is_outage
 from workers.batches.slices import SLICE_SECONDS
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error, run_within

@@ -28,9 +28,7 @@ from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.traces import Traces
 from shared.usage.metering import allowance_exceeded
 from shared.usage.repository import find_totals
-from workers.batches.bounds import DocumentLimits
-from workers.batches.context import BatchContext
-from workers.batches.documents import is_outage, open_documents
+from workers.batches.documents import BatchContext, DocumentLimits, is_outage, open_documents
 from workers.batches.writers import Writer, open_writer
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error

@@ -20,9 +20,9 @@ from workers.batches.documents import to_payload
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import FontFile, ImageUnavailableError, RenderOptions, Resources, Stage
+from workers.render.failures import summarise
 from workers.render.remote_images import RemoteLimitError
 from workers.render.run import RenderContext
-from workers.render.warnings import summarise
 
 _SPOOL_BYTES: Final = 8 * MB  # larger parts are on disk
 _REMOTE_BYTES_KEPT: Final = 32 * MB  # of remote images, for the documents of a part

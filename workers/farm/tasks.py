@@ -1,4 +1,4 @@
-"""The render task, which calls `run_job`, and the base class of every task."""
+"""The tasks, which call `run_job`, `run_slice`, `run_job_slice` and the assembly, and the base class of them all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any, Final, TypeVar, cast
 
 from celery import Celery, Task
 
+from shared.batches.records import JobSlice, Slice
+from shared.errors import Unavailable
 from shared.jobs.records import RenderJob
-from shared.queue.names import RENDER_TASK
+from shared.queue.names import ASSEMBLE_TASK, JOBS_TASK, RENDER_TASK, SLICE_TASK
 from shared.queue.queues import PUBLISHED_AT, WRONG_ARGUMENTS, read_time_header
+from shared.queue.slice_commits import Assembly
+from shared.records import Record
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
+from workers.batches.assembly import run_assembly
+from workers.batches.documents import BatchContext
+from workers.batches.job_slices import run_job_slice
+from workers.batches.slices import run_slice
 from workers.render.run import RenderContext, run_job
 
 log: Final = get_logger(__name__)
@@ -92,3 +100,44 @@ def drop_message(error: Exception, observer: Observer) -> None:
     """Log and count a message with invalid arguments."""
     log.error("message dropped", reason=WRONG_ARGUMENTS, cause=repr(error)[:_LONGEST_CAUSE])
     observer.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)
+
+
+T = TypeVar("T", bound=Record)
+
+
+def register_batch_tasks(
+    app: Celery,
+    get_context: Callable[[], RenderContext],
+    get_batch_context: Callable[[], BatchContext],
+) -> None:
+    """Register the tasks; both getters are called in the child process that runs a task."""
+
+    def register(
+        name: str, kind: type[T], run: Callable[[T, RenderContext, BatchContext], None]
+    ) -> None:
+        @with_frame_memory
+        def work(*arguments: Any, **named: Any) -> None:
+            try:
+                task = kind.of_builtins(read_argument(arguments, named))
+            except UNREADABLE as error:
+                drop_message(error, get_context().observer)
+                return
+            _log_outages(lambda: run(task, get_context(), get_batch_context()))
+
+        app.task(work, name=name, base=FarmTask)
+
+    register(SLICE_TASK, Slice, run_slice)
+    register(JOBS_TASK, JobSlice, run_job_slice)
+    register(
+        ASSEMBLE_TASK,
+        Assembly,
+        lambda task, _, batch_context: run_assembly(task, batch_context),
+    )
+
+
+def _log_outages(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except Unavailable as error:
+        # Maintenance finds that no worker holds it and publishes it again.
+        log.warning("slice waits", part=error.part, cause=repr(error.__cause__))

@@ -54,34 +54,30 @@ from shared.telemetry.observer import NULL_OBSERVER, Observer
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics, share_counts
 from shared.telemetry.tracer_factory import open_tracer
-from workers.batches.context import BatchContext
+from workers.batches.documents import BatchContext
 from workers.engine.einvoices import InvoiceJudge
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
-from workers.farm.batch_tasks import register_batch_tasks
 from workers.farm.children import EXIT_REASONS, Children, ChildWatch, resident_bytes
-from workers.farm.presence import DrainStep, PresenceReporter
+from workers.farm.presence import DrainStep, PresenceReporter, RedeliveryStep
 from workers.farm.reach import find_called_ports, list_written_folders
-from workers.farm.redelivery import RedeliveryStep
-from workers.farm.tasks import register_tasks
-from workers.render import landlock
+from workers.farm.tasks import register_batch_tasks, register_tasks
+from workers.render import confinement
+from workers.render.budget import Watchdog
 from workers.render.confinement import (
     allow_cpu_time,
     clear_environment,
     confine,
     die_with_parent,
 )
-from workers.render.fonts import StoredFonts
 from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
-from workers.render.resources import Images
+from workers.render.resources import Images, StoredFonts
 from workers.render.run import Engine, RenderContext
 from workers.render.signing import Signers
 from workers.render.stopping import Stopper
 from workers.render.templates import Templates
-from workers.render.watchdog import Watchdog
-from workers.rules.client import RuleClient
+from workers.rules.client import RuleClient, RuleProcess
 from workers.rules.judging import has_processor
-from workers.rules.starting import RuleProcess
 
 # Rows and runs of a document are many, long-lived and rarely in cycles: the default threshold of 700
 # traverses them repeatedly (a 5,000-row statement: 491 ms, here 413 ms, with the same memory).
@@ -181,7 +177,7 @@ class _Worker:
         slots = sender.concurrency
         is_on_amqp = is_amqp(settings.broker_of(settings.own_shard))
         reporter = PresenceReporter(
-            redis, slots=slots, tracks_age=is_on_amqp, landlock=landlock.find_version()
+            redis, slots=slots, tracks_age=is_on_amqp, landlock=confinement.find_version()
         )
         if settings.metrics_dir is not None and settings.worker_metrics_port:
             _share_counts(settings.metrics_dir, settings.worker_metrics_port)
@@ -330,7 +326,7 @@ class _Child:
             memory_mb=settings.child_memory_mb,
             cpu_seconds=settings.child_max_jobs * settings.render_budget,
         )
-        landlock.restrict(
+        confinement.restrict(
             writable=list_written_folders(settings), ports=find_called_ports(settings)
         )
         gc.set_threshold(_COLLECT_EVERY)

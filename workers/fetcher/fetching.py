@@ -25,14 +25,18 @@ from shared.outbound import (
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import Observer
-from workers.fetcher.bodies import SharedBody, open_spool
-from workers.fetcher.freshness import (
+from workers.fetcher.response_cache import (
     FAILURE_SECONDS,
+    CacheEntry,
+    CacheKey,
+    FetchedResponse,
+    ResponseCache,
+    SharedBody,
     freshen,
+    open_spool,
     read_conditions,
     read_lifetime,
 )
-from workers.fetcher.response_cache import CacheEntry, CacheKey, FetchedResponse, ResponseCache
 from workers.fetcher.slots import NoSlotError, Slots
 
 

@@ -21,7 +21,7 @@ from shared.telemetry.process import ProcessMetrics
 from workers.maintenance.batches import batch_tasks, repair_rotation
 from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs, remove_keys
 from workers.maintenance.ledger import PruneLedger
-from workers.maintenance.orphan_removal import orphan_tasks
+from workers.maintenance.orphans import orphan_tasks
 from workers.maintenance.reconciliation import reconciliation_tasks, recount_usage
 from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Final, Protocol
 
 from msgspec import structs
 
-from shared.clock import epoch
+from shared.clock import epoch, ticks
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
@@ -32,10 +33,12 @@ from workers.engine.ports import (
     RenderOptions,
     RenderOutput,
     Resources,
+    Stage,
     StageObserver,
 )
 from workers.engine.preview import preview
-from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline
+from workers.render.budget import Watchdog
+from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise
 from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_inspection_crash_error
 from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
 from workers.render.recorded import complete, record
@@ -43,9 +46,37 @@ from workers.render.resources import Images, WorkspaceImages
 from workers.render.signing import Signers
 from workers.render.stopping import Stopper
 from workers.render.templates import PrepareFunction, Templates
-from workers.render.timing import StageTimer
-from workers.render.warnings import summarise
-from workers.render.watchdog import Watchdog
+
+
+class StageTimer:
+    """The engine's `StageObserver`: sums the time of each stage."""
+
+    def __init__(self, traces: Traces = NULL_TRACER) -> None:
+        self._traces = traces
+        self._milliseconds: dict[str, float] = {}
+        self._stage: Stage | None = None
+        self._since = ticks()
+
+    def enter(self, stage: Stage) -> None:
+        """Start the time of `stage`, ending that of the previous one."""
+        self.stop()
+        self._stage = stage
+
+    def stop(self) -> Mapping[str, float]:
+        """End the current stage and return the milliseconds of each stage."""
+        now = ticks()
+        if self._stage is not None:
+            spent = self._milliseconds.get(self._stage.value, 0.0)
+            self._milliseconds[self._stage.value] = spent + (now - self._since) * 1000
+            if self._traces.is_on:
+                ended = epoch()
+                self._traces.record_span(
+                    self._stage.value, begin=ended - (now - self._since), end=ended
+                )
+        self._stage = None
+        self._since = now
+        return {stage: round(ms, 3) for stage, ms in self._milliseconds.items()}
+
 
 # The watchdog ends the process this long after the alarm, if code catches it or stays in C; the queue
 # then counts the delivery as a crash.

@@ -17,7 +17,7 @@ import msgspec
 
 from shared.limits import MB
 from shared.memory import read_memory
-from workers.render import landlock
+from workers.render import confinement
 from workers.render.confinement import die_with_parent, refuse_privileges
 from workers.rules.client import MAX_BYTES, PATIENCE_SECONDS, SECONDS, JudgeRequest
 from workers.rules.judging import Judge, refuse_files
@@ -36,7 +36,7 @@ def main() -> None:
     for kind, limit in ((resource.RLIMIT_DATA, _MOST_MEMORY), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(kind, (limit, limit))
     os.environ.clear()  # noqa: TID251 - no rule reads it
-    landlock.restrict(writable=(), ports=())
+    confinement.restrict(writable=(), ports=())
     judge = Judge(sys.argv[1], refuse_files)
     listener = socket.socket(fileno=0)
     listener.settimeout(_IDLE_SECONDS)

@@ -58,7 +58,7 @@ def make_signer(settings: SignerSettings) -> SignerServer:
         from workers.signer.certificates import Certificates
         from workers.signer.server import SignerServer
         from workers.signer.service import SigningService
-        from workers.signer.timestamps import InvalidTimestampUrlError, check_timestamp_url
+        from workers.signer.signing import InvalidTimestampUrlError, check_timestamp_url
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise

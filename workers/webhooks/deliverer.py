@@ -1,11 +1,21 @@
-"""Delivery loop: lease due deliveries, send them, record the attempts; a crash at any point loses nothing."""
+"""Delivery loop: lease due deliveries, send them with a signature header, record the attempts.
+
+A crash at any point loses nothing. A failed delivery is repeated with back-off for 24 hours; signatures are
+those of Standard Webhooks 1.0 (standardwebhooks.com).
+"""
 
 from __future__ import annotations
 
+import hmac
+import random
+import re
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from hashlib import sha256
 from http import HTTPStatus
 from threading import Event, Lock
 from typing import Final
@@ -17,9 +27,67 @@ from shared.errors import Unavailable
 from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
 from shared.telemetry.log import get_logger
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import Attempt, DeliveryStatus, DueDelivery
-from workers.webhooks.backoff import next_attempt, read_retry_after
-from workers.webhooks.signing import sign
+from shared.webhooks.repository import SECRET_PREFIX, Attempt, DeliveryStatus, DueDelivery
+
+
+def sign(delivery_id: str, at: int, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
+    """Return the headers that identify and sign a body; `at` is seconds since 1970.
+
+    Each secret adds a signature; a receiver needs to know one of them.
+    """
+    signed = b"%b.%d.%b" % (delivery_id.encode("ascii"), at, body)
+    signatures = [f"v1,{_signature(secret, signed)}" for secret in secrets]
+    return {
+        "webhook-id": delivery_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def _signature(secret: str, signed: bytes) -> str:
+    key = b64decode(secret.removeprefix(SECRET_PREFIX))
+    return b64encode(hmac.new(key, signed, sha256).digest()).decode("ascii")
+
+
+GIVE_UP_AFTER: Final = timedelta(hours=24)
+# Seconds after the first, second … failed attempt; the last value repeats.
+_DELAYS: Final = (5, 30, 120, 600, 1800, 3600, 7200, 14400)
+_JITTER: Final = 0.2
+_MAX_RETRY_AFTER: Final = timedelta(hours=1)
+
+
+def next_attempt(
+    created_at: datetime, *, failed: int, now: datetime, not_before: datetime | None = None
+) -> datetime | None:
+    """Return the instant of the next attempt after `failed` ones, None after `GIVE_UP_AFTER`.
+
+    The delay has a jitter of 20 %, so that deliveries that failed together are not retried together.
+    `not_before` is the receiver's wish.
+    """
+    delay = _DELAYS[min(failed, len(_DELAYS)) - 1]
+    varied = delay * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - not used for security
+    at = max(now + timedelta(seconds=varied), not_before or now)
+    return at if at <= created_at + GIVE_UP_AFTER else None
+
+
+def read_retry_after(text: str | None, *, now: datetime) -> datetime | None:
+    """Return the instant of a `Retry-After` header (RFC 9110, 10.2.3), an hour from now at most.
+
+    Return None without one, and for an invalid or past one.
+    """
+    if text is None:
+        return None
+    text = text.strip()
+    try:
+        at = (
+            now + timedelta(seconds=min(int(text), _MAX_RETRY_AFTER.total_seconds()))
+            if re.fullmatch(r"[0-9]{1,9}", text)
+            else parsedate_to_datetime(text).astimezone(UTC)
+        )
+    except (ValueError, OverflowError):
+        return None
+    return min(at, now + _MAX_RETRY_AFTER) if at > now else None
+
 
 THREADS: Final = 32
 # The limit of concurrent deliveries, so that an account with slow targets does not block others.

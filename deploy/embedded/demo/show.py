@@ -2,18 +2,57 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from pressroom_client import Document, Pressroom
 from pressroom_client.records import RenderOptions
 from shared import clock
+
+FIRST_DAY: Final = date(2026, 7, 1)
+DAYS: Final = 92
+
+_PURCHASES: Final = (
+    ("Card payment, Leeds Timber Yard", 8640),
+    ("Direct debit, Northern Electric", 21375),
+    ("Card payment, Canal Street Café", 1285),
+    ("Standing order, workshop rent", 61500),
+    ("Card payment, Abrasives Direct", 4419),
+    ("Card payment, Aire Valley Fuels", 7238),
+    ("Direct debit, vehicle insurance", 5890),
+    ("Card payment, Brass & Fittings Co", 2365),
+)
+_SALES: Final = (
+    ("Transfer received, Hartley Homes", 95850),
+    ("Card takings, shop", 32640),
+    ("Transfer received, Moor View School", 64275),
+)
+
+
+def statement_csv(count: int) -> bytes:
+    """Return the CSV body of the statement: `count` transactions of one quarter."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["Booked on", "reference", "details", "debit", "credit"])
+    for index in range(count):
+        day = FIRST_DAY + timedelta(days=index * DAYS // count)
+        is_sale = index % 5 == 3
+        kinds = _SALES if is_sale else _PURCHASES
+        details, pence = kinds[(index * 7 + index // 11) % len(kinds)]
+        amount = Decimal(pence + (index * 7919) % 4999) / 100
+        debit, credit = ("", amount) if is_sale else (amount, "")
+        writer.writerow([day, f"NW{700000 + index * 13}", details, debit, credit])
+    return out.getvalue().encode()
+
 
 DOCUMENTS: Final = Path(__file__).parent / "documents"
 STATEMENT_ROWS: Final = 5_000

@@ -7,8 +7,12 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Final
 
-from deploy.tools.language.attribute_index import write_attribute_index
-from deploy.tools.language.elements import GROUPS, write_elements, write_mistakes
+from deploy.tools.language.elements import (
+    GROUPS,
+    write_attribute_index,
+    write_elements,
+    write_mistakes,
+)
 from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
 from deploy.tools.language.guide import PICTURE
 from deploy.tools.language.markdown import code, describe_attributes, link, picture, row

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pressroom_client import SignatureError, verify
-from workers.webhooks.signing import sign
+from workers.webhooks.deliverer import sign
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
