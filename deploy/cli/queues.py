@@ -15,7 +15,7 @@ from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
 from shared.queue.drains import PROPAGATION_SECONDS, Drains
 from shared.queue.queue_factory import open_queues
-from shared.telemetry.farm import QueueDepth
+from shared.telemetry.readings import QueueDepth
 
 _POLL_SECONDS: Final = 0.2
 

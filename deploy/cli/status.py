@@ -32,7 +32,7 @@ from shared.jobs.repository import count_unfinished_jobs
 from shared.limits import MB
 from shared.queue.names import QUEUES
 from shared.shards import ShardAddress
-from shared.telemetry.farm import FarmDepth
+from shared.telemetry.readings import FarmDepth
 from shared.usage.statistics import measure_backlog
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from shared.queue.names import DEAD_EVENTS, DRAINED, QUEUES, USAGE_STREAM
 from shared.queue.queue_factory import queues_in
 from shared.queue.queues import QueueHead, Queues
 from shared.queue.worker_presence import find_workers, read_heads
-from shared.telemetry.farm import FarmDepth, QueueDepth
+from shared.telemetry.readings import FarmDepth, QueueDepth
 
 _MILLISECONDS: Final = 1000
 _MICROSECONDS: Final = 1_000_000

@@ -23,7 +23,7 @@ from shared.db.tables import (
 )
 from shared.jobs.records import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
-from shared.telemetry.farm import AccountUsage, Backlog
+from shared.telemetry.readings import AccountUsage, Backlog
 from shared.usage.periods import find_period
 
 _NEARLY_FULL: Final = 0.9

@@ -21,7 +21,8 @@ from shared.identifiers import new_id
 from shared.jobs.repository import JobStatus, add_jobs
 from shared.jobs.slices import claim_jobs
 from shared.shards import PerShard, ShardAddress
-from shared.telemetry.farm import FarmCollector, FarmDepth
+from shared.telemetry.farm import FarmCollector
+from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
 from tests.shared.jobs.test_slices import record
 from workers.counter.statistics import StatisticsCollector

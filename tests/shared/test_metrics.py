@@ -15,16 +15,10 @@ from prometheus_client import generate_latest
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.telemetry import metrics
-from shared.telemetry.farm import (
-    AccountUsage,
-    Backlog,
-    FarmCollector,
-    FarmDepth,
-    QueueDepth,
-    StoreStatistics,
-)
+from shared.telemetry.farm import FarmCollector
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.process import ProcessMetrics
+from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
 from workers.farm.children import Children
 
 ROOT = Path(__file__).parents[2]

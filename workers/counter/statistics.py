@@ -13,8 +13,8 @@ from shared.clock import now
 from shared.db.session import Database
 from shared.errors import Unavailable
 from shared.shards import find_shard
-from shared.telemetry.farm import Backlog, StoreStatistics
 from shared.telemetry.log import get_logger
+from shared.telemetry.readings import Backlog, StoreStatistics
 from shared.usage.statistics import (
     count_nearly_full,
     list_heaviest_accounts,
