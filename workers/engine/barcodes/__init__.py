@@ -8,6 +8,7 @@ from workers.engine.barcodes.payments import (
     SlipTexts,
     read_sepa_slip,
 )
+from workers.engine.barcodes.postal import StateBars
 from workers.engine.barcodes.swiss_qr import (
     BILL_TEXTS,
     NOTICES,
@@ -40,6 +41,7 @@ __all__ = [
     "PaymentFormat",
     "SepaSlip",
     "SlipTexts",
+    "StateBars",
     "SwissBill",
     "SymbolShape",
     "Symbology",

@@ -23,6 +23,20 @@ from workers.engine.barcodes.national_codes import (
     write_zbp,
 )
 from workers.engine.barcodes.payments import write_sepa_payment
+from workers.engine.barcodes.postal import (
+    AUSTRALIA_BARS,
+    JAPAN_BARS,
+    ROYAL_MAIL_BARS,
+    USPS_BARS,
+    StateBars,
+    read_australia,
+    read_intelligent_mail,
+    read_japan,
+    read_kix,
+    read_mailmark,
+    read_mailmark_2d,
+    read_royal_mail,
+)
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
 from workers.engine.barcodes.values import (
     MAX_AZTEC,
@@ -41,7 +55,7 @@ from workers.engine.barcodes.values import (
     read_gs1,
     read_gs1_128,
     read_gs1_lines,
-    read_intelligent_mail,
+    read_itf,
     read_itf14,
     read_micro_qr,
     read_qr,
@@ -116,6 +130,7 @@ class Symbology(NamedTuple):
     columns: ColumnLimits | None = None
     takes_add_on: bool = False
     payment: PaymentFormat | None = None
+    bars: StateBars | None = None  # of a postal code of four states
 
     def accepts(self, option: str) -> bool:
         """Return whether the type takes an attribute: `columns`, `correction` or `add-on`."""
@@ -124,6 +139,10 @@ class Symbology(NamedTuple):
             "correction": self.corrections is not None,
             "add-on": self.takes_add_on,
         }[option]
+
+
+def _postal_code(read: Callable[[str], BarcodeValue], bars: StateBars) -> Symbology:
+    return Symbology("", read, SymbolShape.STATES, 1, bars=bars)
 
 
 def _payment_code(
@@ -176,12 +195,19 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "gs1-128": Symbology("Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True),
         "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45),
         "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45),
-        "usps-imb": Symbology("", read_intelligent_mail, SymbolShape.STATES, 1),
+        "usps-imb": _postal_code(read_intelligent_mail, USPS_BARS),
+        "rm4scc": _postal_code(read_royal_mail, ROYAL_MAIL_BARS),
+        "kix": _postal_code(read_kix, ROYAL_MAIL_BARS),
+        "mailmark-4state": _postal_code(read_mailmark, ROYAL_MAIL_BARS),
+        "mailmark-2d": Symbology("DataMatrix", read_mailmark_2d, SymbolShape.MATRIX, 4),
+        "auspost": _postal_code(read_australia, AUSTRALIA_BARS),
+        "japan-post": _postal_code(read_japan, JAPAN_BARS),
         "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45),
         "ean13": Symbology("EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True),
         "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55),
         "upca": Symbology("UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True),
         "upce": Symbology("UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True),
+        "itf": Symbology("ITF", read_itf, SymbolShape.BARS, 10, 45),
         "itf14": Symbology("ITF", read_itf14, SymbolShape.BARS, 10, 45),
         "gs1-databar": Symbology("DataBarOmni", read_databar, SymbolShape.BARS, 1, 33),
         "gs1-databar-stacked": Symbology("DataBarStk", read_databar, SymbolShape.STACK, 1),

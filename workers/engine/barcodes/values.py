@@ -55,18 +55,6 @@ def read_code93(value: str) -> BarcodeValue:
     return BarcodeValue(_check_length(value, MAX_LINEAR), _without_controls(value))
 
 
-def read_intelligent_mail(value: str) -> BarcodeValue:
-    """Read the tracking code of 20 digits and the ZIP code of 0, 5, 9 or 11 (USPS-B-3200, 2.1)."""
-    digits = re.sub(r"[ -]", "", value)
-    if not re.fullmatch(r"[0-9][0-4][0-9]{18}(?:[0-9]{5}|[0-9]{9}|[0-9]{11})?", digits):
-        raise InvalidValueError(
-            f'"{value[:40]}" is not accepted; it takes a tracking code of 20 digits, the second of them '
-            "0 to 4, and a ZIP code of 5, 9 or 11, or none"
-        )
-    parts = (digits[:2], digits[2:5], digits[5:11], digits[11:20], digits[20:])
-    return BarcodeValue(digits, " ".join(filter(None, parts)))
-
-
 def read_codabar(value: str) -> BarcodeValue:
     """Read the digits and signs of Codabar, with or without start and stop letters."""
     if re.fullmatch(r"[0-9$:/.+-]+", value):
@@ -129,6 +117,15 @@ def read_itf14(value: str) -> BarcodeValue:
     return BarcodeValue(
         digits, f"{digits[0]} {digits[1:3]} {digits[3:8]} {digits[8:13]} {digits[13]}"
     )
+
+
+def read_itf(value: str) -> BarcodeValue:
+    """Read an even number of digits, which Interleaved 2 of 5 encodes in pairs."""
+    if not re.fullmatch(r"(?:[0-9]{2})+", value):
+        raise InvalidValueError(
+            f'"{value[:20]}" is not accepted; it takes an even number of digits, put a 0 in front of others'
+        )
+    return BarcodeValue(_check_length(value, MAX_LINEAR), value)
 
 
 def read_gs1_128(value: str) -> BarcodeValue:

@@ -32,7 +32,7 @@ from workers.engine.layout.elements.barcodes.symbols import (
     SWISS_SIDE,
     ModuleRectangle,
     Symbol,
-    make_intelligent_mail,
+    draw_states,
     make_maxicode,
     place_swiss_cross,
 )
@@ -149,8 +149,8 @@ def _encode_typed(node: BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem
         return ContentProblem(
             CODE, f'The value does not suit a bar code of type "{node.symbology}": {wrong}'
         )
-    if kind.shape is SymbolShape.STATES:
-        return make_intelligent_mail(encodable, has_quiet_zone=node.has_quiet_zone)
+    if kind.bars is not None:
+        return draw_states(encodable, kind.bars, has_quiet_zone=node.has_quiet_zone)
     content = encodable.content
     # As text the encoder does not accept U+0080 to U+009F.
     is_bytes = kind.format == "Code128" and not kind.is_gs1

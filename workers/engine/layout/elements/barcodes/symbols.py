@@ -1,7 +1,7 @@
 """Symbols of bar codes: their size and dark areas in modules, and those that are drawn here.
 
-MaxiCode (ISO/IEC 16023) is hexagons around a bull's eye; Intelligent Mail barcodes of the US Postal
-Service (USPS-B-3200) are 65 bars of four states; a Swiss QR code has a cross in its middle (SIX,
+MaxiCode (ISO/IEC 16023) is hexagons around a bull's eye; postal codes are bars of four states in the one
+size of their standard; a Swiss QR code has a cross in its middle (SIX,
 Implementation Guidelines QR-bill, 6.4).
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import Any, Final
 
-from workers.engine.barcodes import BarcodeValue
+from workers.engine.barcodes import BarcodeValue, StateBars
 from workers.engine.units import mm
 
 ModuleRectangle = tuple[int, int, int, int]
@@ -152,30 +152,33 @@ def _polygon(
     )
 
 
-_TRACKING: Final = 20  # digits
-# In parts of a 25th of the pitch, of 22 bars an inch: bars are 0.51 mm wide, of 1.25, 2.5 or 3.7 mm.
-_PITCH, _BAR, _THIRD = 25, 11, 27
-_SIDE, _ABOVE = (
-    69,
-    16,
-)  # of the quiet zone: an eighth of an inch beside, 0.028 inches above and below
-_PART: Final = 25.4 / 22 / _PITCH  # mm
-_STATES: Final = {"T": (1, 1), "A": (0, 2), "D": (1, 2), "F": (0, 3)}  # top and height, in thirds
+_TRACKING: Final = 20  # digits before the ZIP code
 
 
-def make_intelligent_mail(encodable: BarcodeValue, *, has_quiet_zone: bool) -> Symbol:
-    """Return the bars of a tracking code and ZIP code in their fixed size."""
-    from reportlab.graphics.barcode.usps4s import USPS_4State  # loads its graphics
+def draw_states(encodable: BarcodeValue, size: StateBars, *, has_quiet_zone: bool) -> Symbol:
+    """Return a bar for each state of a content; digits are those of an Intelligent Mail barcode."""
+    states = encodable.content
+    if states.isdigit():
+        from reportlab.graphics.barcode.usps4s import USPS_4State  # loads its graphics
 
-    digits = encodable.content
-    states = USPS_4State(digits[:_TRACKING], digits[_TRACKING:]).barcodes
-    left, above = (_SIDE, _ABOVE) if has_quiet_zone else (0, 0)
+        states = USPS_4State(states[:_TRACKING], states[_TRACKING:]).barcodes
+    left, above = (size.beside, size.above) if has_quiet_zone else (0, 0)
+    reaches = {"T": (0, 0), "A": (1, 0), "D": (0, 1), "F": (1, 1)}  # above and below the tracker
     bars = tuple(
-        (left + _PITCH * at, above + _THIRD * top, _BAR, _THIRD * height)
-        for at, (top, height) in enumerate(_STATES[state] for state in states)
+        (
+            left + size.pitch * at,
+            above + size.reach * (1 - up),
+            size.width,
+            size.tracker + size.reach * (up + down),
+        )
+        for at, (up, down) in enumerate(reaches[state] for state in states)
     )
-    columns = _PITCH * (len(states) - 1) + _BAR + 2 * left
-    rows = 3 * _THIRD + 2 * above
+    columns = size.pitch * (len(bars) - 1) + size.width + 2 * left
     return Symbol(
-        columns, rows, bars, text=encodable.text, subdivisions=_PITCH, side=mm(columns * _PART)
+        columns,
+        size.tracker + 2 * size.reach + 2 * above,
+        bars,
+        text=encodable.text,
+        subdivisions=size.pitch,
+        side=mm(columns * size.part),
     )
