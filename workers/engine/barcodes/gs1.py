@@ -24,9 +24,7 @@ MAX_GS1: Final = 2000  # characters of an element string; no symbol holds more
 
 
 class InvalidValueError(Exception):
-    """A value that its symbology does not accept; the message states the error and what is
-    accepted.
-    """
+    """A value that its symbology does not accept; the message states the error and what is accepted."""
 
 
 _ELEMENT: Final = re.compile(r"\((\d{2,4})\)([^()]+)")

@@ -36,16 +36,13 @@ class InvalidPaymentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PaymentRecord:
-    """A record of payment data with checked access to its members; `path` is its place in the
-    payment.
-    """
+    """A record of payment data with checked access to its members; `path` is its place in the payment."""
 
     symbology: str
     record: Mapping[str, Any]
     path: str = ""
-    find_wrong: Callable[[str], str | None] = lambda _: (
-        None
-    )  # returns the first character that is not accepted
+    # Returns the first character that is not accepted.
+    find_wrong: Callable[[str], str | None] = lambda _: None
 
     def check_members(self, names: Sequence[str]) -> None:
         """Raise an error for members of other names."""

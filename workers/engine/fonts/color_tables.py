@@ -18,9 +18,8 @@ from workers.engine.fonts.properties import FontRefusedError
 MAX_FONT_OPERATIONS: Final = 2_000_000  # of all glyphs of a font, some 2 s
 _FEW_OPERATIONS: Final = 100_000  # whatever the size of the file
 _OPERATIONS_PER_BYTE: Final = 40  # that emoji font has 4 for each byte as WOFF2
-_COLR_HEADER: Final = Struct(
-    ">HHI"
-)  # version, number and offset of the base glyphs (OpenType, COLR)
+# Version, number and offset of the base glyphs (OpenType, COLR).
+_COLR_HEADER: Final = Struct(">HHI")
 _BASE_GLYPH: Final = Struct(">HHH")  # glyph, first layer, number of layers
 MAX_COLOR_GLYPHS: Final = 10_000  # of a font: the edges of one may take a millisecond
 _MAX_CACHED_GLYPHS: Final = 10_000  # of a face, whether they are coloured

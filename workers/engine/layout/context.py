@@ -314,15 +314,11 @@ class PageCanvas:
 
     @property
     def tree(self) -> LogicalStructure | None:
-        """The structure tree if items belong to it, None for running content and untagged
-        documents.
-        """
+        """The structure tree if items belong to it, None for running content and untagged documents."""
         return None if self.is_artifact else self.structure
 
     def add_figure(self, node: SourceNode, alt: str, box: Rectangle) -> Owner:
-        """Return the owner of a figure in a rectangle of the page, None for decoration, which has
-        no `alt`.
-        """
+        """Return the owner of a figure in a rectangle of the page, None for decoration, which has no `alt`."""
         if self.is_artifact or not alt:
             return None
         if self.structure is None:
@@ -492,9 +488,7 @@ class LayoutContext(NamedTuple):
         advice: str,
         is_own_limit: bool = False,
     ) -> LayoutProblem:
-        """Return the problem of unbreakable content wider than its container, or than its own
-        width.
-        """
+        """Return the problem of unbreakable content wider than its container, or than its own width."""
         container = find_container(source, self.path)
         container_name = "the page" if container is None else f"the {container.location.tag_name}"
         if is_own_limit:

@@ -166,9 +166,7 @@ class StrokeRows(NamedTuple):
 
 
 class StrokedRectangle(NamedTuple):
-    """A stroked rectangle, its corners rounded by `radius`: a border that is equal on all four
-    sides.
-    """
+    """A stroked rectangle, its corners rounded by `radius`: a border that is equal on all four sides."""
 
     x: float
     y: float
@@ -197,9 +195,7 @@ class RectangleSet(NamedTuple):
 
 
 class PolygonSet(NamedTuple):
-    """Many polygons of one colour painted as one path by the even-odd rule, in whole units as in
-    RectangleSet.
-    """
+    """Many polygons of one colour painted as one path by the even-odd rule, in whole units as in RectangleSet."""
 
     x: float
     y: float
@@ -240,9 +236,7 @@ class Picture(NamedTuple):
 
 
 class Save(NamedTuple):
-    """Start a group: clip to a rectangle, rotate about a point, and apply an opacity, each if
-    given.
-    """
+    """Start a group: clip to a rectangle, rotate about a point, and apply an opacity, each if given."""
 
     clip: tuple[float, float, float, float] | None = None
     rotate: tuple[float, float, float] | None = None  # degrees clockwise, x and y of the centre
@@ -353,9 +347,7 @@ class LaidOutPage:
 
 
 class LaidOutPages(Protocol):
-    """The pages of a document in order: a list, or an iterable that draws each page when it is
-    read.
-    """
+    """The pages of a document in order: a list, or an iterable that draws each page when it is read."""
 
     def __len__(self) -> int:
         """Return the number of pages."""

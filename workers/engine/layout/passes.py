@@ -206,9 +206,7 @@ class PaginatedDocument:
 
 
 def _missing_glyph_severity(document: Document) -> Severity:
-    """Return the error severity if the author demands it, and for PDF/A and PDF/UA (ISO 19005-2,
-    6.2.11.8).
-    """
+    """Return the error severity if the author demands it, and for PDF/A and PDF/UA (ISO 19005-2, 6.2.11.8)."""
     has_promise = document.profile is not None or document.is_accessible
     is_refused = document.refuses_missing_glyphs or has_promise
     return Severity.ERROR if is_refused else Severity.WARNING
@@ -329,9 +327,7 @@ def _report_unplaced(context: LayoutContext) -> None:
 def _update_running_content(
     context: LayoutContext, document: Document, pages: Sequence[PagePlan], numbers: PageNumbers
 ) -> list[Source]:
-    """Lay out headers and footers with the true numbers; return the sources of changed heights and
-    masters.
-    """
+    """Lay out headers and footers with the true numbers; return the sources of changed heights and masters."""
     moved: list[Source] = []
     families = group_by_family(document.masters)
     for index, plan in enumerate(pages, start=1):

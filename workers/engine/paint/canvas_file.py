@@ -127,9 +127,8 @@ class CanvasFile:
         registered = EmbeddedFont(name, font)
         pdfmetrics.registerFont(registered)
         self._canvas.setFont(registered.fontName, 1)
-        self._canvas.setFont(
-            _NoFont.fontName, 1
-        )  # otherwise pages of another size would start with the font
+        # Otherwise pages of another size would start with the font.
+        self._canvas.setFont(_NoFont.fontName, 1)
         if registered.font is not None:
             raise RuntimeError("two threads write documents at once: the registry of fonts is one")
 

@@ -40,9 +40,7 @@ _DEPTH: Final = 8  # nesting of composites; no bundled font nests deeper
 
 
 class Composite(NamedTuple):
-    """A composite glyph as entries of the tables glyf and hmtx; `parts` is its number of
-    components.
-    """
+    """A composite glyph as entries of the tables glyf and hmtx; `parts` is its number of components."""
 
     glyph: bytes  # empty without an outline
     metric: bytes

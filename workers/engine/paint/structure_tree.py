@@ -221,9 +221,7 @@ class StructureTree:
         return " ".join(" ".join(texts or ()).split()) or link.target
 
     def add_link(self, link: LinkArea, page: int, number: int) -> None:
-        """Add a link by its number in the file; one in a header or footer gets an element of its
-        own.
-        """
+        """Add a link by its number in the file; one in a header or footer gets an element of its own."""
         element = link.owner if isinstance(link.owner, int) else self.structure.add_lone_link()
         self._annotations.append(ElementAnnotation(element, page, link=number))
 

@@ -1,6 +1,4 @@
-"""Vector images as PDF objects: forms, shadings, patterns, masks and states (ISO 32000-1, 8 and
-11).
-"""
+"""Vector images as PDF objects: forms, shadings, patterns, masks and states (ISO 32000-1, 8 and 11)."""
 
 from __future__ import annotations
 
@@ -99,9 +97,7 @@ class VectorWriter:
     def _write_shaped(
         self, form: FormXObject
     ) -> tuple[bytes, list[tuple[bytes, list[ObjectPart]]]]:
-        """Return the content of a form with its shaped text in codes of this document, and the
-        fonts.
-        """
+        """Return the content of a form with its shaped text in codes of this document, and the fonts."""
         parts: list[bytes] = []
         fonts: dict[str, None] = {}
         done = 0

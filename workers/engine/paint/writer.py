@@ -69,9 +69,7 @@ class SharedForms:
         self._form_count = 0
 
     def replace_repeats(self, page: LaidOutPage, *, ordinal: int) -> list[Item | FormCall]:
-        """Return the items of a page with recurring runs replaced by calls; `ordinal` counts from
-        0.
-        """
+        """Return the items of a page with recurring runs replaced by calls; `ordinal` counts from 0."""
         items = list(single_items(page.items))  # of a row, some cells may recur
         if len(items) > _MAX_ITEMS:
             return [*page.items]
@@ -291,9 +289,8 @@ def write_pages(laid_out: LaidOutDocument, description: PdfMetadata | None = Non
         painter = _painter(resources, tree, page, number)
         contents.append(painter.paint(page.items))
         widgets.append(painter.widgets)
-        pages.append(
-            replace(page, items=[])
-        )  # the content is written; links and anchors are still needed
+        # The content is written; links and anchors are still needed.
+        pages.append(replace(page, items=[]))
     navigation = Navigation(file, pages, laid_out.outline, tree=tree)
     form = FormFields(file, resources, tree)
     contents.reverse()
@@ -383,9 +380,7 @@ class MergedWriter:
 
 
 def widen_to_alphabets(face: Face, used: AbstractSet[str]) -> frozenset[str]:
-    """Return `used` with the rest of each alphabet that contains one of them, as far as the face
-    has it.
-    """
+    """Return `used` with the rest of each alphabet that contains one of them, as far as the face has it."""
     codes = {ord(char) for char in used}
     alphabets = (alphabet for alphabet in _ALPHABETS if not codes.isdisjoint(alphabet))
     rest = (chr(code) for alphabet in alphabets for code in alphabet)

@@ -80,9 +80,8 @@ class Facts:
     """Facts about copied content that the standards for archives and accessibility ask for."""
 
     unembedded: dict[str, None] = field(default_factory=dict)  # names of fonts
-    unmapped: dict[str, None] = field(
-        default_factory=dict
-    )  # fonts without characters for their codes
+    # Fonts without characters for their codes.
+    unmapped: dict[str, None] = field(default_factory=dict)
     has_cmyk: bool = False
     breaches: dict[str, None] = field(default_factory=dict)  # of PDF/A, with their clauses
     has_overprint_mode: bool = False

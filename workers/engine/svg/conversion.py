@@ -82,9 +82,8 @@ class Conversion:
     prepare: Callable[[bytes], PreparedImage]
     omitted: dict[str, None]
     unit: float  # form units in a CSS px
-    active_elements: set[SvgElement] = field(
-        default_factory=set
-    )  # referenced elements that are being drawn
+    # Referenced elements that are being drawn.
+    active_elements: set[SvgElement] = field(default_factory=set)
     styles: dict[SvgElement, SvgStyle] = field(default_factory=dict)
     segments: dict[SvgElement, Segments] = field(default_factory=dict)
     images: dict[str, PreparedImage] = field(default_factory=dict)  # that are drawn, by their keys

@@ -80,9 +80,8 @@ class _DocumentChecker:
         self._ids: dict[str, SourceLocation] = {}
         self._heading = 0
         self._is_strict = is_strict(root)
-        self._uses: list[
-            PartExpansion
-        ] = []  # that contain the element being checked, innermost last
+        # That contain the element being checked, innermost last.
+        self._uses: list[PartExpansion] = []
 
     def check(self) -> None:
         self._check_element(self._root, ELEMENTS["document"])
@@ -470,9 +469,8 @@ _PASSED_TO_CELLS: Final = "vertical-align"
 _ROWS: Final = frozenset({"thead", "tbody", "tfoot", "tr"})
 # Elements without a box or text of their own; their descendants inherit from them.
 _PASSING_ON_INHERITED: Final = frozenset({"document", "group"})
-_EXEMPT: Final = frozenset(
-    {"insert", "assert"}
-)  # the box of an inserted flow accepts all properties
+# The box of an inserted flow accepts all properties.
+_EXEMPT: Final = frozenset({"insert", "assert"})
 _ENTRY_STYLES: Final = {
     "toc": tuple(f"toc-{level}" for level in range(1, 7)),
     "index": ("index-1", "index-2", "index-3", "index-letter"),

@@ -222,9 +222,8 @@ class _NumberChecker:
     def __init__(self, root: Element, findings: Findings) -> None:
         self._findings = findings
         self._counters = find_counters(root)
-        self._is_open = any(
-            "{{" in name for name in self._counters
-        )  # data may name further counters
+        # Data may name further counters.
+        self._is_open = any("{{" in name for name in self._counters)
 
     def check_setting(self, element: Element, name: str, kind: ValueType[Any]) -> None:
         written = element.attributes[name]

@@ -312,9 +312,7 @@ def _content_of(node: _SourceNode, around: ContentModel) -> ContentModel:
 
 
 def _has_multiline_token(raw: str) -> bool:
-    """Return whether a tag, a CDATA section or an expression spans lines: its white space is part of
-    a value.
-    """
+    """Return whether a tag, a CDATA section or an expression spans lines: its white space is part of a value."""
     if "<![CDATA[" in raw or any(f"<{tag}" in raw for tag in _PREFORMATTED):
         return True
     if any("\n" in piece.partition("}}")[0] for piece in raw.split("{{")[1:]):

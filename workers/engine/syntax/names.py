@@ -13,9 +13,8 @@ from workers.engine.syntax.nodes import PartParameter
 from workers.engine.syntax.values import VARIABLE, ValueType, matching
 
 MAX_PARAMETERS: Final = 30
-_RESERVED_NAMES: Final = frozenset(
-    {"part", "for"}
-)  # attributes of `use`; VARIABLE rejects the other reserved words
+# Attributes of `use`; VARIABLE rejects the other reserved words.
+_RESERVED_NAMES: Final = frozenset({"part", "for"})
 
 
 def _read_parameters(text: str) -> tuple[PartParameter, ...]:

@@ -26,9 +26,8 @@ MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a worker process has 1 GB
 MAX_ATTRIBUTES: Final = 200
 
-_NO_ATTRIBUTES: Final[
-    dict[str, str]
-] = {}  # shared by all elements without attributes; never modified
+# Shared by all elements without attributes; never modified.
+_NO_ATTRIBUTES: Final[dict[str, str]] = {}
 
 # White space, comments and processing instructions before the root. Possessive, to run in linear
 # time; decision 0302 explains `|(?!)`.

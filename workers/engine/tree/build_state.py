@@ -165,9 +165,8 @@ class BuildState(EvaluationState):
         )
         self.ids: dict[str, SourceLocation] = {}
         self.links: list[Link] = []
-        self.fragments: set[str] = (
-            set()
-        )  # ids of headings in Markdown, which other elements may take
+        # Ids of headings in Markdown, which other elements may take.
+        self.fragments: set[str] = set()
         self.counters = Counters(features.counters)
         self.references = ReferenceCollector(features)
         self.footnotes = FootnoteCollector()
@@ -416,9 +415,8 @@ class Scope(Environment):
     caller: Scope | None = None  # in a part with slot content: the scope of its use
     note_parent: ComputedStyle | None = None  # the style of the flow, from which notes inherit
     figure_id: str | None = None
-    fragments: Mapping[str, str] = MappingProxyType(
-        {}
-    )  # ids of headings of a Markdown text, by slug
+    # Ids of headings of a Markdown text, by slug.
+    fragments: Mapping[str, str] = MappingProxyType({})
     collector: InlineCollector  # of the paragraph around
     link: str | None = None  # around inline content
     markers: tuple[str, int]  # of the list around: their style, and the first number

@@ -594,9 +594,7 @@ class CellTemplate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpanningCell:
-    """A cell of a row above, from its column `first` on: it spans `rows` more, the current one
-    included.
-    """
+    """A cell of a row above, from its column `first` on: it spans `rows` more, the current one included."""
 
     cell: CellTemplate
     first: int

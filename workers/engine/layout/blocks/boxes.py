@@ -237,9 +237,7 @@ class BoxFragment:
         return self.content.find_overflow(room - self._top)
 
     def truncate(self, room: float, *, is_cut: bool = False) -> BoxFragment | None:
-        """Return the box with truncated content; a box of fixed height fits as a whole or not at
-        all.
-        """
+        """Return the box with truncated content; a box of fixed height fits as a whole or not at all."""
         insets = self.used_box.insets
         inner = min(room, self.height) - self._top - insets.bottom
         content = self.content.truncate(inner, is_cut=is_cut)
@@ -286,9 +284,7 @@ def _outline_of(node: BoxNode, references: PageReferences) -> str | None:
 
 
 def outer_widths(box: BoxStyle, min_content: float, max_content: float) -> tuple[float, float]:
-    """Return the min-content and max-content outer widths of a box from those of its content, in
-    points.
-    """
+    """Return the min-content and max-content outer widths of a box from those of its content, in points."""
     stated = box.width.resolve(0.0) if box.width.kind is LengthKind.POINTS else None
     edges = sum(
         border.width + padding
@@ -462,9 +458,8 @@ def _lay_out_growing(
     if fragment is None:
         return None
     if used_box.box.overflow is Overflow.ELLIPSIS and fragment.resume is None:
-        fragment = (
-            fragment.truncate(inf) or fragment
-        )  # for lines that are too wide; the height is free
+        # For lines that are too wide; the height is free.
+        fragment = fragment.truncate(inf) or fragment
     height = fragment.height + top
     if fragment.resume is None:
         height = height + insets.bottom

@@ -195,9 +195,7 @@ def _draw_leader(
     ends: tuple[float, float],
     baseline: float,
 ) -> None:
-    """Draw a dotted or solid leader between two x coordinates; dots align on a grid that ends at
-    `edge`.
-    """
+    """Draw a dotted or solid leader between two x coordinates; dots align on a grid that ends at `edge`."""
     start, end = ends
     if leader.kind == "none" or end - start < _DOT_PITCH * style.size:
         return

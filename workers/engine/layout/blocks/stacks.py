@@ -593,9 +593,7 @@ class _StackLayout:
         return self._make_fragment(StackResume(end, None, True), FLOAT_BREAK)
 
     def _avoids_break_at(self, index: int) -> bool:
-        """Return whether a break before a block is avoided; a block out of the flow stays with the
-        block above.
-        """
+        """Return whether a break before a block is avoided; a block out of the flow stays with the block above."""
         above = index - 1
         while above > self.start.child and is_out_of_flow(self.blocks[above]):
             above -= 1

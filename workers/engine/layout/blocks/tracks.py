@@ -112,9 +112,7 @@ def _equalise(unbreakable: dict[int, float], widths: list[float], room: float) -
 def _size_flexible_tracks(
     tracks: Sequence[Track], shares: Sequence[int], widths: list[float], room: float
 ) -> None:
-    """Distribute the rest by `fr`; a track limited by its minimum or maximum leaves more or less to
-    the others.
-    """
+    """Distribute the rest by `fr`; a track limited by its minimum or maximum leaves more or less to the others."""
     open_ = list(shares)
     while open_:
         total = sum(tracks[i].width.value for i in open_)

@@ -181,9 +181,8 @@ def _index_entries(
         else:
             is_changed = True
             kind = -1 if term.is_first else term.level - 1
-            style = (
-                styles[kind] if term.anchors else heads[kind]
-            )  # a term without pages is kept with its subentries
+            # A term without pages is kept with its subentries.
+            style = styles[kind] if term.anchors else heads[kind]
             made.append((found, _index_entry(node, term, style, found, pages)))
     if is_changed:
         entries = [paragraph for _, paragraph in made]

@@ -48,9 +48,8 @@ from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 
 MODULE_WIDTH: Final = mm(0.5)  # of a bar code without a stated size; every phone reads it
-BAR_WIDTH: Final = mm(
-    0.33
-)  # the same for linear symbols; the nominal X-dimension of GS1 General Specifications, 5.12.3
+# The same for linear symbols; the nominal X-dimension of GS1 General Specifications, 5.12.3.
+BAR_WIDTH: Final = mm(0.33)
 MIN_TEXT_SIZE: Final = 4.0  # points; smaller text below a bar code is illegible
 SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
 

@@ -263,9 +263,7 @@ class _GridFiller:
         return fragment
 
     def _stretched(self, child: Block, width: float, height: float) -> Block:
-        """Return a block stretched to the height of its cell, unless it has a height or shape of
-        its own.
-        """
+        """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""
         if isinstance(child, Break | Image | Barcode | Chart | FormField | Rule):
             return child
         box = child.style.box

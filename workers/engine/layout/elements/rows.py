@@ -99,9 +99,7 @@ class _RowFiller:
         self.fragments: list[Fragment | None] = []
 
     def fill(self, resume: Resume, least: float) -> RowFragment | None:
-        """Lay out the blocks from their beginning or resume positions; None if one of them does not
-        fit.
-        """
+        """Lay out the blocks from their beginning or resume positions; None if one of them does not fit."""
         if resume is None:
             self.tops = self._top_margins()
         starts = resume or (None,) * len(self.children)

@@ -380,9 +380,7 @@ def _find_start(
 def _last_line(
     node: Paragraph, lines: Lines, first: int, region: Region, *, is_start: bool
 ) -> int | None:
-    """Return the line to end before so that orphans and widows are respected, None if there is
-    none.
-    """
+    """Return the line to end before so that orphans and widows are respected, None if there is none."""
     count = len(lines.lines)
     if region.height == inf:
         return count

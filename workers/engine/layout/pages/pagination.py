@@ -557,9 +557,7 @@ class _Paginator:
     def _check_areas(
         self, leader: _FlowProgress, plan: PagePlan, areas: Sequence[Area | None]
     ) -> None:
-        """Raise an error if a started flow has no area, or the leading flow waits for one without
-        end.
-        """
+        """Raise an error if a started flow has no area, or the leading flow waits for one without end."""
         served = {BODY if area is None else area.flow for area in areas}
         for flow_progress in self.progress.values():
             has_begun = flow_progress.first_page is not None and not flow_progress.is_done

@@ -1,6 +1,4 @@
-"""Running content: headers and footers that grow with their content, and the positioned boxes of
-pages.
-"""
+"""Running content: headers and footers that grow with their content, and the positioned boxes of pages."""
 
 from __future__ import annotations
 

@@ -71,9 +71,7 @@ _WITHOUT_BOX: Final = (PageMaster, int)
 
 
 class MappingCanvas(PageCanvas):
-    """A canvas that records the boxes of a page; running content has owners, and problems are
-    discarded.
-    """
+    """A canvas that records the boxes of a page; running content has owners, and problems are discarded."""
 
     __slots__ = ("_records",)
 

@@ -191,9 +191,8 @@ SLIP_TEXT: Final = only(
     *("font-family", "font-size", "font-weight", "font-stretch", "font-style", "color"),
     *("line-height", "letter-spacing"),
 )
-ENTRIES: Final = without(
-    TEXT, "text-align", "text-indent", "white-space"
-)  # inherited by the styles of their levels
+# Inherited by the styles of their levels.
+ENTRIES: Final = without(TEXT, "text-align", "text-indent", "white-space")
 CELL_TEXT: Final = (
     *TEXT,
     replace(

@@ -546,9 +546,8 @@ def _compile_pattern(formats: Formats, pattern: str) -> Callable[[Moment], str]:
     A statement repeats the same few on thousands of rows.
     """
     try:
-        written = str(
-            babel_dates.parse_pattern(pattern).format
-        )  # refuses fields CLDR does not know
+        # Refuses fields CLDR does not know.
+        written = str(babel_dates.parse_pattern(pattern).format)
     except ValueError:
         raise ExpressionError(
             f'"{pattern}" is not a date pattern of CLDR, such as dd.MM.yyyy; other text is quoted'

@@ -130,9 +130,8 @@ class _MemberFinder:
 
     def __init__(self, top: _DeclaredShape) -> None:
         self._top = top
-        self._callers: list[
-            Mapping[str, _DeclaredShape | None]
-        ] = []  # names around the parts in use
+        # Names around the parts in use.
+        self._callers: list[Mapping[str, _DeclaredShape | None]] = []
         self.uses: list[MemberUse] = []
 
     def walk(self, element: Element, names: Mapping[str, _DeclaredShape | None]) -> None:

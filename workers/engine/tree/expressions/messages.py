@@ -86,9 +86,8 @@ class MessageCatalog:
     """The messages of a template, and which of them its expressions use."""
 
     def __init__(self) -> None:
-        self.languages: dict[
-            str, dict[str, Message]
-        ] = {}  # by tag as written; the first is the source
+        # By tag as written; the first is the source.
+        self.languages: dict[str, dict[str, Message]] = {}
         self.used: dict[str, tuple[frozenset[str], SourceLocation]] = {}
         self.has_dynamic_keys = False  # some keys are known from data alone
         self.incomplete: set[str] = set()  # keys used with missing arguments

@@ -46,9 +46,7 @@ MAX_QR_BYTES: Final = 2953  # version 40, level L, byte mode
 
 
 def encode_barcode(node: BarcodeSpec) -> Symbol | ContentProblem:
-    """Encode the value of a bar code by its symbology; an invalid value is a problem, never a
-    symbol.
-    """
+    """Encode the value of a bar code by its symbology; an invalid value is a problem, never a symbol."""
     symbol = _encode(node)
     if isinstance(symbol, ContentProblem):
         return replace(symbol, text=escape_controls(symbol.text))
@@ -210,9 +208,7 @@ def _check_columns(columns: int, most: int) -> int:
 
 
 def _has_columns(symbol: Symbol, node: BarcodeSpec, kind: Symbology) -> bool:
-    """Return whether the encoder used the requested columns; it uses more where the content does
-    not fit.
-    """
+    """Return whether the encoder used the requested columns; it uses more where the content does not fit."""
     modules = symbol.columns - 2 * (kind.quiet if node.has_quiet_zone else 0)
     sizes = kind.columns
     assert node.columns is not None
@@ -369,9 +365,7 @@ def _symbol(image: memoryview, *, quiet: int) -> Symbol:
 
 
 def _find_runs(pixels: bytes, columns: int, quiet: int) -> list[ModuleRectangle]:
-    """Return the dark runs of each row. Merging equal runs of adjacent rows costs more than it
-    saves.
-    """
+    """Return the dark runs of each row. Merging equal runs of adjacent rows costs more than it saves."""
     runs: list[ModuleRectangle] = []
     for y, start in enumerate(range(0, len(pixels), columns), quiet):
         x = quiet

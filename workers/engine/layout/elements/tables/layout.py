@@ -142,9 +142,7 @@ class _TableFiller:
             yield block
 
     def _fill_without_rows(self) -> TableFragment | None:
-        """Return the heads and feet of a table without rows, or feet left over from the area
-        before.
-        """
+        """Return the heads and feet of a table without rows, or feet left over from the area before."""
         fragment = self._assemble([], None)
         return fragment if self.is_top or self._fits(fragment) else None
 

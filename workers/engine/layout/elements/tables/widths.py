@@ -307,9 +307,7 @@ def _measure_cells(
     *,
     mode: MeasureMode,
 ) -> float:
-    """Return the width a template's cells need, in points; `reserve` is for fractions, None for
-    none.
-    """
+    """Return the width a template's cells need, in points; `reserve` is for fractions, None for none."""
     box, paragraph = cell.style.box, cell.style.paragraph
     edges = box.padding.left + box.padding.right
     edges += (box.border.left.width + box.border.right.width) / 2
