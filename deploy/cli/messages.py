@@ -17,7 +17,7 @@ from babel.plural import PluralRule, to_gettext
 
 from deploy.cli.output import CommandFailed, print_result, read_file, write_file
 from workers.engine.syntax.encodings import EncodingError, decode_text
-from workers.engine.syntax.languages import read_language
+from workers.engine.syntax.identifiers import read_language
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.parser import parse_document
 from workers.engine.tree.expressions.formats import find_locale

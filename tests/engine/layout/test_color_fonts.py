@@ -22,12 +22,17 @@ from fontTools.varLib.varStore import OnlineVarStoreBuilder
 from tests.engine.layout.test_own_fonts import Stored, damaged, fonts_in, rendered
 from tests.golden import make_color_fonts as make
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.fonts import Cluster, color_tables
-from workers.engine.fonts.color_tables import count_color_glyphs, is_color_glyph
+from workers.engine.fonts import Cluster, sanitizing
 from workers.engine.fonts.faces import Face, Traits
 from workers.engine.fonts.families import FallbackChain, split_by_fallback
 from workers.engine.fonts.properties import FontRefusedError
-from workers.engine.fonts.sanitizing import inspect_font, instantiate, sanitize_font
+from workers.engine.fonts.sanitizing import (
+    count_color_glyphs,
+    inspect_font,
+    instantiate,
+    is_color_glyph,
+    sanitize_font,
+)
 from workers.engine.svg import color_glyphs
 from workers.engine.svg.color_glyphs import DrawnGlyph, draw_color_glyphs
 from workers.engine.units import BLACK
@@ -166,13 +171,13 @@ def laughing(glyphs: int = 1) -> bytes:
 def test_a_graph_that_explodes_is_cut_and_a_font_of_them_is_refused(monkeypatch):
     glyph = drawn_from(laughing(), "A")
     assert glyph is None or glyph.size <= color_glyphs.MAX_CONTENT
-    monkeypatch.setattr(color_tables, "MAX_FONT_OPERATIONS", 200_000)
+    monkeypatch.setattr(sanitizing, "MAX_FONT_OPERATIONS", 200_000)
     with pytest.raises(FontRefusedError, match="paint more than 200,000"):
         inspect_font(laughing(10))
 
 
 def test_a_font_of_too_many_colour_glyphs_is_refused(monkeypatch):
-    monkeypatch.setattr(color_tables, "MAX_COLOR_GLYPHS", 5)
+    monkeypatch.setattr(sanitizing, "MAX_COLOR_GLYPHS", 5)
     with pytest.raises(FontRefusedError, match="has 7 colour glyphs; at most 5"):
         inspect_font(LAYERS)
 

@@ -14,12 +14,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.fonts import find_face, has_effect
 from workers.engine.fonts.shaping import find_shaper
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.syntax.font_variants import (
-    Features,
-    read_features,
-    read_ligatures,
-    read_numeric,
-)
+from workers.engine.syntax.typography import Features, read_features, read_ligatures, read_numeric
 
 SANS = find_face(("Noto Sans",), 400, False)
 MONO = find_face(("JetBrains Mono",), 400, False)

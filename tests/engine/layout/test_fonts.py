@@ -6,7 +6,7 @@ import pytest
 
 from workers.engine.characters import has_right_to_left
 from workers.engine.fonts import FAMILIES, GENERIC_FAMILIES, find_face, find_missing, split_by_face
-from workers.engine.fonts.ligatures import write_codes
+from workers.engine.fonts.faces import write_codes
 from workers.engine.fonts.shaping import needs_shaping
 
 GENERAL = ("Noto Sans", "Noto Serif", "JetBrains Mono")

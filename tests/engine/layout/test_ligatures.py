@@ -19,7 +19,7 @@ from workers.engine.fonts import find_face, find_shaper, has_ligatures
 from workers.engine.fonts.faces import Face, Traits, find_ligatures
 from workers.engine.layout.lines.hyphenation import find_unligated
 from workers.engine.paint.writer import widen_to_alphabets
-from workers.engine.syntax.font_variants import COMMON_LIGATURES, FontVariants, read_ligatures
+from workers.engine.syntax.typography import COMMON_LIGATURES, FontVariants, read_ligatures
 
 SERIF = find_face(("serif",), 400, False)
 SANS = find_face(("sans-serif",), 400, False)

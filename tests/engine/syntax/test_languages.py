@@ -12,7 +12,7 @@ from babel.core import get_global
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.syntax.languages import is_right_to_left, read_language
+from workers.engine.syntax.identifiers import is_right_to_left, read_language
 
 WELL_FORMED = (
     *("de", "nan", "aii", "tlh", "zh-Hant", "zh-cmn-Hans-CN", "sr-Latn-RS", "sl-rozaj-biske-1994"),

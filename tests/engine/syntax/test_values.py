@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.engine.fonts import EXTRA_FAMILIES, FAMILIES, FAMILY_ALIASES, GENERIC_FAMILIES
-from workers.engine.syntax import font_families as families
+from workers.engine.syntax import identifiers as families
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.units import AUTO, BorderStyle, Color, ColorSpace, Length, LengthKind, Sides

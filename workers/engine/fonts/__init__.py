@@ -1,7 +1,6 @@
 """The font set of the product: faces by family, their coverage, metrics, encoding and shaping."""
 
-from workers.engine.fonts.color_tables import OPERATIONS, is_color_glyph, make_painter
-from workers.engine.fonts.faces import Face, encodable_text
+from workers.engine.fonts.faces import Face, JoinedTexts, code_of, encodable_text
 from workers.engine.fonts.families import (
     EXTRA_FAMILIES,
     FAMILIES,
@@ -13,9 +12,8 @@ from workers.engine.fonts.families import (
     needs_extra_fonts,
     split_by_face,
 )
-from workers.engine.fonts.ligatures import JoinedTexts, code_of
 from workers.engine.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
-from workers.engine.fonts.sanitizing import inspect_font
+from workers.engine.fonts.sanitizing import OPERATIONS, inspect_font, is_color_glyph, make_painter
 from workers.engine.fonts.sets import (
     FONT_SETS,
     FontFaceDeclaration,

@@ -20,8 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import uharfbuzz as hb
 
 from workers.engine.caches import BoundedCache
-from workers.engine.fonts.faces import Face, Features
-from workers.engine.fonts.ligatures import FindUnligated
+from workers.engine.fonts.faces import Face, Features, FindUnligated
 
 # Combining marks, scripts whose glyphs depend on each other, and characters without a code of
 # two bytes. Ideographs, kana and precomposed Hangul syllables need no shaping.

@@ -17,7 +17,12 @@ from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout.blocks.columns import lay_out_container, measure_break, measure_container
-from workers.engine.layout.blocks.positioning import lay_out_rotated, report_outside
+from workers.engine.layout.blocks.positioning import (
+    lay_out_foot,
+    lay_out_rotated,
+    measure_foot,
+    report_outside,
+)
 from workers.engine.layout.charts.element import lay_out_chart, measure_chart
 from workers.engine.layout.context import (
     EPSILON,
@@ -30,16 +35,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
-from workers.engine.layout.elements import (
-    contents,
-    figures,
-    forms,
-    grids,
-    lists,
-    page_feet,
-    rows,
-    text,
-)
+from workers.engine.layout.elements import contents, figures, forms, grids, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
 from workers.engine.layout.pages.page_checks import (
     check_windows,
@@ -102,7 +98,7 @@ _BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
     Paragraph: (text.lay_out_paragraph, text.measure_paragraph),
     Rule: (text.lay_out_rule, text.measure_rule),
     Container: (lay_out_container, measure_container),
-    PageFoot: (page_feet.lay_out_foot, page_feet.measure_foot),
+    PageFoot: (lay_out_foot, measure_foot),
     Row: (rows.lay_out_row, rows.measure_row),
     Grid: (grids.lay_out_grid, grids.measure_grid),
     ListBlock: (lists.lay_out_list, lists.measure_list),

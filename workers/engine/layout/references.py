@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
-from workers.engine.syntax.languages import is_right_to_left
+from workers.engine.syntax.identifiers import is_right_to_left
 from workers.engine.tree.expressions.running_text import apply_text_transform, isolate
 from workers.engine.tree.memo import DocumentMemo, Lifetime
 from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun

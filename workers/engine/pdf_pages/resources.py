@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from workers.engine.pdf_pages.archive_checks import (
     check_font,
     check_jpeg2000,
+    check_text,
     has_private_characters,
 )
 from workers.engine.pdf_pages.content import (
@@ -36,7 +37,6 @@ from workers.engine.pdf_pages.file import (
     is_name,
     read_numbers,
 )
-from workers.engine.pdf_pages.font_programs import check_text
 from workers.engine.pdf_pages.objects import (
     BLEND_MODES,
     COLORANTS,

@@ -17,7 +17,7 @@ from workers.engine.syntax.element_checks import (
     check_profile,
     is_strict,
 )
-from workers.engine.syntax.font_families import (
+from workers.engine.syntax.identifiers import (
     FONT_FAMILIES,
     FURTHER_FAMILIES,
     GENERIC_FAMILIES,

@@ -20,10 +20,13 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from workers.engine.syntax.addresses import find_web_address, read_link
-from workers.engine.syntax.font_families import GENERIC_FAMILIES
-from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
-from workers.engine.syntax.languages import read_language
+from workers.engine.syntax.identifiers import (
+    GENERIC_FAMILIES,
+    LANGUAGE_TAG,
+    find_web_address,
+    read_language,
+    read_link,
+)
 from workers.engine.syntax.suggestions import join_words
 from workers.engine.units import (
     AUTO,

@@ -12,7 +12,7 @@ from workers.engine.layout.blocks.labels import measure_label
 from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.context import Fragment, LayoutContext, Region, Resume
 from workers.engine.layout.references import PageLocation, PageReferences
-from workers.engine.syntax.languages import is_in_arabic_script
+from workers.engine.syntax.identifiers import is_in_arabic_script
 from workers.engine.tree.expressions.running_text import apply_text_transform
 from workers.engine.tree.memo import Kind, Lifetime
 from workers.engine.tree.nodes import (

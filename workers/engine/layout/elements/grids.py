@@ -12,8 +12,8 @@ from math import ceil, inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import IN_CELL, lay_out_box, outer_widths
+from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.blocks.stacks import StackFragment, StackResume, lay_out_stack
-from workers.engine.layout.blocks.tracks import Track, distribute_width
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,

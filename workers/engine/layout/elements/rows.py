@@ -22,6 +22,7 @@ from workers.engine.layout.blocks.boxes import (
     outer_widths,
     resolve_box,
 )
+from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
 from workers.engine.layout.blocks.stacks import (
     RowFragment,
@@ -32,7 +33,6 @@ from workers.engine.layout.blocks.stacks import (
     shared_top_margin,
     top_margin,
 )
-from workers.engine.layout.blocks.tracks import Track, distribute_width
 from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, LayoutContext, Region, Resume
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import (

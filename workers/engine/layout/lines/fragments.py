@@ -26,7 +26,7 @@ from workers.engine.fonts import (
 )
 from workers.engine.layout.context import EPSILON, Fonts, Fragment
 from workers.engine.layout.lines.hyphenation import find_unligated
-from workers.engine.syntax.font_variants import Features
+from workers.engine.syntax.typography import Features
 from workers.engine.tree.styles.computed import LineGrid, ParagraphStyle, TextStyle
 
 

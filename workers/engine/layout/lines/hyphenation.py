@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
-from workers.engine.syntax.languages import find_script
+from workers.engine.syntax.identifiers import find_script
 
 _SOFT_HYPHEN: Final = "\u00ad"
 _MIN_WORD: Final = 5  # letters, as in CSS Text 4 §6.3.3

@@ -7,12 +7,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from workers.engine.syntax import font_variants as f
 from workers.engine.syntax import numbers as n
+from workers.engine.syntax import typography as f
 from workers.engine.syntax import values as v
-from workers.engine.syntax.font_variants import VARIANT_PROPERTIES
 from workers.engine.syntax.names import BUSINESS_TERM
-from workers.engine.syntax.typography import HANGING_KIND, INITIAL_LETTER_KIND, LINE_GRID_KIND
+from workers.engine.syntax.typography import (
+    HANGING_KIND,
+    INITIAL_LETTER_KIND,
+    LINE_GRID_KIND,
+    VARIANT_PROPERTIES,
+)
 from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary.specs import AttributeGroup, AttributeSpec, attribute
 

@@ -18,7 +18,7 @@ from babel import lists as babel_lists
 from babel import numbers as babel_numbers
 from babel import units as babel_units
 
-from workers.engine.syntax.languages import ACCEPTED, is_right_to_left, read_language
+from workers.engine.syntax.identifiers import LANGUAGE_TAG, is_right_to_left, read_language
 from workers.engine.tree.expressions.conventions import (
     DateFields,
     Formatter,
@@ -139,7 +139,7 @@ def find_locale(lang: str) -> Locale | None:
     try:
         read_language(lang)
     except ValueError:
-        raise ValueError(f'"{lang[:40]}" is not {ACCEPTED}') from None
+        raise ValueError(f'"{lang[:40]}" is not {LANGUAGE_TAG}') from None
     tags = re.split("-[a-zA-Z0-9](?=-|$)", lang)[0].split("-")  # extensions change no locale
     while tags:
         try:

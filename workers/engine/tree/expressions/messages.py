@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.caches import cache_short
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.syntax.languages import read_language
+from workers.engine.syntax.identifiers import read_language
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.tree.expressions.compiler import compile_text, explain_failure

@@ -12,10 +12,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from workers.engine.characters import starts_right_to_left
 from workers.engine.data_tables import read_groups
-from workers.engine.syntax.font_variants import VARIANT_PROPERTIES, FontVariants
-from workers.engine.syntax.languages import is_right_to_left
+from workers.engine.syntax.identifiers import is_right_to_left
 from workers.engine.syntax.numbers import PAGE
-from workers.engine.syntax.typography import MIN_GRID_STEP
+from workers.engine.syntax.typography import MIN_GRID_STEP, VARIANT_PROPERTIES, FontVariants
 from workers.engine.syntax.values import (
     BorderValue,
     ColorName,

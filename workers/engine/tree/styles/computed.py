@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from workers.engine.syntax.font_variants import Features
 from workers.engine.syntax.numbers import NumberFormat
+from workers.engine.syntax.typography import Features
 from workers.engine.units import BLACK, Border, Color, Length, Sides
 
 DEFAULT_PAGE_FAMILY: Final = "default"

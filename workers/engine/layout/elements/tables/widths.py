@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from workers.engine.bidi import CONTROLS, reorder, resolve_levels
-from workers.engine.layout.blocks.tracks import Track, distribute_width
+from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.lines.drawing import text_measurer
 from workers.engine.layout.lines.opportunities import split_at_opportunities

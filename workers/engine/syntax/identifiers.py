@@ -1,4 +1,4 @@
-"""Language tags that are well-formed by BCP 47 (RFC 5646, 2.2.9)."""
+"""Identifiers: language tags (BCP 47, RFC 5646, 2.2.9), addresses of links and images, and font families."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from babel.core import get_global
 
-ACCEPTED: Final = (
+LANGUAGE_TAG: Final = (
     "a language tag as BCP 47 defines it, such as en, pt-BR, zh-Hant or nan: a language of two or three "
     "letters, then script, region and variants, separated by hyphens"
 )
@@ -97,3 +97,61 @@ def find_script(lang: str) -> str:
         if len(parts) > 1:
             return parts[1].lower()
     return ""
+
+
+# Spaces are accepted after the host of an address, as browsers do.
+_HOST: Final = r"(?![^/?#]* )"
+_ADDRESS: Final = r"(?! )(?:[^\s<>\"\x00-\x1f\x7f]| ){1,2000}"
+# Schemes and media types are case-insensitive (RFC 3986, 3.1; RFC 2045, 5.1).
+_LINK: Final = re.compile(
+    rf"((?i:https?://|mailto:)){_HOST}{_ADDRESS}|((?i:tel:)){_ADDRESS}|#[A-Za-z_][\w.:-]{{0,99}}"
+)
+_WEB: Final = re.compile(rf"(https?://){_HOST}{_ADDRESS}", re.IGNORECASE)
+
+
+def read_link(text: str) -> str:
+    """Parse the target of a link; raise ValueError for any other text."""
+    match = _LINK.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    return text if match.lastindex is None else _normalize_address(match)
+
+
+def find_web_address(text: str) -> str | None:
+    """Return a text as an http or https address, None for any other text."""
+    match = _WEB.fullmatch(text)
+    return None if match is None else _normalize_address(match)
+
+
+def _normalize_address(match: re.Match[str]) -> str:
+    """Return an address with its scheme in lowercase, and spaces written as browsers do."""
+    assert match.lastindex is not None
+    scheme = match[match.lastindex].lower()
+    # RFC 3966, 5.1.1: the numbers of a telephone may be separated by hyphens.
+    return scheme + match[0][len(scheme) :].replace(" ", "-" if scheme == "tel:" else "%20")
+
+
+# Bundled with the product (fonts/).
+FONT_FAMILIES: Final = (
+    *("Noto Sans", "Noto Serif", "JetBrains Mono"),
+    *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),
+    *("Noto Sans Tamil", "Noto Sans Thai"),
+    *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR"),
+    *("Noto Sans Symbols 2", "Liberation Sans"),
+)
+# Those of the package pressroom-fonts.
+FURTHER_FAMILIES: Final = (
+    *(
+        f"Noto Sans {name}"
+        for name in ("Armenian", "Syriac", "Thaana", "Gurmukhi", "Gujarati", "Telugu")
+    ),
+    *(
+        f"Noto Sans {name}"
+        for name in ("Kannada", "Malayalam", "Sinhala", "Lao", "Myanmar", "Georgian")
+    ),
+    *(f"Noto Sans {name}" for name in ("Ethiopic", "Cherokee", "Khmer", "Tifinagh", "Yi", "Vai")),
+    *("Noto Serif Tibetan", "Noto Emoji"),
+)
+GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
+# Aliases of bundled families on other systems: accepted, but not listed in messages.
+OTHER_FAMILIES: Final = tuple(f"Noto Sans CJK {region}" for region in ("JP", "SC", "TC", "KR"))
