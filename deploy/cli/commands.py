@@ -365,18 +365,20 @@ COMMANDS: Final = {
         (_path("file", "INVOICE.pdf|INVOICE.xml"), _JSON),
     ),
     "rules list": Command(
-        "print the rule packs that electronic invoices are checked by", "rules.run_list", (_JSON,)
+        "print the rule packs that electronic invoices are checked by",
+        "received.run_list",
+        (_JSON,),
     ),
     "rules add": Command(
         "add rule packs: an archive as its publisher ships it, or a folder",
-        "rules.run_add",
+        "received.run_add",
         (
             _path("archive", "ARCHIVE.zip|FOLDER"),
             _value("--name", "folder of PRESSROOM_RULES; the name of the archive", "NAME"),
         ),
     ),
     "rules remove": Command(
-        "remove what was added", "rules.run_remove", (_value("name", metavar="NAME"),)
+        "remove what was added", "received.run_remove", (_value("name", metavar="NAME"),)
     ),
     "form extract": Command(
         "print the names and values of a form's fields",
@@ -404,7 +406,7 @@ COMMANDS: Final = {
     ),
     "fmt": Command(
         "format templates: indentation and line breaks, never what they render",
-        "formatting.run_format",
+        "documents.run_format",
         (
             _path("files", "FILE", "a template, or - for standard input", nargs="+"),
             _flag("--check", "change nothing; exit 1 if a file would change"),
