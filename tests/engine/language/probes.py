@@ -616,6 +616,8 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "escapes": Probe("true", base='value="A\\x41"'),
         "add-on": Probe("07", base='type="ean13" value="977123456700"'),
         "module": Probe("1mm", is_bare=True, base='type="qr" value="12345" alt=""'),
+        "dpi": Probe("203"),
+        "bar-width-reduction": Probe("0.1mm"),
         "quiet": Probe("false"),
         "max-height": Probe("4mm"),
         "margin-right": Probe("7mm", base='margin-left="auto"'),

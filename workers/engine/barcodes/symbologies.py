@@ -79,6 +79,7 @@ class BarcodeSpec:
     correction: int | None = None
     add_on: str = ""
     has_escapes: bool = False
+    dpi: int | None = None  # of the printer whose dots the modules are whole numbers of
 
 
 class SymbolShape(Enum):
@@ -111,11 +112,20 @@ class ColumnLimits(NamedTuple):
     most: int
 
 
+# Of square modules: two dots of a printer of 203 dpi, the least for DataMatrix in GS1 General
+# Specifications, 5.12.3.
+_LEAST: Final = 0.25
+_LEAST_EAN: Final = 0.249  # 75 % of the nominal size, for printers of labels
+_LEAST_SMALL: Final = 0.17  # of small packs of medicines; PDF417 (ISO/IEC 15438)
+_LEAST_LINEAR: Final = 0.19  # 7.5 mil
+
+
 class Symbology(NamedTuple):
     """One type of bar code. Bars are `height` modules high; `quiet` is in modules on each side.
 
     `format` names a format of the library zxing-cpp, empty for one that it has not. `levels` are the levels of error correction by
-    letter (QR codes), `corrections` the lowest and highest by number.
+    letter (QR codes), `corrections` the lowest and highest by number. `least` is the narrowest module that
+    scanners are required to read, in millimetres.
     """
 
     format: str
@@ -131,18 +141,21 @@ class Symbology(NamedTuple):
     takes_add_on: bool = False
     payment: PaymentFormat | None = None
     bars: StateBars | None = None  # of a postal code of four states
+    least: float = _LEAST
+    has_fixed_size: bool = False
 
     def accepts(self, option: str) -> bool:
-        """Return whether the type takes an attribute: `columns`, `correction` or `add-on`."""
+        """Return whether the type takes an attribute: `columns`, `correction`, `add-on` or `dpi`."""
         return {
             "columns": self.columns is not None,
             "correction": self.corrections is not None,
             "add-on": self.takes_add_on,
+            "dpi": not self.has_fixed_size,
         }[option]
 
 
 def _postal_code(read: Callable[[str], BarcodeValue], bars: StateBars) -> Symbology:
-    return Symbology("", read, SymbolShape.STATES, 1, bars=bars)
+    return Symbology("", read, SymbolShape.STATES, 1, bars=bars, has_fixed_size=True)
 
 
 def _payment_code(
@@ -163,7 +176,9 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
             "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
         ),
         "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
-        "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference"),
+        "swiss-qr": _payment_code(
+            write_swiss_payment, "iban, creditor, amount and reference"
+        )._replace(has_fixed_size=True),
         "spayd-qr": _payment_code(write_spayd, "iban and amount"),
         "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
         "upi-qr": _payment_code(write_upi, "address, name and amount"),
@@ -187,14 +202,21 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
             *("PDF417", text_reader(MAX_PDF417), SymbolShape.STACK, 2),
             corrections=(0, 8),  # by number of codewords
             columns=ColumnLimits(17, 69, 30),
+            least=_LEAST_SMALL,
         ),
         "maxicode": Symbology(
-            "MaxiCode", text_reader(MAX_MAXICODE), SymbolShape.HEXAGONS, 1, is_latin=True
+            *("MaxiCode", text_reader(MAX_MAXICODE), SymbolShape.HEXAGONS, 1),
+            is_latin=True,
+            has_fixed_size=True,
         ),
-        "code128": Symbology("Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True),
-        "gs1-128": Symbology("Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True),
-        "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45),
-        "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45),
+        "code128": Symbology(
+            "Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True, least=_LEAST_LINEAR
+        ),
+        "gs1-128": Symbology(
+            "Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True, least=_LEAST_SMALL
+        ),
+        "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
+        "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
         "usps-imb": _postal_code(read_intelligent_mail, USPS_BARS),
         "rm4scc": _postal_code(read_royal_mail, ROYAL_MAIL_BARS),
         "kix": _postal_code(read_kix, ROYAL_MAIL_BARS),
@@ -202,26 +224,41 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
         "mailmark-2d": Symbology("DataMatrix", read_mailmark_2d, SymbolShape.MATRIX, 4),
         "auspost": _postal_code(read_australia, AUSTRALIA_BARS),
         "japan-post": _postal_code(read_japan, JAPAN_BARS),
-        "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45),
-        "ean13": Symbology("EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True),
-        "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55),
-        "upca": Symbology("UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True),
-        "upce": Symbology("UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True),
-        "itf": Symbology("ITF", read_itf, SymbolShape.BARS, 10, 45),
+        "codabar": Symbology(
+            "Codabar", read_codabar, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR
+        ),
+        "ean13": Symbology(
+            "EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True, least=_LEAST_EAN
+        ),
+        "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55, least=_LEAST_EAN),
+        "upca": Symbology(
+            "UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
+        ),
+        "upce": Symbology(
+            "UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
+        ),
+        "itf": Symbology("ITF", read_itf, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
         "itf14": Symbology("ITF", read_itf14, SymbolShape.BARS, 10, 45),
-        "gs1-databar": Symbology("DataBarOmni", read_databar, SymbolShape.BARS, 1, 33),
-        "gs1-databar-stacked": Symbology("DataBarStk", read_databar, SymbolShape.STACK, 1),
-        "gs1-databar-stacked-omni": Symbology("DataBarStkOmni", read_databar, SymbolShape.STACK, 1),
+        "gs1-databar": Symbology(
+            "DataBarOmni", read_databar, SymbolShape.BARS, 1, 33, least=_LEAST_SMALL
+        ),
+        "gs1-databar-stacked": Symbology(
+            "DataBarStk", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
+        ),
+        "gs1-databar-stacked-omni": Symbology(
+            "DataBarStkOmni", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
+        ),
         "gs1-databar-limited": Symbology(
-            "DataBarLtd", read_databar_limited, SymbolShape.BARS, 1, 10
+            "DataBarLtd", read_databar_limited, SymbolShape.BARS, 1, 10, least=_LEAST_SMALL
         ),
         "gs1-databar-expanded": Symbology(
-            "DataBarExp", read_gs1, SymbolShape.BARS, 1, 34, is_gs1=True
+            "DataBarExp", read_gs1, SymbolShape.BARS, 1, 34, is_gs1=True, least=_LEAST_SMALL
         ),
         "gs1-databar-expanded-stacked": Symbology(
             *("DataBarExpStk", read_gs1_lines, SymbolShape.STACK, 1),
             is_gs1=True,
             columns=ColumnLimits(49, 4, 10),
+            least=_LEAST_SMALL,
         ),
     }
 )

@@ -25,6 +25,7 @@ from workers.engine.layout.display import Anchor, Item, LaidOutPage, LinkArea, O
 from workers.engine.ports import Resources
 from workers.engine.tree.memo import DocumentMemo, Kind, Lifetime, TemplateMemo
 from workers.engine.tree.nodes import (
+    Barcode,
     Block,
     Break,
     Container,
@@ -229,6 +230,20 @@ class PrintedAddress(NamedTuple):
     end: int
 
 
+class PrintedCode(NamedTuple):
+    """A bar code on the page being drawn: what has to stay free, and the first and last of its items.
+
+    `module` is the width of its narrowest bar, `quiet` that of its quiet zone, in points.
+    """
+
+    node: Barcode
+    zone: Rectangle
+    module: float
+    quiet: float
+    first: int
+    end: int
+
+
 _ONLY_PAGE: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 
 
@@ -245,6 +260,7 @@ class PageCanvas:
         "_findings",
         "_reported",
         "addresses",
+        "codes",
         "containing_block",
         "footer",
         "index",
@@ -283,6 +299,7 @@ class PageCanvas:
         self.containing_block = Rectangle(0.0, 0.0, page.width, page.height)
         self.footer: PrintedFooter | None = None
         self.addresses: list[PrintedAddress] = []
+        self.codes: list[PrintedCode] = []
         self.overflow = Overflow.ERROR  # of the box being drawn, for content that is too wide
         self._findings = Findings() if findings is None else findings
         self._reported = set() if reported is None else reported

@@ -38,6 +38,7 @@ from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements import contents, figures, forms, grids, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
 from workers.engine.layout.pages.page_checks import (
+    check_codes,
     check_windows,
     with_conformance_checks,
     with_print_checks,
@@ -397,6 +398,7 @@ def _draw_page(
             canvas.structure.leave()
     draw_page_boxes(context, canvas, boxes, are_over=True)
     check_windows(context, canvas, start)
+    check_codes(context, canvas, are_all_printed=document.has_print_checks)
     draw_watermarks(context, marks, page, are_over=True)
     draw_crop_marks(page)
 

@@ -414,6 +414,7 @@ class Barcode(BarcodeSpec):
     alt: str
     shows_text: bool
     module: float | None  # bar width in points
+    reduction: float = 0.0  # of dark bars, in points
     id: str | None = None
 
 

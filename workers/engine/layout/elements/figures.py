@@ -38,6 +38,12 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Restore, Save
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
+from workers.engine.layout.elements.barcodes.printer_dots import (
+    fit_to_dots,
+    record_code,
+    round_to_dots,
+    snap_to_dots,
+)
 from workers.engine.layout.elements.barcodes.symbols import Symbol
 from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.lines.drawing import draw_phrase, set_phrase, text_measurer
@@ -114,6 +120,10 @@ class BarcodeFragment(UnbrokenFragment):
         down = room / symbol.rows if symbol.is_bars else module
         left = x + (self.width - symbol.columns * module) / 2
         top = y + (room - symbol.rows * down) / 2
+        if self.node.dpi is not None:
+            left = snap_to_dots(left, self.node.dpi)
+            top = snap_to_dots(top, self.node.dpi)
+        first = len(canvas.items)
         color = self.node.style.text.color
         owner = canvas.owner_of(self.node)
         if canvas.tree is not None:  # without `alt` it is an artifact
@@ -125,6 +135,9 @@ class BarcodeFragment(UnbrokenFragment):
             canvas.items.append(
                 RectangleSet(left, top, module, down, symbol.rectangles, color, owner)
             )
+        area = Rectangle(left, top, symbol.columns * module, symbol.rows * down)
+        printed = module * symbol.subdivisions
+        record_code(canvas, self.node, area, printed, first, is_linear=symbol.is_bars)
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
             for line in symbol.text.split("\n"):
@@ -169,10 +182,7 @@ def lay_out_barcode(
     """Lay out a bar code; an invalid value is a problem."""
     symbol = _encode(context, node)
     if isinstance(symbol, ContentProblem):
-        problem = LayoutProblem(
-            symbol.code, symbol.text, "Correct the value.", context.chain(node.source)
-        )
-        return EmptyFragment(problem)
+        return EmptyFragment(_describe(context, node, symbol))
     used_box = resolve_box(context, node.style.box, region)
 
     def find_size(natural: tuple[float, float]) -> tuple[float, float]:
@@ -197,7 +207,13 @@ def lay_out_barcode(
     module = width / symbol.columns
     if not symbol.is_bars:
         module = min(module, room / symbol.rows)
-    fragment = BarcodeFragment(node, symbol, module, width, height, caption)
+    if (node.dpi is not None or node.reduction) and module > 0:
+        fitted = fit_to_dots(symbol, module, node)
+        if isinstance(fitted, ContentProblem):
+            return EmptyFragment(_describe(context, node, fitted))
+        fragment = BarcodeFragment(node, *fitted, width, height, caption)
+    else:
+        fragment = BarcodeFragment(node, symbol, module, width, height, caption)
     framed = place_figure(context, node, used_box, region, fragment)
     if framed is not None and framed.problem is None:
         framed.problem = _check_text(context, node, symbol, caption) or _check_side(
@@ -206,12 +222,18 @@ def lay_out_barcode(
     return framed
 
 
+def _describe(context: LayoutContext, node: Barcode, problem: ContentProblem) -> LayoutProblem:
+    advice = problem.advice or "Correct the value."
+    return LayoutProblem(problem.code, problem.text, advice, context.chain(node.source))
+
+
 def _natural_size(node: Barcode, symbol: Symbol) -> tuple[float, float]:
     module = node.module
     if module is None and symbol.side:
         return symbol.side, symbol.side * (symbol.rows / symbol.columns)
     if module is None:
         module = BAR_WIDTH if symbol.is_bars or symbol.is_stack else MODULE_WIDTH
+    module = round_to_dots(module, node.dpi)
     return symbol.columns * module / symbol.subdivisions, symbol.rows * module / symbol.subdivisions
 
 
@@ -425,7 +447,7 @@ def _encode(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
             return encode_barcode(node)
         key = (
             *(node.symbology, node.value, node.level, node.has_quiet_zone),
-            *(node.columns, node.correction, node.add_on, node.has_escapes),
+            *(node.columns, node.correction, node.add_on, node.has_escapes, node.dpi),
         )
         return context.memo.template.remember(SYMBOLS, key, lambda: encode_barcode(node))
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from workers.engine.barcodes import SYMBOLOGIES
 from workers.engine.diagnostics import Findings, Severity, SourceLocation
 from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
     PrintedAddress,
+    PrintedCode,
     format_mm,
     shorten_value,
 )
@@ -42,7 +44,7 @@ from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
 from workers.engine.tree.document import Document, PageMaster
 from workers.engine.tree.nodes import SourceNode
-from workers.engine.units import ColorSpace, mm
+from workers.engine.units import POINTS_PER_MM, ColorSpace, mm
 
 # ISO 19005-2, 6.1.13 allows 28 nested graphics states; an image and the draft mark add one each.
 MAX_GROUPS: Final = 26
@@ -275,3 +277,49 @@ def _describe(context: LayoutContext, address: PrintedAddress, item: SingleItem)
         excerpt=shorten_value(item.text) if isinstance(item, GlyphRun | ShapedRun) else "",
         severity=Severity.WARNING,
     )
+
+
+_NARROWER: Final = mm(0.002)  # than the least module, by rounding
+_TOUCH: Final = mm(0.3)  # of ink and a quiet zone: boxes of lines are larger than their letters
+
+
+def check_codes(context: LayoutContext, canvas: PageCanvas, *, are_all_printed: bool) -> None:
+    """Warn of the bar codes of a page whose module is too narrow, or whose quiet zone has ink."""
+    codes = [code for code in canvas.codes if are_all_printed or code.node.dpi is not None]
+    if not codes:
+        return
+    for code in codes:
+        kind = SYMBOLOGIES[code.node.symbology]
+        if code.module < mm(kind.least) - _NARROWER and not kind.has_fixed_size:
+            what = (
+                f'A module of the bar code of type "{code.node.symbology}" is '
+                f"{code.module / POINTS_PER_MM:.3g} mm wide; readers ask for {kind.least:g} mm at least"
+            )
+            advice = "Give the code more room, or a shorter value."
+            _warn(context, canvas, code, "barcode-module", what, advice)
+    for at, _, (left, top, right, bottom) in find_ink(canvas.items):
+        for code in codes:
+            x, y, width, height = code.zone
+            is_ground = left <= x and right >= x + width and top <= y and bottom >= y + height
+            is_inside = (
+                left < x + width - _TOUCH
+                and right > x + _TOUCH
+                and top < y + height - _TOUCH
+                and bottom > y + _TOUCH
+            )
+            if is_inside and not is_ground and not code.first <= at < code.end:
+                what = f'The quiet zone of the bar code of type "{code.node.symbology}" has ink'
+                advice = f"Keep {format_mm(code.quiet)} around the code free."
+                _warn(context, canvas, code, "barcode-quiet-zone", what, advice)
+
+
+def _warn(
+    context: LayoutContext,
+    canvas: PageCanvas,
+    printed: PrintedCode,
+    code: str,
+    what: str,
+    advice: str,
+) -> None:
+    chain = context.chain(printed.node.source)
+    canvas.report(LayoutProblem(code, what, advice, chain, severity=Severity.WARNING))

@@ -154,6 +154,8 @@ BLOCK_ELEMENTS: Final = (
         attribute("escapes", v.BOOLEAN, "Whether `\\xHH` in the value is the character of that number, as `\\x1D` for a group separator, and `\\\\` a backslash.", "false"),
         attribute("add-on", v.TEXT, "2 or 5 digits beside ean13, upca or upce."),
         attribute("module", v.length(low=0.1, high=100), "Width of one module; by default the code fills its box."),
+        attribute("dpi", v.keywords({"203": 203, "300": 300, "600": 600}), "Dots per inch of the printer: modules are whole numbers of its dots, as many as fit, and lie on its grid, counted from the top left corner of the page (make the height of the paper whole dots for printers that count from below). Not for swiss-qr, maxicode and postal codes, whose size is fixed. A module below the least of its kind, or ink in the quiet zone, is a warning."),
+        attribute("bar-width-reduction", v.length(high=10), "What dark bars and modules are drawn narrower by, since ink spreads; with `dpi` the nearest number of whole dots.", "0"),
         attribute("quiet", v.BOOLEAN, "Whether the code has its quiet zone.", "true"),
         COMMON_WITHOUT_LANG, PICTURE_BOX, MONOLITHIC_BREAKS,
     ),

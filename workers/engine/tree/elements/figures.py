@@ -82,7 +82,8 @@ def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
 
 def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
     names = ("type", "alt", "level", "module", "quiet", "show-text", "columns", "correction")
-    common = BlockBuilder(element, context, *names, "add-on", "escapes")
+    more = ("add-on", "escapes", "dpi", "bar-width-reduction")
+    common = BlockBuilder(element, context, *names, *more)
     value = _compile_barcode_value(element, context)
     is_of_page = any(expression.all_names & _OF_A_PAGE for expression in value.expressions)
 
@@ -91,7 +92,7 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
         errors_before = state.findings.error_count
         own = common.compute(scope, parent)
         kind, alt, level, module, is_quiet, shows_text, *rest = common.read(scope)
-        columns, correction, add_on, has_escapes = rest
+        columns, correction, add_on, has_escapes, dpi, reduction = rest
         barcode = Barcode(
             kind or "",
             value.evaluate(scope),
@@ -101,11 +102,13 @@ def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             correction,
             add_on or "",
             has_escapes,
+            dpi,
             source=common.source(scope),
             style=own.style,
             alt=alt or "",
             shows_text=shows_text,
             module=None if module is None else context.sheet.to_points(module, own),
+            reduction=context.sheet.to_points(reduction, own),
             id=common.read_id(scope),
         )
         if barcode.symbology == "swiss-qr":

@@ -83,7 +83,12 @@ def _encode(node: BarcodeSpec) -> Symbol | ContentProblem:
 def _options(node: BarcodeSpec) -> dict[str, object]:
     # 0 is a valid level of correction.
     correction = None if node.correction is None else str(node.correction)
-    return {"columns": node.columns, "correction": correction, "add-on": node.add_on}
+    return {
+        "columns": node.columns,
+        "correction": correction,
+        "add-on": node.add_on,
+        "dpi": node.dpi,
+    }
 
 
 def _describe_wrong_option(node: BarcodeSpec, name: str) -> ContentProblem:
