@@ -22,8 +22,14 @@ from api.language.routes import LanguageRoutes
 from api.openapi.description import describe
 from api.openapi.routes import DESCRIBE, OpenApiRoutes
 from api.operations.model import Routes, find_scopes
-from api.ops.health import HealthRoutes
-from api.ops.metrics import MetricsRoutes, count_error, method_label, observe_response, route_label
+from api.ops.routes import (
+    HealthRoutes,
+    MetricsRoutes,
+    count_error,
+    method_label,
+    observe_response,
+    route_label,
+)
 from api.ports import Ports
 from api.previews.routes import PREVIEW_PATH, PreviewRoutes
 from api.render.inspection import InspectionRoutes

@@ -18,7 +18,7 @@ import gevent
 from gunicorn.http.errors import ParseException
 from werkzeug.wsgi import ClosingIterator
 
-from api.admission.chunks import DRAIN_BYTES
+from api.admission.framing import DRAIN_BYTES
 from shared.clock import ticks
 from shared.limits import KB
 

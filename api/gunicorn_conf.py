@@ -88,7 +88,7 @@ def post_worker_init(_worker: Any) -> None:
 
 def pre_request(_worker: Any, req: Any) -> None:
     """Bound the body before the application reads it."""
-    from api.admission.chunks import bound_body
+    from api.admission.framing import bound_body
 
     bound_body(req)
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.auth.admission import ShardedAdmissionCache
+from shared.auth.admission import RateLimiter, ShardedAdmissionCache
 from shared.auth.key_state import Rate
-from shared.auth.rate import RateLimiter
 from shared.auth.single_sign_on import SingleSignOn
 from shared.auth.studio_sessions import StudioSessions
 from shared.blobs.store import BlobStore
@@ -18,7 +17,7 @@ from shared.jobs.intake import JobIntake
 from shared.outbound import Fetcher
 from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.clocks import FarmClock
-from shared.queue.drains import Drains
+from shared.queue.depth import Drains
 from shared.queue.replies import Replies, UsageReplay
 from shared.queue.states import PreviewSessions
 from shared.settings import Settings

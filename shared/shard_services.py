@@ -9,10 +9,9 @@ from shared.batches.lifecycle import BatchLifecycle
 from shared.blobs.store import BlobStore
 from shared.db.session import Database
 from shared.jobs.lifecycle import JobLifecycle
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, Publisher
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
-from shared.queue.publisher import Publisher
 from shared.queue.slice_commits import SliceQueue
 from shared.queue.states import CompletionNotices, JobStates
 from shared.settings import Settings

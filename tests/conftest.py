@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from deploy.embedded.loopback import free_port
 from shared.auth.accounts import CreatedAccount, create_account
 from shared.batches.records import JobSlice
@@ -44,7 +44,7 @@ from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server, start_redis
 from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
 from tests.waiting import wait_until
-from workers.fetcher.server import FetcherServer
+from workers.fetcher.main import FetcherServer
 
 
 @dataclass(frozen=True, slots=True)

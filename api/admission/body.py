@@ -21,7 +21,7 @@ from gunicorn.http.errors import (
 )
 from werkzeug.exceptions import ClientDisconnected
 
-from api.admission.chunks import ChunkTooLargeError
+from api.admission.framing import ChunkTooLargeError
 from api.admission.json_body import MAX_PARSED_BYTES, parse_object
 from api.http import require_content_type
 from shared.errors import ServiceError

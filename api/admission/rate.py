@@ -8,8 +8,8 @@ from typing import Final
 
 from api.auth.guard import Principal
 from api.ports import Ports
+from shared.auth.admission import ACCOUNT, PREVIEW, RateStatus
 from shared.auth.key_state import Rate, parse_rate
-from shared.auth.rate import ACCOUNT, PREVIEW, RateStatus
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.limits import DEFAULT_RATES
 

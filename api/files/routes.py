@@ -12,7 +12,16 @@ from flask import Response, request
 from api.admission.body import Body, receive_body
 from api.admission.json_body import decode_string, split_object
 from api.auth.guard import Principal, current_principal
-from api.files.store import FONT, IMAGE, FileKind, FileStore, SourceUrlFetcher
+from api.files.store import (
+    FONT,
+    IMAGE,
+    FileKind,
+    FileStore,
+    SourceUrlFetcher,
+    check_upload_name,
+    decode_data,
+    read_upload_name,
+)
 from api.http import read_limit, require_content_type, write_json
 from api.operations.model import (
     ErrorStatuses,
@@ -30,7 +39,6 @@ from api.operations.model import (
 )
 from api.operations.parameters import IMAGE_NAME, LIMIT, NO_CONTENT, NO_WORKSPACE, start_after
 from api.ports import Ports
-from api.uploads import check_upload_name, decode_data, read_upload_name
 from shared.auth.scopes import Scope
 from shared.clock import timestamp
 from shared.errors import ErrorCode, ErrorKind, ServiceError

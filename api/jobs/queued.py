@@ -28,9 +28,8 @@ from shared.jobs.records import (
 )
 from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimitError
 from shared.queue.broker import PublishedJob, queue_of_job
-from shared.queue.client_presence import AWAITED_SECONDS
 from shared.queue.names import queue_for
-from shared.queue.states import CANCELLED
+from shared.queue.states import AWAITED_SECONDS, CANCELLED
 
 _DOING: Final = {
     Purpose.RENDER: "render",

@@ -11,21 +11,21 @@ from typing import Final
 from deploy.cli.commands import build_parser
 
 # Exceptions that are printed as one line, by their module.
-EXPECTED_ERRORS: Final = {
-    "deploy.cli.output": "CommandFailed",
-    "deploy.embedded.demo.show": "DemoFailed",
-    "deploy.embedded.backup": "BackupFailed",
-    "deploy.embedded.data_folder": "FolderInUse",
-    "deploy.embedded.launch": "NotReady",
-    "deploy.embedded.supervisor": "FarmStartFailed",
-    "pressroom_client.errors": "PressroomError",
-    "shared.db.migrate": "UnknownRevision",
-    "shared.errors": "ServiceError",
-    "shared.queue.shard_layout": "BusyShardError",
-    "shared.queue.connection": "UnfitRedisError",
-    "shared.queue.drains": "UnknownQueueError",
-    "shared.settings": "WrongSetting",
-}
+EXPECTED_ERRORS: Final = (
+    ("deploy.cli.output", "CommandFailed"),
+    ("deploy.embedded.demo.show", "DemoFailed"),
+    ("deploy.embedded.backup", "BackupFailed"),
+    ("deploy.embedded.data_folder", "FolderInUse"),
+    ("deploy.embedded.demo.show", "NotReady"),
+    ("deploy.embedded.supervisor", "FarmStartFailed"),
+    ("pressroom_client.errors", "PressroomError"),
+    ("shared.db.migrate", "UnknownRevision"),
+    ("shared.errors", "ServiceError"),
+    ("shared.queue.shard_layout", "BusyShardError"),
+    ("shared.queue.connection", "UnfitRedisError"),
+    ("shared.queue.depth", "UnknownQueueError"),
+    ("shared.settings", "WrongSetting"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +56,7 @@ def _is_expected_error(failure: Exception) -> bool:
     """Return whether a failure needs no traceback. It cannot be of a module that was not loaded."""
     return any(
         module in sys.modules and isinstance(failure, getattr(sys.modules[module], name))
-        for module, name in EXPECTED_ERRORS.items()
+        for module, name in EXPECTED_ERRORS
     )
 
 

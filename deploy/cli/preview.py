@@ -30,9 +30,8 @@ def run_preview(arguments: argparse.Namespace) -> int:
 
 def make_server(arguments: argparse.Namespace) -> PreviewServer:
     """Return the server of the files that the arguments name."""
-    from deploy.tools.preview.drawing import LocalPages, UnreadableInputsError
+    from deploy.tools.preview.drawing import FileWatcher, LocalPages, UnreadableInputsError
     from deploy.tools.preview.server import PreviewServer
-    from deploy.tools.preview.watching import FileWatcher
 
     read_inputs(arguments)
     named = (arguments.document, arguments.template, arguments.data, arguments.markdown)

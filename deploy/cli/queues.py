@@ -12,8 +12,7 @@ from deploy.cli.farm import find_farm
 from deploy.cli.output import CommandFailed, print_result
 from shared.clock import ticks
 from shared.queue.connection import connect
-from shared.queue.depth import QueueReader
-from shared.queue.drains import PROPAGATION_SECONDS, Drains
+from shared.queue.depth import PROPAGATION_SECONDS, Drains, QueueReader
 from shared.queue.queue_factory import open_queues
 from shared.telemetry.readings import QueueDepth
 

@@ -20,8 +20,7 @@ from deploy.cli.farm import FarmLocation, find_farm
 from deploy.cli.output import CommandFailed, print_result, write_table
 from deploy.embedded.data_folder import FarmRecord
 from deploy.embedded.logs import find_errors
-from deploy.embedded.processes import find_process
-from deploy.embedded.supervisor import answers, is_ready
+from deploy.embedded.supervisor import answers, find_process, is_ready
 from shared.batches.records import Batch, DocumentCounts
 from shared.batches.repository import list_unfinished_batches
 from shared.blobs.factory import open_store
@@ -33,7 +32,7 @@ from shared.limits import MB
 from shared.queue.names import QUEUES
 from shared.shards import ShardAddress
 from shared.telemetry.readings import FarmDepth
-from shared.usage.statistics import measure_backlog
+from shared.usage.repository import measure_backlog
 
 if TYPE_CHECKING:
     from shared.queue.queues import Queues
@@ -153,8 +152,7 @@ class _StatusReport:
         # Imported here, since a stopped farm has no Redis to connect to.
         from shared.queue.clocks import find_clocks
         from shared.queue.connection import UnfitRedisError, connect
-        from shared.queue.depth import QueueReader
-        from shared.queue.drains import Drains
+        from shared.queue.depth import Drains, QueueReader
         from shared.queue.shard_layout import ShardLayout, assert_shard, check_writable
         from shared.queue.worker_presence import find_workers
 

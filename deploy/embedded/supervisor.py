@@ -1,4 +1,4 @@
-"""The supervisor: starts the farm's processes, restarts failed ones, and stops all in order."""
+"""The supervisor: starts the farm's processes, restarts failed ones, reports their state and stops all in order."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from deploy.embedded.child import Child, ChildSpec, rotate_log
@@ -386,3 +388,52 @@ def _ending(code: int) -> str:
 def _explain(what: str, spec: ChildSpec) -> str:
     said = "".join(f"\n  {line}" for line in last_lines(spec.log) if line.strip())
     return f"{what}; the end of {spec.log}:{said}"
+
+
+_PROC: Final = Path("/proc")
+_KB: Final = 1024
+# Fields of /proc/PID/stat after the name, which ends at the last bracket (proc(5)).
+_STATE: Final = 0
+_GROUP: Final = 2
+_STARTED: Final = 19
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessFacts:
+    """Uptime and memory of a process, including its children."""
+
+    up_seconds: float
+    memory_bytes: int
+
+
+def find_process(pid: int) -> ProcessFacts | None:
+    """Return uptime and memory of a process group by its leader, None if that has ended."""
+    own = _read_stat(pid)
+    if own is None or own[_STATE] in "ZX":
+        return None
+    up = float((_PROC / "uptime").read_text().split()[0])
+    started = int(own[_STARTED]) / os.sysconf("SC_CLK_TCK")
+    memory = sum(_memory(member) for member in _group(pid))
+    return ProcessFacts(max(up - started, 0.0), memory)
+
+
+def _group(leader: int) -> list[int]:
+    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+    return [pid for pid in pids if (stat := _read_stat(pid)) and int(stat[_GROUP]) == leader]
+
+
+def _read_stat(pid: int) -> list[str] | None:
+    try:
+        return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _memory(pid: int) -> int:
+    """Return the proportional set size (PSS) of a process in bytes."""
+    with suppress(OSError, ValueError):
+        for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
+            name, _, amount = line.partition(":")
+            if name == "Pss":
+                return int(amount.split()[0]) * _KB
+    return 0

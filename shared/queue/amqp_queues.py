@@ -20,9 +20,7 @@ from celery import Celery
 from kombu.exceptions import KombuError, LimitExceeded
 
 from shared.errors import MisconfiguredPartError, Unavailable
-from shared.queue.amqp_options import POOL_SECONDS, make_queue
-from shared.queue.amqp_timeouts import within_read_timeout
-from shared.queue.app import create_app
+from shared.queue.app import POOL_SECONDS, create_app, make_queue, within_read_timeout
 from shared.queue.queues import EMPTY, QueueHead
 
 

@@ -12,7 +12,7 @@ from amqp.basic_message import Message as RawMessage
 from kombu.exceptions import KombuError
 from kombu.transport import pyamqp
 
-from shared.queue.task_checks import MAX_ID_LENGTH, is_valid_message
+from shared.queue.queues import MAX_ID_LENGTH, is_valid_message
 
 _JSON: Final = {"content_type": "application/json", "content_encoding": "utf-8"}
 

@@ -15,7 +15,7 @@ from redis import Redis, RedisError
 from shared.clock import follow_clock, machine_epoch, ticks
 from shared.queue.connection import connect
 from shared.queue.names import CLOCKS, CLOCKS_SEEN
-from shared.queue.process_reports import ProcessReports
+from shared.queue.worker_presence import ProcessReports
 from shared.shards import ShardAddress
 from shared.telemetry.log import get_logger
 

@@ -14,13 +14,13 @@ from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorKind, retry_while_unavailable
 from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.queue.client_presence import PUBLISHED_SECONDS
 from shared.queue.connection import reachable, register
 from shared.queue.names import (
     USAGE_STREAM,
     job_key,
     reply_key,
 )
+from shared.queue.states import PUBLISHED_SECONDS
 from shared.usage.metering import (
     EndedDocument,
     UsageEvent,

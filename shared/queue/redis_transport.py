@@ -15,7 +15,7 @@ from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from redis.exceptions import ResponseError
 
-from shared.queue.task_checks import MAX_ID_LENGTH, is_valid_message
+from shared.queue.queues import MAX_ID_LENGTH, is_valid_message
 
 # A message that Celery rejects as unknown, and reports by its signal `task_rejected`.
 _NO_TASK: Final[dict[str, Any]] = {

@@ -16,9 +16,9 @@ from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, OutcomeStatus, decode_reply
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
-from shared.queue.client_presence import AWAITED_SECONDS, ClientPresence
 from shared.queue.connection import BLOCK_SECONDS, batched, reachable, register
 from shared.queue.names import FARM_MEMORY, USAGE_STREAM, job_key, reply_key
+from shared.queue.states import AWAITED_SECONDS, ClientPresence
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import NULL_OBSERVER, Observer

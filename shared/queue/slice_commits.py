@@ -18,6 +18,7 @@ from redis import Redis
 from shared.batches.records import Chunk, DocumentResult, JobSlice, Slice, item_job_id
 from shared.clock import epoch, now
 from shared.jobs.records import MESSAGE_VERSION, Meter
+from shared.queue.broker import Publisher
 from shared.queue.connection import reachable, register
 from shared.queue.names import (
     ASSEMBLE_TASK,
@@ -29,7 +30,6 @@ from shared.queue.names import (
     cancelled_key,
     chunk_key,
 )
-from shared.queue.publisher import Publisher
 from shared.queue.queues import TaskMessage
 from shared.queue.worker_presence import find_held_tasks
 from shared.records import Record

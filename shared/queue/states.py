@@ -1,4 +1,4 @@
-"""The state of recorded jobs and preview sessions in Redis, and notices to those who wait for a record's end."""
+"""The state of recorded jobs and preview sessions in Redis, which fronts still wait, and notices of a record's end."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from shared.clock import epoch, ticks
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs.records import JobOutcome, OutcomeStatus, decode_reply
 from shared.limits import REPLY_TTL_SECONDS, STATE_TTL_SECONDS
+from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import BLOCK_SECONDS, reachable, register
 from shared.queue.names import FARM_EPOCH, completion_key, job_key, preview_session_key, reply_key
 
@@ -214,3 +215,23 @@ def _superseded() -> ErrorBody:
         ErrorKind.REQUEST,
         ErrorCode.PREVIEW_SUPERSEDED,
     )
+
+
+# A front renews its presence every second. After this time without renewal it has answered 503 or
+# has died; `Commits.commit` then rejects a success.
+AWAITED_SECONDS: Final = 4.0
+# A published job counts as awaited for this long. Shorter than the time-out of a broker that does not
+# answer, after which the front answers 503.
+PUBLISHED_SECONDS: Final = 3.0
+
+
+class ClientPresence:
+    """Records that a front waits for a job; methods raise `RedisError`."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._await = register(redis, "await")
+
+    def renew(self, job_id: str, *, client: Redis | None = None) -> None:
+        """Record that the front waits for another `AWAITED_SECONDS`; `client` may be a pipeline."""
+        args: list[str | float] = [AWAITED_SECONDS, CLAIM_TTL_SECONDS]
+        self._await(keys=[job_key(job_id)], args=args, client=client)

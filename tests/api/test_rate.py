@@ -13,8 +13,8 @@ import pytest
 from api.app import create_app
 from api.wiring import wire
 from shared.auth.accounts import create_account, key_digests_of, set_account
+from shared.auth.admission import RateLimiter
 from shared.auth.key_state import Rate, parse_rate
-from shared.auth.rate import RateLimiter
 from shared.errors import Unavailable
 from shared.queue.connection import connect
 

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from shared.db.session import open_database
 from shared.jobs.repository import count_unfinished_jobs
 from tests.bench.demands import HEAD, at_least, show

@@ -9,7 +9,7 @@ from contextlib import closing
 from datetime import datetime
 from statistics import median
 
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from shared.db.session import open_database
 from shared.jobs.repository import count_unfinished_jobs
 from shared.templates.pinning import TOMBSTONE_SECONDS

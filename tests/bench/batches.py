@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside, invoices
 from tests.bench.cost import cpu_seconds, find_processes
 from tests.bench.demands import HEAD, at_least, at_most, fact, not_measured, show

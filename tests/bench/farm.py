@@ -18,7 +18,7 @@ from typing import Any
 
 from PIL import Image
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from shared.templates.pinning import TOMBSTONE_SECONDS
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact, show

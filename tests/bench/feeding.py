@@ -25,7 +25,7 @@ from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
 from shared.identifiers import new_id
 from shared.jobs.records import Allowance, Meter, PinnedTemplate
-from shared.usage.statistics import measure_backlog
+from shared.usage.repository import measure_backlog
 from tests.bench.demands import HEAD, at_most, fact, not_measured
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from shared.clock import now
 from shared.db.session import open_database
 from shared.db.tables import images

@@ -21,10 +21,9 @@ from shared.clock import epoch
 from shared.db.migrate import upgrade
 from shared.identifiers import new_id
 from shared.jobs.records import Allowance, BodyKind, Meter, RenderJob
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, Publisher
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
-from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
 from tests.bench.demands import HEAD, at_most
 from tests.bench.overhead_worker import PDF_BYTES, SMALL, stock_app, work

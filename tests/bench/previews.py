@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
 
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from tests.bench.demands import HEAD, at_most, fact, show
 from tests.bench.farm import Client, farm_of
 

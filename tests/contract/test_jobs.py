@@ -12,7 +12,7 @@ from flask import Request
 from msgspec.structs import replace
 from sqlalchemy import select, update
 
-from api.jobs.preference import read_async_preference
+from api.jobs.accepting import read_async_preference
 from shared.clock import now
 from shared.db.tables import jobs, usage_ledger, webhook_deliveries
 from shared.errors import ErrorBody, ErrorKind

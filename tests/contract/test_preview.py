@@ -14,10 +14,10 @@ from shared.jobs.records import Purpose
 from shared.telemetry.traces import NULL_TRACER
 from workers.engine.pipeline import prepare_template
 from workers.engine.preview import preview
+from workers.render.budget import Stopper
 from workers.render.previews import Previewer
 from workers.render.resources import Images
 from workers.render.run import execute
-from workers.render.stopping import Stopper
 from workers.render.templates import Templates
 
 LETTER = """<document version="1">

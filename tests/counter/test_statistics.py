@@ -25,7 +25,7 @@ from shared.telemetry.farm import FarmCollector
 from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
 from tests.shared.jobs.test_slices import record
-from workers.counter.statistics import StatisticsCollector
+from workers.counter.main import StatisticsCollector
 
 SHARDS = ("a", "b")
 HOMES = PerShard([ShardAddress(name, "redis://x") for name in SHARDS], lambda shard: shard.name)

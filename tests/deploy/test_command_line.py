@@ -77,7 +77,7 @@ def test_an_expected_error_is_printed_in_one_line(tmp_path):
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
 
 
-@pytest.mark.parametrize(("module", "name"), EXPECTED_ERRORS.items())
+@pytest.mark.parametrize(("module", "name"), EXPECTED_ERRORS)
 def test_the_expected_errors_exist_in_their_modules(module, name):
     assert issubclass(getattr(import_module(module), name), Exception)
 

@@ -18,7 +18,7 @@ from PIL import Image
 from deploy.cli.commands import build_parser
 from deploy.cli.main import main
 from deploy.cli.preview import make_server
-from deploy.tools.preview.watching import FileWatcher
+from deploy.tools.preview.drawing import FileWatcher
 from tests.waiting import wait_until
 
 GOOD = "<document><page size='A6'/><flow><p>{{ name }}</p></flow></document>"
@@ -165,7 +165,7 @@ def test_a_watch_that_the_system_refuses_is_an_error(folder, capsys, monkeypatch
     def refuse(*paths, **options):
         raise OSError("OS file watch limit reached.")
 
-    monkeypatch.setattr("deploy.tools.preview.watching.watch", refuse)
+    monkeypatch.setattr("deploy.tools.preview.drawing.watch", refuse)
     assert main(["preview", str(folder / "letter.xml"), "--data", str(folder / "data.json")]) == 1
     assert "the files cannot be watched: OS file watch limit" in capsys.readouterr().err
 

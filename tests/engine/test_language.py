@@ -14,7 +14,7 @@ from deploy.tools.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, VO
 from deploy.tools.language.editor import write_vocabulary
 from deploy.tools.language.examples import LINKED, OPTIONS, Example, ExampleResources, find_examples
 from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, evaluate
-from deploy.tools.language.guide import RECIPES, find_samples, read_guide
+from deploy.tools.language.markdown import RECIPES, find_samples, read_guide
 from deploy.tools.language.mistakes import GENERAL, SPECIAL, find_diagnostic
 from deploy.tools.language.pictures import MAX_BYTES, display_width
 from deploy.tools.language.reference import write_reference

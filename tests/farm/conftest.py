@@ -32,10 +32,9 @@ from shared.jobs.records import (
     Purpose,
     RenderJob,
 )
-from shared.queue.broker import Broker, PublishedJob
+from shared.queue.broker import Broker, PublishedJob, Publisher
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
-from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
 from shared.queue.worker_presence import find_workers
 from shared.shards import PerShard, ShardAddress

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from shared.jobs.records import OutcomeStatus, Purpose
-from shared.queue.depth import QueueReader
-from shared.queue.drains import PROPAGATION_SECONDS, Drains, UnknownQueueError
+from shared.queue.depth import PROPAGATION_SECONDS, Drains, QueueReader, UnknownQueueError
 from shared.queue.names import HELD_TASKS, WORKERS, WORKERS_SEEN, reply_key
 from shared.queue.states import JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, find_workers, report_worker

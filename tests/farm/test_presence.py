@@ -4,10 +4,10 @@ import pytest
 
 from shared.clock import epoch, ticks
 from shared.jobs.records import JobOutcome, OutcomeStatus
-from shared.queue.client_presence import AWAITED_SECONDS, PUBLISHED_SECONDS
+from shared.queue.broker import Publisher
 from shared.queue.commits import Commits
 from shared.queue.names import job_key
-from shared.queue.publisher import Publisher
+from shared.queue.states import AWAITED_SECONDS, PUBLISHED_SECONDS
 
 
 def read_word(front, job):

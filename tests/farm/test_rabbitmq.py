@@ -22,8 +22,7 @@ from shared.clock import epoch
 from shared.errors import Unavailable
 from shared.jobs.records import Purpose
 from shared.queue.amqp_queues import AmqpQueues
-from shared.queue.depth import QueueReader
-from shared.queue.drains import Drains
+from shared.queue.depth import Drains, QueueReader
 from shared.queue.names import BATCH, INTERACTIVE, QUEUES, RENDER_TASK, VALIDATE, job_key
 from shared.queue.queues import NOT_A_TASK, UNKNOWN_TASK, WRONG_ARGUMENTS
 from shared.settings import WrongSetting, load_settings

@@ -27,8 +27,8 @@ from shared.db.tables import jobs, usage_ledger
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import Lane, RenderJob
 from shared.jobs.repository import JobRecord, JobStatus, add_jobs, find_job
+from shared.queue.broker import Publisher
 from shared.queue.names import BATCH, FARM_EPOCH, HELD_TASKS, INTERACTIVE, job_key
-from shared.queue.publisher import Publisher
 from shared.queue.slice_commits import SliceQueue
 from shared.queue.states import CANCELLED, CompletionNotices, JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker

@@ -6,10 +6,9 @@ import pytest
 from redis import Redis
 
 from shared.errors import Unavailable
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, Publisher
 from shared.queue.connection import connect
 from shared.queue.names import HELD_TASKS, INTERACTIVE, job_key
-from shared.queue.publisher import Publisher
 from shared.queue.worker_presence import TASK_LEASE_SECONDS, WorkerReport, report_worker
 from tests.messages import read_argument
 

@@ -11,9 +11,8 @@ from redis import Redis
 from shared.blobs.factory import open_store
 from shared.errors import ErrorCode, ErrorKind
 from shared.jobs.records import ClaimStorage, OutcomeStatus, Purpose
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, Publisher
 from shared.queue.connection import connect
-from shared.queue.publisher import Publisher
 from shared.queue.states import CANCELLED, JobStates
 from tests.farm.conftest import read_counts
 from tests.messages import write_body

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from tests.faults.checker import find_violations
 from tests.faults.disks import mounted
 from tests.faults.farm import FaultyFarm

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import redis
 import sqlalchemy as sa
 
-from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.demo.show import LaunchedFarm
 from shared.batches.records import item_job_id
 from shared.blobs.factory import open_store
 from shared.blobs.store import BlobMissingError

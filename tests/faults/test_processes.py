@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import render_answers

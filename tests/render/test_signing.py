@@ -9,7 +9,7 @@ from shared.errors import Unavailable
 from shared.signer import SignerClient
 from workers.engine.diagnostics import SourceLocation, SourceSpan
 from workers.engine.ports import SignatureRequest, SigningRefusedError
-from workers.render.signing import Signers
+from workers.render.resources import Signers
 
 REQUEST = SignatureRequest("contract", None, SourceLocation("security", SourceSpan(1, 1, 1, 2)))
 

@@ -27,7 +27,7 @@ PROCESSES = """
 import os
 from prometheus_client.multiprocess import mark_process_dead
 from shared.errors import ErrorBody, ErrorKind
-from api.ops.metrics import count_error
+from api.ops.routes import count_error
 from shared.telemetry import metrics as m
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.process import ProcessMetrics

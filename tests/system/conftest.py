@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from tests.conftest import create_account_of
 from tests.soundness import note_pdf
 from tests.system.leaks import find_leaks

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from deploy.embedded.launch import launched_farm, pressroom
+from deploy.embedded.demo.show import launched_farm, pressroom
 from tests.system.conftest import Account, open_account
 
 HELLO = '<document version="1"><flow><p>Hello</p></flow></document>'

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from tests.waiting import wait_until
 
 TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows": 1}</json></data>

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from tests.waiting import within
 
 pytestmark = pytest.mark.long

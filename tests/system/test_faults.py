@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded.launch import launch_farm, launched_farm, stop_farm
+from deploy.embedded.demo.show import launch_farm, launched_farm, stop_farm
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults

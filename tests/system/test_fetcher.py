@@ -12,7 +12,7 @@ from io import BytesIO
 import pikepdf
 import pytest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from tests.servers import Server

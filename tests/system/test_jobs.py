@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from shared.queue.connection import connect
 
 pytestmark = pytest.mark.faults

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm, pressroom, stop_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm, pressroom, stop_farm
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.long

@@ -18,7 +18,7 @@ import pytest
 import redis
 from sqlalchemy import create_engine, text
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from shared.auth.accounts import create_account
 from shared.db.session import open_database
 from shared.shards import find_shard, parse_shards, slot_of

@@ -17,7 +17,7 @@ import pikepdf
 import pytest
 from pyhanko.pdf_utils.reader import PdfFileReader
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 from deploy.embedded.plan import ROOT
 from shared import clock
 from tests.certificates import make_pkcs12

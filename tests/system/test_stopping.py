@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from deploy.embedded.launch import launched_farm, stop_farm
+from deploy.embedded.demo.show import launched_farm, stop_farm
 from tests.system.conftest import open_account
 from tests.waiting import wait_until
 

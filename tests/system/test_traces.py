@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from tests.system.conftest import open_account
 from tests.system.leaks import SECRET
 from tests.waiting import wait_until

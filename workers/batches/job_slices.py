@@ -35,9 +35,8 @@ from workers.batches.documents import BatchContext, DocumentLimits, is_outage
 from workers.batches.slices import SLICE_SECONDS
 from workers.render.budget import GARBAGE
 from workers.render.failures import make_crash_error, run_within
-from workers.render.recorded import record
 from workers.render.resources import FoundFiles
-from workers.render.run import RenderContext, log_fields, make_pdf, report_end, skip_job
+from workers.render.run import RenderContext, log_fields, make_pdf, record, report_end, skip_job
 
 # The duration of the jobs claimed at once; other slots claim further jobs of the account in order.
 _CLAIM_SECONDS: Final = 0.25

@@ -101,7 +101,7 @@ class PresenceReporter:
     def kill_unresponsive_children(self) -> None:
         """Kill each child that still runs a job a second after it was seen to have ended.
 
-        A child usually stops by itself (`workers.render.stopping`), but not in C code that holds the
+        A child usually stops by itself (`workers.render.budget`), but not in C code that holds the
         interpreter. The message is delivered again, and its job has then ended.
         """
         requests = {request.id: request for request in copy_requests(worker_state.active_requests)}

@@ -1,16 +1,19 @@
-"""The worker as a Celery application: its tasks, and the set-up of its processes by signals."""
+"""The worker as a Celery application: its tasks, what they reach, and the set-up of its processes by signals."""
 
 from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
+import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from billiard.process import current_process
 from celery import Celery
@@ -34,8 +37,7 @@ from shared.errors import MisconfiguredPartError, Unavailable
 from shared.jobs.records import BodyKind
 from shared.limits import MB
 from shared.outbound import Fetcher
-from shared.queue.amqp_options import make_queue
-from shared.queue.app import create_app
+from shared.queue.app import create_app, make_queue
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
@@ -59,10 +61,9 @@ from workers.engine.einvoices import InvoiceJudge
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.farm.children import EXIT_REASONS, Children, ChildWatch, resident_bytes
 from workers.farm.presence import DrainStep, PresenceReporter, RedeliveryStep
-from workers.farm.reach import find_called_ports, list_written_folders
 from workers.farm.tasks import register_batch_tasks, register_tasks
 from workers.render import confinement
-from workers.render.budget import Watchdog
+from workers.render.budget import Stopper, Watchdog
 from workers.render.confinement import (
     allow_cpu_time,
     clear_environment,
@@ -71,13 +72,53 @@ from workers.render.confinement import (
 )
 from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
-from workers.render.resources import Images, StoredFonts
+from workers.render.resources import Images, Signers, StoredFonts
 from workers.render.run import Engine, RenderContext
-from workers.render.signing import Signers
-from workers.render.stopping import Stopper
 from workers.render.templates import Templates
 from workers.rules.client import RuleClient, RuleProcess
 from workers.rules.judging import has_processor
+
+_DNS_PORT: Final = 53
+_PORTS: Final = {
+    "amqp": 5672,
+    "amqps": 5671,
+    "http": 80,
+    "postgresql": 5432,
+    "redis": 6379,
+    "rediss": 6379,
+    "s3": 443,
+}
+
+
+def list_written_folders(settings: Settings) -> Iterator[Path]:
+    """Yield the folders that a rendering process writes to."""
+    yield Path("/dev")
+    yield Path(tempfile.gettempdir())
+    if settings.metrics_dir is not None:
+        yield Path(settings.metrics_dir).parent  # the worker's own is beside it
+    if settings.blob_url.startswith("file://"):
+        yield Path(unquote(urlsplit(settings.blob_url).path))
+    if settings.database_url.startswith("sqlite"):
+        yield Path(urlsplit(settings.database_url).path[1:]).absolute().parent
+
+
+def find_called_ports(settings: Settings) -> frozenset[int] | None:
+    """Return the TCP ports of the services that a rendering process calls; None with traces.
+
+    A URL may name several hosts: every number after a colon counts, besides the ports of its scheme.
+    Variables of OpenTelemetry's own name the target of traces.
+    """
+    if settings.traces:
+        return None
+    shard = settings.own_shard
+    urls = [
+        *(shard.url, settings.broker_of(shard), settings.database_url, settings.blob_url),
+        *(settings.fetcher_url, settings.signer_url),
+    ]
+    named = (int(port) for url in urls for port in re.findall(r":(\d{1,5})\b", url))
+    schemes = (part for url in urls for part in urlsplit(url).scheme.split("+"))
+    return frozenset({_DNS_PORT, *named, *(_PORTS[part] for part in schemes if part in _PORTS)})
+
 
 # Rows and runs of a document are many, long-lived and rarely in cycles: the default threshold of 700
 # traverses them repeatedly (a 5,000-row statement: 491 ms, here 413 ms, with the same memory).

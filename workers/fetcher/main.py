@@ -1,14 +1,154 @@
-"""The fetcher: `python -m workers.fetcher.main` starts one."""
+"""The fetcher, an internal HTTP server: `python -m workers.fetcher.main` starts one."""
 
 from __future__ import annotations
 
+import json
+from http import HTTPStatus
 from threading import Event
-from typing import Final
+from typing import Any, Final
 
+from shared.internal_http import BadRequestError, InternalHandler, InternalServer
+from shared.limits import KB, MAX_IMAGE_BYTES, MB
+from shared.outbound import (
+    FetchRequest,
+    NotCachedError,
+    Outbound,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
+from shared.outbound.fetcher import (
+    CHECK_PATH,
+    FETCH_PATH,
+    LOG_FIELDS,
+    STATUS_HEADER,
+    Refusal,
+)
 from shared.settings import FetcherSettings, read_settings
 from shared.startup import start, stop_on_signals
+from shared.telemetry import metrics
+from shared.telemetry.log import log_context
+from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
-from workers.fetcher.server import FetcherServer
+from shared.telemetry.process import ProcessMetrics
+from workers.fetcher.fetching import CacheResult, FetchOutcome, FetchService
+from workers.fetcher.response_cache import ResponseCache
+from workers.fetcher.slots import NoSlotError, Slots
+
+_MAX_REQUESTS: Final = 512
+_MAX_REQUEST_BYTES: Final = 256 * KB  # an address of 8,192 characters, each escaped
+_MAX_SECONDS: Final = 60.0
+
+
+class FetcherServer(InternalServer):
+    """A fetcher: serves requests in threads, up to a limit."""
+
+    def __init__(self, settings: FetcherSettings) -> None:
+        """Listen without serving requests yet.
+
+        Raises:
+            OSError: the address of `fetcher_bind` cannot be listened on.
+        """
+        host, _, port = settings.fetcher_bind.rpartition(":")
+        super().__init__(
+            (host, int(port)), _Handler, failure="fetch request failed", max_requests=_MAX_REQUESTS
+        )
+        slots = Slots()
+        self.cache: Final = ResponseCache(max_bytes=settings.fetcher_cache_mb * MB)
+        self.metrics: Final = ProcessMetrics(
+            Exporter.FETCHER,
+            {
+                metrics.FETCHES_IN_PROGRESS: slots.count_under_way,
+                metrics.FETCHES_WAITING: slots.count_waiting,
+                metrics.FETCHER_CACHE_BYTES: lambda: self.cache.size,
+            },
+            labels={metrics.FETCHES: FetchOutcome, metrics.FETCHER_CACHE_REQUESTS: CacheResult},
+        )
+        self.outbound: Final = Outbound(allow_private=settings.outbound_allow_private)
+        self.fetching: Final = FetchService(
+            self.outbound, slots=slots, cache=self.cache, observer=self.metrics
+        )
+
+
+class _Handler(InternalHandler):
+    server: FetcherServer
+
+    def answer(self) -> None:
+        """Fetch or check a URL."""
+        fields = self._read_fields()
+        with log_context(**_read_log_fields(fields)):
+            try:
+                self._dispatch(fields)
+            except NoSlotError:
+                self.refuse(Refusal.BUSY)
+            except NotCachedError:
+                self.refuse(Refusal.NOT_CACHED)
+            except TargetRefusedError as error:
+                self.refuse(Refusal.REFUSED, str(error), reason=error.reason.value)
+            except TargetTooLargeError as error:
+                self.refuse(Refusal.TOO_LARGE, str(error))
+            except TargetUnreachableError as error:
+                self.refuse(Refusal.UNREACHABLE, str(error))
+
+    def _dispatch(self, fields: dict[str, Any]) -> None:
+        if self.path == FETCH_PATH:
+            self._fetch(_read_request(fields))
+        elif self.path == CHECK_PATH:
+            self.server.outbound.check(_read_text(fields, "url"))
+            self.send_head(HTTPStatus.NO_CONTENT, 0, {})
+        else:
+            raise BadRequestError("No such path.", HTTPStatus.NOT_FOUND)
+
+    def _read_fields(self) -> dict[str, Any]:
+        size = self.read_size("application/json", most=_MAX_REQUEST_BYTES)
+        try:
+            fields = json.loads(self.rfile.read(size))
+        except ValueError:
+            fields = None
+        if not isinstance(fields, dict):
+            raise BadRequestError("The body must be a JSON object.")
+        return fields
+
+    def _fetch(self, request: FetchRequest) -> None:
+        response = self.server.fetching.find(request)
+        self.send_head(HTTPStatus.OK, response.size, {STATUS_HEADER: str(response.status)})
+        if response.body is not None:
+            for chunk in response.body.read_chunks():
+                self.wfile.write(chunk)
+
+
+def _read_request(fields: dict[str, Any]) -> FetchRequest:
+    return FetchRequest(
+        url=_read_text(fields, "url"),
+        account=_read_text(fields, "account"),
+        limit_bytes=int(_read_number(fields, "limit_bytes", most=MAX_IMAGE_BYTES)),
+        deadline_seconds=_read_number(fields, "deadline_seconds", most=_MAX_SECONDS),
+        patience_seconds=_read_number(fields, "patience_seconds", most=_MAX_SECONDS),
+        is_fresh=fields.get("is_fresh") is True,
+        is_cache_only=fields.get("is_kept_only") is True,
+    )
+
+
+def _read_text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value:
+        raise BadRequestError(f"Field {name} must be a string.")
+    return value
+
+
+def _read_number(fields: dict[str, Any], name: str, *, most: float) -> float:
+    value = fields.get(name)
+    if not isinstance(value, int | float) or not 0 <= value <= most:
+        raise BadRequestError(f"Field {name} must be a number from 0 to {most:g}.")
+    return value
+
+
+def _read_log_fields(fields: dict[str, Any]) -> dict[str, str]:
+    log_fields = fields.get("log")
+    if not isinstance(log_fields, dict):
+        return {}
+    return {name: log_fields[name] for name in LOG_FIELDS if isinstance(log_fields.get(name), str)}
+
 
 _EVICT_SECONDS: Final = 30.0
 # Longer than a fetch request may take, including its wait.

@@ -1,8 +1,9 @@
-"""Running a job: begin, render, store, commit."""
+"""Running a job: begin, render, store, commit, record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,7 +12,8 @@ from typing import Final, Protocol
 from msgspec import structs
 
 from shared.clock import epoch, ticks
-from shared.errors import ErrorBody, ErrorKind, Unavailable
+from shared.db.session import Session
+from shared.errors import ErrorBody, ErrorKind, Unavailable, retry_while_unavailable
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.previews.records import PreviewRequest
@@ -37,15 +39,61 @@ from workers.engine.ports import (
     StageObserver,
 )
 from workers.engine.preview import preview
-from workers.render.budget import Watchdog
+from workers.render.budget import Stopper, Watchdog
 from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise
 from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_inspection_crash_error
 from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
-from workers.render.recorded import complete, record
-from workers.render.resources import Images, WorkspaceImages
-from workers.render.signing import Signers
-from workers.render.stopping import Stopper
+from workers.render.resources import Images, Signers, WorkspaceImages
 from workers.render.templates import PrepareFunction, Templates
+
+# The slot waits this long for an unavailable database; then maintenance republishes the job.
+PATIENCE_SECONDS: Final = 30.0
+_PAUSE_SECONDS: Final = 0.5
+
+
+def complete(job_id: str, flow: JobLifecycle) -> None:
+    """Record the end of a job that was decided before this run.
+
+    Raises:
+        Unavailable: the database stayed unavailable; the job is delivered again.
+    """
+    _retry(lambda: flow.complete(job_id))
+
+
+def record(
+    ended: Mapping[str, EndedJob],
+    flow: JobLifecycle,
+    *,
+    first: Callable[[Session], object] = lambda _: None,
+) -> AbstractSet[str]:
+    """Record the ends of jobs in one transaction and return the ids of the recorded jobs.
+
+    `first` is called first in the transaction. If the database rejects it, the ends are recorded one
+    by one, without `first`.
+
+    Raises:
+        Unavailable: the database stayed unavailable; the jobs are delivered again and completed.
+    """
+    try:
+        _retry(lambda: flow.record_ends(ended, first=first))
+    except Unavailable:
+        raise
+    except Exception as error:
+        if len(ended) <= 1:
+            log.error("end not on record", jobs=list(ended), exc_info=error)
+            return frozenset()
+        return {job_id for job_id, each in ended.items() if record({job_id: each}, flow)}
+    return ended.keys()
+
+
+def _retry(step: Callable[[], None]) -> None:
+    retry_while_unavailable(
+        step, seconds=PATIENCE_SECONDS, pause_seconds=_PAUSE_SECONDS, report=_report
+    )
+
+
+def _report(error: Unavailable) -> None:
+    log.warning("end not on record yet", part=error.part, cause=repr(error.__cause__))
 
 
 class StageTimer:

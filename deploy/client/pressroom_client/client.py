@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Self, TypeVar, Unpack, cast
 from urllib.parse import unquote
 
-from pressroom_client.files import Fonts, Images
-from pressroom_client.keys import Keys
 from pressroom_client.records import (
     Batch,
     Document,
@@ -26,6 +24,7 @@ from pressroom_client.records import (
     Rendered,
     RenderOptions,
 )
+from pressroom_client.resources import Fonts, Images, Keys, Slugs, Templates
 from pressroom_client.schemas import (
     BatchItem,
     Findings,
@@ -33,7 +32,6 @@ from pressroom_client.schemas import (
     InvoiceReport,
     Preview,
 )
-from pressroom_client.templates import Slugs, Templates
 from pressroom_client.transport import (
     RequestOptions,
     Transport,

@@ -12,15 +12,16 @@ from typing import Any, Final
 from defusedxml.ElementTree import fromstring
 
 from deploy.tools.language.examples import Example, find_examples
-from deploy.tools.language.guide import find_samples, read_guide
 from deploy.tools.language.markdown import (
     anchor_of,
     code,
     collapse_sides,
     describe_attributes,
+    find_samples,
     join_list,
     link,
     picture,
+    read_guide,
     row,
 )
 from deploy.tools.language.mistakes import SPECIAL, Mistake, find_diagnostic

@@ -14,8 +14,7 @@ from deploy.tools.language.elements import (
     write_mistakes,
 )
 from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
-from deploy.tools.language.guide import PICTURE
-from deploy.tools.language.markdown import code, describe_attributes, link, picture, row
+from deploy.tools.language.markdown import PICTURE, code, describe_attributes, link, picture, row
 from deploy.tools.language.mistakes import GENERAL
 from workers.engine.einvoices import PROFILE_TERM, Level, walk_terms
 from workers.engine.syntax.vocabulary import ELEMENTS

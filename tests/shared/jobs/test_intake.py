@@ -19,9 +19,8 @@ from shared.identifiers import new_id
 from shared.jobs.intake import IntakeEntry, JobIntake
 from shared.jobs.records import Allowance, BodyKind, Claim, ClaimStorage, Lane, Meter, RenderJob
 from shared.jobs.repository import add_jobs, count_unfinished_jobs, find_job
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, Publisher
 from shared.queue.names import BATCH, INTERACTIVE
-from shared.queue.publisher import Publisher
 from shared.queue.slice_commits import SliceQueue
 from shared.queue.states import CompletionNotices
 

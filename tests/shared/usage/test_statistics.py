@@ -9,8 +9,12 @@ from shared.files.repository import IMAGES, ImageFileProperties
 from shared.jobs.records import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES
 from shared.usage.metering import UsageEvent
-from shared.usage.repository import record_events
-from shared.usage.statistics import count_nearly_full, list_heaviest_accounts, sum_image_bytes
+from shared.usage.repository import (
+    count_nearly_full,
+    list_heaviest_accounts,
+    record_events,
+    sum_image_bytes,
+)
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TODAY = date(2026, 11, 21)

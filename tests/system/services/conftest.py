@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 
 TYPES = Path(__file__).parents[2] / "deploy/types"
 

@@ -23,7 +23,7 @@ from threading import Thread
 
 import pytest
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from shared.limits import MAX_BODY_BYTES, MB

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm, pressroom
+from deploy.embedded.demo.show import LaunchedFarm, launched_farm, pressroom
 from shared.queue.amqp_queues import AmqpQueues
 from shared.queue.names import QUEUES
 from tests.rabbitmq import RabbitServer

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from sqlalchemy import make_url, select
 
-from deploy.embedded.launch import launch_farm, stop_farm
+from deploy.embedded.demo.show import launch_farm, stop_farm
 from shared.auth.admission import AdmissionCache
 from shared.blobs.factory import open_store
 from shared.db.session import open_database

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import expect
 
-from deploy.embedded.launch import launched_farm
+from deploy.embedded.demo.show import launched_farm
 from deploy.embedded.loopback import free_port
 from tests.oidc_provider import ANNA, SECRET, RunningProvider, run_provider
 
