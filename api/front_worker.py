@@ -36,11 +36,7 @@ _REFUSALS: Final = (
         431,
         "The header fields are too large: accepted are {fields} of up to {field:,} bytes.",
     ),
-    (
-        UnsupportedTransferCoding,
-        501,
-        "Unsupported Transfer-Encoding: accepted is chunked.",
-    ),
+    (UnsupportedTransferCoding, 501, "Unsupported Transfer-Encoding: accepted is chunked."),
     (ExpectationFailed, 417, "Unsupported Expect: accepted is 100-continue."),
     (ParseException, 400, "The request is not valid HTTP (RFC 9112): {reason}."),
 )

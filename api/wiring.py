@@ -47,8 +47,7 @@ def wire(settings: Settings) -> Ports:
     )
 
     cells = PerShard(
-        shards,
-        lambda shard: Cell(shard, settings, database, blobs, observer=counted, clock=clock),
+        shards, lambda shard: Cell(shard, settings, database, blobs, observer=counted, clock=clock)
     )
     return Ports(
         database=database,

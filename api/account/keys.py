@@ -126,8 +126,7 @@ def _read_name(fields: Mapping[str, Any]) -> str | None:
     name = fields["name"]
     if not isinstance(name, str) or not _NAME.match(name):
         raise ServiceError(
-            400,
-            "Invalid field name: accepted are 1 to 200 characters, no control characters.",
+            400, "Invalid field name: accepted are 1 to 200 characters, no control characters."
         )
     return name
 

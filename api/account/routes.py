@@ -114,9 +114,7 @@ class AccountRoutes(Routes):
         session = current_principal().session
         if session is None:
             raise ServiceError(
-                404,
-                "The request has an API key and no session.",
-                kind=ErrorKind.NOT_FOUND,
+                404, "The request has an API key and no session.", kind=ErrorKind.NOT_FOUND
             )
         return write_json(_write(session))
 
@@ -140,7 +138,4 @@ class AccountRoutes(Routes):
 
 
 def _write(session: StudioSession) -> dict[str, Any]:
-    return {
-        "opened_at": timestamp(session.opened_at),
-        "expires_at": timestamp(session.expires_at),
-    }
+    return {"opened_at": timestamp(session.opened_at), "expires_at": timestamp(session.expires_at)}

@@ -18,14 +18,7 @@ from api.ports import Cell, Ports
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable, retry_while_unavailable
 from shared.identifiers import new_id
-from shared.jobs.records import (
-    BodyKind,
-    Claim,
-    JobOutcome,
-    OutcomeStatus,
-    Purpose,
-    RenderJob,
-)
+from shared.jobs.records import BodyKind, Claim, JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimitError
 from shared.queue.broker import PublishedJob, queue_of_job
 from shared.queue.names import queue_for

@@ -163,10 +163,7 @@ def _write_event(methods: Mapping[str, Any]) -> str:
     ]
     fields = event["requestBody"]["content"]["application/json"]["schema"]["properties"]
     body = [
-        (
-            f"<code>{name}</code>",
-            f"{mark_code(rules.get('description', ''))} {_name_schema(rules)}",
-        )
+        (f"<code>{name}</code>", f"{mark_code(rules.get('description', ''))} {_name_schema(rules)}")
         for name, rules in fields.items()
     ]
     return (

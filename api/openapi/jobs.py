@@ -23,13 +23,7 @@ from api.operations.model import (
 from api.operations.parameters import BATCH_ID, EXAMPLE_JOB, JOB_ID, WEBHOOK_ID
 from shared.batches.records import ItemStatus, ShownBatch
 from shared.jobs.repository import Job
-from shared.webhooks.repository import (
-    SUBSCRIBABLE_EVENTS,
-    Attempt,
-    Delivery,
-    Webhook,
-    WebhookEvent,
-)
+from shared.webhooks.repository import SUBSCRIBABLE_EVENTS, Attempt, Delivery, Webhook, WebhookEvent
 
 _WEBHOOK: Final = record_schema(
     Webhook,

@@ -162,8 +162,6 @@ def pin_template(
         pins.put(account_id, str(reference), pinned)
     if pinned.sha256 == EMPTY_SHA256:
         raise ServiceError(
-            400,
-            f"Template '{reference}' has no content yet.",
-            code=ErrorCode.TEMPLATE_EMPTY,
+            400, f"Template '{reference}' has no content yet.", code=ErrorCode.TEMPLATE_EMPTY
         )
     return pinned

@@ -29,11 +29,7 @@ from api.operations.parameters import (
 )
 from api.pdf_headers import write_invoice_headers, write_pdf_headers
 from api.render.recorded import Admitted, render_on_record
-from api.render.request import (
-    RenderRequest,
-    pin_template,
-    read_render_request,
-)
+from api.render.request import RenderRequest, pin_template, read_render_request
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import ServiceError

@@ -136,12 +136,7 @@ class TagRoutes(Routes):
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
             removed = tags.remove_tag(
-                session,
-                principal.state.account_id,
-                template_id,
-                tag,
-                user=principal.user,
-                at=now(),
+                session, principal.state.account_id, template_id, tag, user=principal.user, at=now()
             )
         return write_json({"tag": tag, "removed": removed})
 
@@ -175,11 +170,7 @@ def _check_names(template_id: str, tag: str) -> None:
 
 
 def _check_tag_preconditions(
-    session: Session,
-    principal: Principal,
-    template_id: str,
-    tag: str,
-    preconditions: Preconditions,
+    session: Session, principal: Principal, template_id: str, tag: str, preconditions: Preconditions
 ) -> None:
     """Check the preconditions of a change of a tag, and lock its template until the transaction ends.
 

@@ -96,8 +96,7 @@ def _read_period(text: str | None, principal: Principal) -> Period:
         return find_period(parse_date(text), renewal_day=principal.state.renewal_day)
     except (ValueError, OverflowError) as error:
         raise ServiceError(
-            400,
-            f"Invalid date {text[:60]!r}: accepted is YYYY-MM-DD or an ISO 8601 timestamp.",
+            400, f"Invalid date {text[:60]!r}: accepted is YYYY-MM-DD or an ISO 8601 timestamp."
         ) from error
 
 

@@ -31,12 +31,7 @@ from shared.clock import now
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import (
-    MAX_WEBHOOKS,
-    SUBSCRIBABLE_EVENTS,
-    Delivery,
-    WebhookEvent,
-)
+from shared.webhooks.repository import MAX_WEBHOOKS, SUBSCRIBABLE_EVENTS, Delivery, WebhookEvent
 
 _SECRET_BYTES: Final = 32
 _ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)

@@ -454,18 +454,12 @@ COMMANDS: Final = {
         "To resume an interrupted run, repeat the same command.",
     ),
     "template list": Command(
-        "list the templates of a farm that have a slug",
-        "template.list_templates",
-        _REMOTE,
+        "list the templates of a farm that have a slug", "template.list_templates", _REMOTE
     ),
     "template pull": Command(
         "write the live content of templates to a folder",
         "template.pull_templates",
-        (
-            _path("folder", "DIR"),
-            _value("templates", "slugs (all)", "SLUG", nargs="*"),
-            *_REMOTE,
-        ),
+        (_path("folder", "DIR"), _value("templates", "slugs (all)", "SLUG", nargs="*"), *_REMOTE),
         "DIR/SLUG.xml is the template of a slug; files that are the same stay untouched.",
     ),
     "template push": Command(

@@ -25,10 +25,7 @@ def run_render(arguments: argparse.Namespace) -> int:
     inputs = read_inputs(arguments)
     output_kind = RenderOutput.INVOICE if arguments.invoice else RenderOutput.PDF
     options = RenderOptions(
-        clock.now(),
-        is_draft=arguments.draft,
-        with_sample=arguments.sample,
-        output=output_kind,
+        clock.now(), is_draft=arguments.draft, with_sample=arguments.sample, output=output_kind
     )
     try:
         rendered = render(

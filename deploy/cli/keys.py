@@ -66,13 +66,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         print_result({"keys": keys}, as_json=True)
         return 0
     rows = [
-        [
-            key["key_id"],
-            key["key"],
-            ",".join(key["scopes"]),
-            key["state"],
-            key["user"]["email"],
-        ]
+        [key["key_id"], key["key"], ",".join(key["scopes"]), key["state"], key["user"]["email"]]
         for key in keys
     ]
     print(write_table(["id", "key", "scopes", "state", "user"], rows))

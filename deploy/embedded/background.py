@@ -23,11 +23,7 @@ def main() -> None:
 
 
 def _make(settings: Settings) -> list[UsageCounter | MaintenanceRunner | WebhookDeliverer]:
-    return [
-        *make_counters(settings),
-        *make_maintenance(settings),
-        make_deliverer(settings),
-    ]
+    return [*make_counters(settings), *make_maintenance(settings), make_deliverer(settings)]
 
 
 if __name__ == "__main__":

@@ -30,10 +30,7 @@ _LAST_STOP_STAGE: Final = 4
 FRONT_QUIT_SECONDS: Final = 3.0
 # Separate pools, so that batches never occupy the slots of interactive renders.
 INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,preview,validate"}
-BATCH_POOL: Final = {
-    f"{PREFIX}WORKER_QUEUES": "batch",
-    f"{PREFIX}WORKER_NICE": "10",
-}
+BATCH_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "batch", f"{PREFIX}WORKER_NICE": "10"}
 
 
 _POOLS: Final = {"worker": INTERACTIVE_POOL, "batch": BATCH_POOL}

@@ -71,11 +71,7 @@ class EmbeddedFarm:
     """
 
     def __init__(
-        self,
-        folder: DataFolder,
-        options: FarmOptions,
-        *,
-        report: Callable[[str], None],
+        self, folder: DataFolder, options: FarmOptions, *, report: Callable[[str], None]
     ) -> None:
         self._folder = folder
         self._options = options

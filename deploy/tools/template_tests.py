@@ -300,10 +300,7 @@ def _join(text: str) -> str:
 
 
 def _check_images(
-    expected: bool | Images,
-    pdf: pypdfium2.PdfDocument,
-    file: Path,
-    run: CaseRun,
+    expected: bool | Images, pdf: pypdfium2.PdfDocument, file: Path, run: CaseRun
 ) -> tuple[list[str], int]:
     """Return how pages differ from their approved images, and how many images were approved."""
     if not expected:

@@ -82,7 +82,7 @@ class StudioSessions:
         script = register(redis, "find_session", package="shared.auth")
         terms = self._terms
         args: list[str | int] = [
-            *(_digest(token), terms.idle_seconds, terms.absolute_seconds, _UNRECORDED_SECONDS),
+            *(_digest(token), terms.idle_seconds, terms.absolute_seconds, _UNRECORDED_SECONDS)
         ]
         with reachable():
             answer = script(keys=[_PREFIX + found[1]], args=args)

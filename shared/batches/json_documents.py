@@ -95,8 +95,7 @@ def check_document_count(documents: int) -> None:
 def document_too_large(number: int, *, most: int) -> ServiceError:
     """Return the error of a batch whose document `number`, counted from 1, exceeds `most` bytes."""
     return ServiceError(
-        413,
-        f"Document {number:,} of the batch is larger than {most // MB} MB, the limit.",
+        413, f"Document {number:,} of the batch is larger than {most // MB} MB, the limit."
     )
 
 

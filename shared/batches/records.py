@@ -161,8 +161,7 @@ class ShownBatch(ShownRecord, frozen=True):
     succeeded: Annotated[int, doc("Documents that were rendered.", minimum=0)]
     failed: Annotated[int, doc("Documents that failed.", minimum=0)]
     cancelled: Annotated[
-        int,
-        doc("Documents that were not rendered, because the batch was cancelled.", minimum=0),
+        int, doc("Documents that were not rendered, because the batch was cancelled.", minimum=0)
     ]
     pages: Annotated[int, doc("Pages of the rendered documents.", minimum=0)]
     created_at: Annotated[Timestamp, doc("When it was accepted.")]

@@ -318,12 +318,7 @@ def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
     from shared.settings import get_limits  # late: Pydantic would double the start of commands
 
     expires_at = at + get_limits().result_retention
-    return {
-        "status": status,
-        "finished_at": at,
-        "expires_at": expires_at,
-        "sweep_at": expires_at,
-    }
+    return {"status": status, "finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
 
 
 _ITEMS_AT_ONCE: Final = 10_000
@@ -475,12 +470,7 @@ def _read_chunks(session: Session, batch_id: str) -> Sequence[Chunk]:
 
 
 def _read_ended(
-    session: Session,
-    batch: Batch,
-    *,
-    after: int,
-    limit: int,
-    status: ItemStatus | None = None,
+    session: Session, batch: Batch, *, after: int, limit: int, status: ItemStatus | None = None
 ) -> list[BatchItem]:
     items, parts = batch_items.c, batch_parts.c
     is_part = and_(parts.batch_id == items.batch_id, parts.first_index == items.part_first_index)

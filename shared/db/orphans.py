@@ -9,14 +9,7 @@ from datetime import datetime
 from sqlalchemy import delete, exists, select
 
 from shared.db.session import Session
-from shared.db.tables import (
-    batches,
-    contents,
-    jobs,
-    templates,
-    version_links,
-    versions,
-)
+from shared.db.tables import batches, contents, jobs, templates, version_links, versions
 
 _UNFINISHED = ("queued", "running")
 _IS_UNREFERENCED = tuple(
@@ -39,10 +32,7 @@ def find_orphaned_contents(
     """Return the SHA-256 of content that no template, version or link of a version refers to, stored before an instant."""
     query = (
         select(contents.c.sha256)
-        .where(
-            contents.c.created_at < stored_before,
-            *_IS_UNREFERENCED,
-        )
+        .where(contents.c.created_at < stored_before, *_IS_UNREFERENCED)
         .order_by(contents.c.created_at)
         .limit(limit)
     )
@@ -59,9 +49,7 @@ def delete_orphaned_content(session: Session, sha256: str, *, stored_before: dat
         return False
     removed = session.execute(
         delete(contents).where(
-            contents.c.sha256 == sha256,
-            contents.c.created_at < stored_before,
-            *_IS_UNREFERENCED,
+            contents.c.sha256 == sha256, contents.c.created_at < stored_before, *_IS_UNREFERENCED
         )
     )
     return bool(removed.rowcount)

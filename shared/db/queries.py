@@ -16,12 +16,7 @@ from shared.shards import SLOT_LENGTH
 
 
 def select_newest(
-    table: Table,
-    account_id: str,
-    *,
-    statuses: Iterable[str],
-    limit: int,
-    start_after: str | None,
+    table: Table, account_id: str, *, statuses: Iterable[str], limit: int, start_after: str | None
 ) -> Select[str]:
     """Select the ids of an account's newest rows with one of the statuses, older than `start_after`.
 

@@ -569,9 +569,7 @@ webhook_attempts: Final = Table(
     "webhook_attempts",
     metadata,
     Column(
-        "delivery_id",
-        ForeignKey("webhook_deliveries.id", ondelete="CASCADE"),
-        primary_key=True,
+        "delivery_id", ForeignKey("webhook_deliveries.id", ondelete="CASCADE"), primary_key=True
     ),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", Instant, nullable=False),

@@ -250,8 +250,7 @@ class StoredFiles(Generic[F]):
         columns = self._reservations.c
         session.execute(
             delete(self._reservations).where(
-                columns.workspace_id == workspace_id,
-                columns.reserved_at < at - _RESERVATION_LIFE,
+                columns.workspace_id == workspace_id, columns.reserved_at < at - _RESERVATION_LIFE
             )
         )
 

@@ -88,11 +88,7 @@ def bind_key_to_batch(
 
 
 def release_key(
-    session: Session,
-    key: IdempotencyKey,
-    *,
-    holder: str | None = None,
-    job_id: str | None = None,
+    session: Session, key: IdempotencyKey, *, holder: str | None = None, job_id: str | None = None
 ) -> None:
     """Release a key by its holder, or because its job has no result to return again."""
     owned = _COLUMNS.holder == holder if holder is not None else _COLUMNS.job_id == job_id

@@ -16,14 +16,7 @@ from shared.clock import now
 from shared.db.session import Database, Session
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable, write_error_body
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, RenderJob
-from shared.jobs.repository import (
-    JobEnd,
-    JobRecord,
-    JobStatus,
-    end_jobs,
-    find_job,
-    remove_job,
-)
+from shared.jobs.repository import JobEnd, JobRecord, JobStatus, end_jobs, find_job, remove_job
 from shared.queue.states import (
     CANCELLED,
     OVERDUE,

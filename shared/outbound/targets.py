@@ -191,13 +191,7 @@ _CLOSED_IPV6: Final = tuple(
 )
 _PRIVATE_IPV4: Final = tuple(
     IPv4Network(network)
-    for network in (
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "172.16.0.0/12",
-        "192.168.0.0/16",
-    )
+    for network in ("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
 )
 _PRIVATE_IPV6: Final = (IPv6Network("::1/128"), IPv6Network("fc00::/7"))
 

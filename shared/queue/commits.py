@@ -15,11 +15,7 @@ from shared.errors import ErrorBody, ErrorKind, retry_while_unavailable
 from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.queue.connection import reachable, register
-from shared.queue.names import (
-    USAGE_STREAM,
-    job_key,
-    reply_key,
-)
+from shared.queue.names import USAGE_STREAM, job_key, reply_key
 from shared.queue.states import PUBLISHED_SECONDS
 from shared.usage.metering import (
     EndedDocument,
@@ -120,10 +116,7 @@ class Commits:
         ]
 
     def _resolve_answer(
-        self,
-        job: RenderJob,
-        outcome: JobOutcome,
-        answer: list[bytes | int],
+        self, job: RenderJob, outcome: JobOutcome, answer: list[bytes | int]
     ) -> JobOutcome | None:
         match answer:
             case [b"committed"]:

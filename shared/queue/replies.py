@@ -42,11 +42,7 @@ class Replies:
         self._spent: deque[str] = deque()
 
     def wait(
-        self,
-        job_id: str,
-        *,
-        timeout_seconds: float,
-        between: Callable[[], object] = lambda: None,
+        self, job_id: str, *, timeout_seconds: float, between: Callable[[], object] = lambda: None
     ) -> JobOutcome | None:
         """Wait until a just published job ends or is suspended; return None after the time-out.
 

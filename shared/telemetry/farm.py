@@ -102,8 +102,7 @@ def _holdings(statistics: StoreStatistics) -> Iterator[Metric]:
     yield write_gauge(metrics.ACCOUNT_PAGES, {key: use.pages for key, use in used.items()})
     yield write_gauge(metrics.ACCOUNT_RENDERS, {key: use.calls for key, use in used.items()})
     yield write_gauge(
-        metrics.ACCOUNT_CAP,
-        {key: use.cap for key, use in used.items() if use.cap is not None},
+        metrics.ACCOUNT_CAP, {key: use.cap for key, use in used.items() if use.cap is not None}
     )
     yield from _backlogs(statistics.backlogs)
     yield write_gauge(metrics.BLOB_BYTES, {(): statistics.blob_bytes})

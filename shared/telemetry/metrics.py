@@ -121,11 +121,7 @@ PAGES: Final = _counter(
     "pages", Exporter.WORKER, "Pages metered, by body and allowance.", "kind", "allowance"
 )
 VALIDATIONS: Final = _counter(
-    "validations",
-    Exporter.WORKER,
-    "Validations completed, by body and outcome.",
-    "kind",
-    "outcome",
+    "validations", Exporter.WORKER, "Validations completed, by body and outcome.", "kind", "outcome"
 )
 INSPECTIONS: Final = _counter(
     "inspections", Exporter.WORKER, "Uploads inspected, by kind and outcome.", "kind", "outcome"
@@ -280,9 +276,7 @@ BLOB_BYTES: Final = _gauge(
     "blob_bytes", Exporter.COUNTER, "Bytes of all stored images according to their records."
 )
 BLOB_QUOTA: Final = _gauge(
-    "blob_quota_bytes",
-    Exporter.COUNTER,
-    "Quota of the object store in bytes; 0 means no limit.",
+    "blob_quota_bytes", Exporter.COUNTER, "Quota of the object store in bytes; 0 means no limit."
 )
 FULL_WORKSPACES: Final = _gauge(
     "workspaces_nearly_full", Exporter.COUNTER, "Workspaces that use 90 % of their quota or more."

@@ -66,8 +66,7 @@ def read_recorded_links(
     if pinned.version is None:
         return None
     query = select(version_links.c.reference, version_links.c.sha256).where(
-        version_links.c.template_id == pinned.template_id,
-        version_links.c.version == pinned.version,
+        version_links.c.template_id == pinned.template_id, version_links.c.version == pinned.version
     )
     return dict(session.execute(query).all()) or None
 

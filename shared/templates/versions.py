@@ -47,13 +47,7 @@ class PublishResult:
 
 
 def publish_version(
-    session: Session,
-    reader: Reader,
-    template_id: str,
-    *,
-    message: str,
-    user: UserRef,
-    at: datetime,
+    session: Session, reader: Reader, template_id: str, *, message: str, user: UserRef, at: datetime
 ) -> PublishResult:
     """Publish a template's live content under the next number, with what its links name now.
 

@@ -144,10 +144,7 @@ def list_templates(
 
 
 def _totals(used: Mapping[Allowance, Usage]) -> Totals:
-    return Totals(
-        used.get(Allowance.PRODUCTION, Usage()),
-        used.get(Allowance.DRAFT, Usage()),
-    )
+    return Totals(used.get(Allowance.PRODUCTION, Usage()), used.get(Allowance.DRAFT, Usage()))
 
 
 def _day_of(event: UsageEvent) -> str:

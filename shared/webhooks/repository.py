@@ -144,8 +144,7 @@ def create_webhook(
     count = select(func.count()).select_from(webhooks).where(webhooks.c.account_id == account_id)
     if (session.scalar(count) or 0) >= MAX_WEBHOOKS:
         raise ServiceError(
-            409,
-            f"The account has {MAX_WEBHOOKS} webhooks, the limit; delete one first.",
+            409, f"The account has {MAX_WEBHOOKS} webhooks, the limit; delete one first."
         )
     webhook_id = new_id("hook")
     session.execute(

@@ -51,7 +51,10 @@ _DOCUMENT: Final = b"""<document version="1" lang="en" currency="EUR" title="War
 
 
 def warm_up(engine: Engine) -> None:
-    """Render a document that uses most features, and discard it.
+    """Render a document that uses most features, and discard it, before the children are forked.
+
+    Otherwise each child loads fonts, locales, code tables and modules in its first job: 32 ms for an
+    invoice that later takes 4 ms; 10 ms after the warm-up. Loaded objects are in memory once for all.
 
     Raises:
         AuthoringError: the engine rejects the document, which is a defect of the engine.

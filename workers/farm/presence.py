@@ -85,12 +85,7 @@ class PresenceReporter:
         held = {request.id: request for request in requests}
         by_queue = Counter(_get_queue(request) for request in held.values())
         word = WorkerReport(
-            self.name,
-            self.queues,
-            self._slots,
-            self.count_busy(),
-            dict(by_queue),
-            self._landlock,
+            self.name, self.queues, self._slots, self.count_busy(), dict(by_queue), self._landlock
         )
         passed = _find_newest(held.values()) if self._tracks_age else {}
         try:

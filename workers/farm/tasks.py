@@ -129,9 +129,7 @@ def register_batch_tasks(
     register(SLICE_TASK, Slice, run_slice)
     register(JOBS_TASK, JobSlice, run_job_slice)
     register(
-        ASSEMBLE_TASK,
-        Assembly,
-        lambda task, _, batch_context: run_assembly(task, batch_context),
+        ASSEMBLE_TASK, Assembly, lambda task, _, batch_context: run_assembly(task, batch_context)
     )
 
 

@@ -64,12 +64,7 @@ from workers.farm.presence import DrainStep, PresenceReporter, RedeliveryStep
 from workers.farm.tasks import register_batch_tasks, register_tasks
 from workers.render import confinement
 from workers.render.budget import Stopper, Watchdog
-from workers.render.confinement import (
-    allow_cpu_time,
-    clear_environment,
-    confine,
-    die_with_parent,
-)
+from workers.render.confinement import allow_cpu_time, clear_environment, confine, die_with_parent
 from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
 from workers.render.resources import Images, Signers, StoredFonts
@@ -302,10 +297,7 @@ def assemble(
         ),
         render=engine.render,
         validate=engine.validate,
-        inspectors={
-            **engine.inspectors,
-            BodyKind.INVOICE: partial(inspect_invoice, judge=judge),
-        },
+        inspectors={**engine.inspectors, BodyKind.INVOICE: partial(inspect_invoice, judge=judge)},
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         observer=observer,

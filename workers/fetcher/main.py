@@ -17,13 +17,7 @@ from shared.outbound import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.outbound.fetcher import (
-    CHECK_PATH,
-    FETCH_PATH,
-    LOG_FIELDS,
-    STATUS_HEADER,
-    Refusal,
-)
+from shared.outbound.fetcher import CHECK_PATH, FETCH_PATH, LOG_FIELDS, STATUS_HEADER, Refusal
 from shared.settings import FetcherSettings, read_settings
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics

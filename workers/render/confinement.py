@@ -140,9 +140,7 @@ def restrict(*, writable: Iterable[Path], ports: Iterable[int] | None) -> None:
     changes = _WRITE_FILE | _CHANGE_FOLDERS | (_REFER if version >= 2 else 0)
     changes |= _TRUNCATE if version >= 3 else 0
     asked = _Ruleset(
-        changes | _EXECUTE,
-        _NETWORK if is_network_limited else 0,
-        _SIGNALS if version >= 6 else 0,
+        changes | _EXECUTE, _NETWORK if is_network_limited else 0, _SIGNALS if version >= 6 else 0
     )
     # An older kernel takes a shorter structure only.
     size = 8 if version < 4 else 16 if version < 6 else 24

@@ -46,11 +46,7 @@ class Previewer:
     """Runs previews in one process; compiled templates of recent requests are cached."""
 
     def __init__(
-        self,
-        prepare: PrepareFunction,
-        draw: PreviewFunction,
-        *,
-        watch: Observer = NULL_OBSERVER,
+        self, prepare: PrepareFunction, draw: PreviewFunction, *, watch: Observer = NULL_OBSERVER
     ) -> None:
         self._prepare = prepare
         self._draw = draw

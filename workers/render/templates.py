@@ -63,11 +63,7 @@ class Templates:
     """Compiled templates by the SHA-256 of their text, cached in this process."""
 
     def __init__(
-        self,
-        database: Database,
-        prepare: PrepareFunction,
-        *,
-        watch: Observer = NULL_OBSERVER,
+        self, database: Database, prepare: PrepareFunction, *, watch: Observer = NULL_OBSERVER
     ) -> None:
         self._database = database
         self._prepare = prepare

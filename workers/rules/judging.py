@@ -105,11 +105,7 @@ class Judge:
         return Verdict(tuple(found), tuple(one.edition for one in packs), note)
 
     def _run(
-        self,
-        rules: Path,
-        text: str,
-        levels: Mapping[str, Severity],
-        prefixes: dict[str, str],
+        self, rules: Path, text: str, levels: Mapping[str, Severity], prefixes: dict[str, str]
     ) -> Iterator[RuleViolation]:
         """Yield the first findings of a file of rules, at most 50 errors and 50 warnings.
 

@@ -247,10 +247,7 @@ class WebhookDeliverer:
                 None
                 if delivery.is_test
                 else next_attempt(
-                    delivery.created_at,
-                    failed=attempt.number,
-                    now=now(),
-                    not_before=retry_after,
+                    delivery.created_at, failed=attempt.number, now=now(), not_before=retry_after
                 )
             )
             outcome = "failed" if again is None else "retried"

@@ -25,19 +25,8 @@ from pressroom_client.records import (
     RenderOptions,
 )
 from pressroom_client.resources import Fonts, Images, Keys, Slugs, Templates
-from pressroom_client.schemas import (
-    BatchItem,
-    Findings,
-    FormReport,
-    InvoiceReport,
-    Preview,
-)
-from pressroom_client.transport import (
-    RequestOptions,
-    Transport,
-    copy_body,
-    resource_path,
-)
+from pressroom_client.schemas import BatchItem, Findings, FormReport, InvoiceReport, Preview
+from pressroom_client.transport import RequestOptions, Transport, copy_body, resource_path
 from pressroom_client.webhooks import Webhooks
 
 Ending = TypeVar("Ending", Job, Batch)
@@ -347,11 +336,7 @@ def _request(
         "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),
         "Prefer": prefer,
     }
-    return {
-        "query": query,
-        "headers": headers,
-        "body": sent.body,
-    }
+    return {"query": query, "headers": headers, "body": sent.body}
 
 
 def _check_options(options: Mapping[str, Any], accepted: type) -> None:

@@ -62,7 +62,7 @@ LINKED: Final = {
   </page>
   <flow><insert flow="text"/><p margin-top="4mm">Yours faithfully</p></flow>
   <flow name="text"><p>The text of the letter.</p></flow>
-</document>""",
+</document>"""
 }
 
 

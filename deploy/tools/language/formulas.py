@@ -198,7 +198,7 @@ _TRANSLATIONS: Final = {
     "t": (
         Formula("'contracts' | t(n=lines | count)", "you have 3 contracts"),
         Formula("'contracts' | t(n=1)", "vous avez 1 contrat", "fr"),
-    ),
+    )
 }
 
 FILTER_GROUPS: Final[Mapping[str, Mapping[str, tuple[Formula, ...]]]] = MappingProxyType(

@@ -19,11 +19,7 @@ from deploy.tools.language.mistakes import GENERAL
 from workers.engine.einvoices import PROFILE_TERM, Level, walk_terms
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.expressions.filters import FILTERS
-from workers.engine.tree.styles.cascade import (
-    DECLARATIONS,
-    ENTRY_DECLARATIONS,
-    LIST_DECLARATIONS,
-)
+from workers.engine.tree.styles.cascade import DECLARATIONS, ENTRY_DECLARATIONS, LIST_DECLARATIONS
 
 _MARK: Final = re.compile(r"<!-- generated: ([a-z-]+) -->")
 _FROM: Final = {

@@ -219,10 +219,7 @@ def _write_error(message: str | None) -> dict[str, Any]:
 
 
 def _write_finding(diagnostic: Diagnostic, inputs: Inputs) -> dict[str, Any]:
-    written: dict[str, Any] = {
-        "severity": diagnostic.severity.value,
-        "message": diagnostic.text,
-    }
+    written: dict[str, Any] = {"severity": diagnostic.severity.value, "message": diagnostic.text}
     location = diagnostic.location
     if location is not None and location.origin in inputs.texts:
         span = location.in_own_text.span
