@@ -10,7 +10,7 @@ import pytest
 
 from workers.engine.diagnostics import Severity
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.farm.app import warm_up
+from workers.render.warm_up import warm_up
 from workers.render.run import Engine
 
 # In a process of its own: here other tests have loaded everything.
@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from deploy.embedded.demo.show import DOCUMENTS
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
-from workers.farm.app import warm_up
+from workers.render.warm_up import warm_up
 from workers.render.run import Engine
 
 warm_up(Engine(prepare_template, render, validate))
