@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
 from api.admission.framing import check_framing
-from api.admission.rate import check_rate, count_request, write_rate
+from api.admission.gate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate, check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
 from api.conditional_requests import check_partial_change
@@ -36,9 +36,8 @@ from api.render.inspection import InspectionRoutes
 from api.render.routes import RenderRoutes
 from api.single_sign_on.routes import SignInRoutes
 from api.studio.routes import StudioRoutes
+from api.templates.names import SlugRoutes, TagRoutes
 from api.templates.routes import TemplateRoutes
-from api.templates.slugs import SlugRoutes
-from api.templates.tags import TagRoutes
 from api.templates.versions import VersionRoutes
 from api.usage.routes import UsageRoutes
 from api.webhooks.routes import WebhookRoutes

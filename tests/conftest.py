@@ -29,7 +29,7 @@ from shared.db.session import Database, open_database
 from shared.encryption import new_key
 from shared.jobs.lifecycle import JobLifecycle
 from shared.jobs.records import JobOutcome, OutcomeStatus, RenderJob
-from shared.jobs.slices import claim_jobs, end_job_slice, start_job_slice
+from shared.jobs.repository import claim_jobs, end_job_slice, start_job_slice
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits, DeliveryAction
 from shared.queue.connection import connect

@@ -12,7 +12,7 @@ from typing import Self
 
 import redis
 
-from deploy.embedded.valkey import find_server
+from deploy.embedded.plan import find_server
 
 Answer = Callable[[socket.socket, bytes], None]
 

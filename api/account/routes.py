@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from api.admission.rate import find_rate
-from api.auth.guard import current_principal
-from api.auth.sessions import (
+from api.admission.gate import find_rate
+from api.auth.guard import (
     check_same_origin,
+    current_principal,
     find_session_token,
     write_cleared_cookie,
     write_session_cookie,

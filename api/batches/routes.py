@@ -13,7 +13,7 @@ from api.batches.archive import Archive
 from api.batches.representations import write_item, write_item_job
 from api.batches.submission import accept_batch, read_batch_request, read_first_item
 from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
-from api.jobs.idempotency import mark_replayed
+from api.jobs.accepting import mark_replayed
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
 from api.operations.model import (

@@ -15,7 +15,7 @@ from api.admission.body import BodyStream
 from api.admission.gate import admit
 from api.auth.guard import Principal
 from api.http import quote, read_choice, require_content_type
-from api.jobs.idempotency import Holding, check_repeated, hold, make_fingerprint, read_key
+from api.jobs.accepting import Holding, check_repeated, hold, make_fingerprint, read_key
 from api.operations.model import current_query
 from api.ports import Ports
 from api.render.request import pin_template

@@ -39,8 +39,8 @@ from shared.previews.records import (
     SESSION_PATTERN,
     PreviewFormat,
 )
+from shared.templates.names import Tag, TagEvent
 from shared.templates.repository import TemplateRecord
-from shared.templates.tags import Tag, TagEvent
 from shared.templates.versions import Version
 from shared.usage.metering import (
     DraftUsage,

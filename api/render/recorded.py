@@ -12,8 +12,16 @@ from flask import Response
 from api.admission.body import Body
 from api.admission.gate import Ticket
 from api.http import write_json
-from api.jobs.accepting import AsyncPreference, accept_job, as_accepted, make_record, store_body
-from api.jobs.idempotency import check_repeated, mark_replayed, under_way
+from api.jobs.accepting import (
+    AsyncPreference,
+    accept_job,
+    as_accepted,
+    check_repeated,
+    make_record,
+    mark_replayed,
+    store_body,
+    under_way,
+)
 from api.jobs.queued import (
     ImagesOverdueError,
     await_place,

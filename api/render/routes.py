@@ -12,8 +12,7 @@ from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_unmetered
 from api.auth.guard import Principal, current_principal
 from api.http import start_stream, write_json
-from api.jobs.accepting import AsyncPreference, read_async_preference
-from api.jobs.idempotency import make_fingerprint, read_key
+from api.jobs.accepting import AsyncPreference, make_fingerprint, read_async_preference, read_key
 from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
 from api.operations.model import Parameter, RequestBody, Routes, json_response, post
 from api.operations.parameters import (

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from flask import Blueprint, Flask, Response, request, session
 
-from api.auth.guard import authenticate_digest
-from api.auth.sessions import find_session_token, write_session_cookie
+from api.auth.guard import authenticate_digest, find_session_token, write_session_cookie
 from api.http import read_query, write_json
 from api.operations.model import OperationResponse, Parameter, Routes, get, json_response, string
 from api.ports import Ports

@@ -387,7 +387,7 @@ COMMANDS: Final = {
     ),
     "sign": Command(
         "sign a PDF by a certificate (PAdES)",
-        "signatures.run_sign",
+        "documents.run_sign",
         (
             _path("file", "FILE.pdf"),
             _path("--cert", "CERT.p12", "certificate and key, PKCS#12", required=True),

@@ -18,7 +18,7 @@ EXPECTED_ERRORS: Final = (
     ("deploy.embedded.data_folder", "FolderInUse"),
     ("deploy.embedded.demo.show", "NotReady"),
     ("deploy.embedded.supervisor", "FarmStartFailed"),
-    ("pressroom_client.errors", "PressroomError"),
+    ("pressroom_client.transport", "PressroomError"),
     ("shared.db.migrate", "UnknownRevision"),
     ("shared.errors", "ServiceError"),
     ("shared.queue.shard_layout", "BusyShardError"),

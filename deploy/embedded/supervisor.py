@@ -22,6 +22,8 @@ from deploy.embedded.logs import LogTail, last_lines
 from deploy.embedded.loopback import LOOPBACK
 from deploy.embedded.plan import (
     FarmPlan,
+    RedisServer,
+    configure_server,
     operator_environment,
     plan_farm,
     process_name,
@@ -29,7 +31,6 @@ from deploy.embedded.plan import (
     redis_spec,
 )
 from deploy.embedded.reaper import GroupReaper
-from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
 from shared.errors import is_disk_full
 from workers.render.confinement import die_with_parent

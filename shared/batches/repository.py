@@ -30,8 +30,7 @@ from shared.db.session import Session
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batch_items, batch_parts, batches
 from shared.errors import ErrorBody, write_error_body
 from shared.settings import get_limits
-from shared.usage.repository import record_events
-from shared.usage.unmetered import list_unmetered_of_batch
+from shared.usage.repository import list_unmetered_of_batch, record_events
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
 
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)

@@ -25,8 +25,7 @@ from shared.queue.states import (
     EndedJob,
     JobStates,
 )
-from shared.usage.repository import record_events
-from shared.usage.unmetered import find_unmetered_job
+from shared.usage.repository import find_unmetered_job, record_events
 
 # A job that has not ended this long after acceptance fails.
 LIFETIME_SECONDS: Final = 24 * 3600

@@ -1,4 +1,4 @@
-"""The usage ledger: one row for each metered job, totals by billing period and by day, statistics of the farm."""
+"""The usage ledger: one row for each metered job, totals, statistics of the farm, and what is missing from it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     Select,
+    String,
     Table,
     and_,
+    cast,
     delete,
     exists,
     func,
@@ -33,6 +35,8 @@ from shared.db.tables import (
     Instant,
     accounts,
     batch_chunks,
+    batch_items,
+    batch_parts,
     batches,
     images,
     jobs,
@@ -43,7 +47,8 @@ from shared.db.tables import (
     usage_totals,
 )
 from shared.identifiers import ID_LENGTH
-from shared.jobs.records import Allowance
+from shared.jobs.records import Allowance, Meter, RenderJob
+from shared.jobs.repository import JobStatus
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 from shared.telemetry.readings import AccountUsage, Backlog
 from shared.templates.repository import PUBLIC_ACCOUNT
@@ -381,3 +386,89 @@ def count_nearly_full(session: Session) -> int:
 
 def _cap(plan: str, allowed: int | None) -> int | None:
     return allowed if plan == "free" else None
+
+
+def list_unmetered_jobs(
+    session: Session, *, after: datetime, until: datetime, limit: int
+) -> list[UsageEvent]:
+    """Return the missing events of jobs that succeeded in a time span, ordered by their end."""
+    query = (
+        _unmetered_jobs()
+        .where(jobs.c.finished_at > after, jobs.c.finished_at <= until)
+        .order_by(jobs.c.finished_at, jobs.c.id)
+        .limit(limit)
+    )
+    return _read_jobs(session, query)
+
+
+def find_unmetered_job(session: Session, job_id: str) -> list[UsageEvent]:
+    """Return the missing event of a job; empty if the job failed or is in the ledger."""
+    return _read_jobs(session, _unmetered_jobs().where(jobs.c.id == job_id))
+
+
+def list_unmetered_items(
+    session: Session, *, after: datetime, until: datetime, limit: int
+) -> list[UsageEvent]:
+    """Return the missing events of batch documents whose slices ended in a time span."""
+    ended_at = batch_parts.c.created_at
+    query = _unmetered_items().where(ended_at > after, ended_at <= until)
+    return _read_items(session, query.order_by(ended_at).limit(limit))
+
+
+def list_unmetered_of_batch(session: Session, batch_id: str, *, before: int) -> list[UsageEvent]:
+    """Return the missing events of a batch's documents below an index."""
+    items = batch_items.c
+    query = _unmetered_items().where(items.batch_id == batch_id, items["index"] < before)
+    return _read_items(session, query)
+
+
+def _unmetered_items() -> Select[Any]:
+    items, parts = batch_items.c, batch_parts.c
+    # The index range avoids reading all documents of the batch for each part.
+    is_part = and_(
+        parts.batch_id == items.batch_id,
+        parts.first_index == items.part_first_index,
+        items["index"] >= parts.first_index,
+        items["index"] < parts.first_index + parts["count"],
+    )
+    job_id = _job_id(items.batch_id, items["index"])
+    return (
+        select(job_id, batches.c.meter, items.pages, parts.created_at)
+        .select_from(
+            batch_parts.join(batch_items, is_part)
+            .join(batches, batches.c.id == parts.batch_id)
+            .outerjoin(usage_ledger, usage_ledger.c.job_id == job_id)
+        )
+        .where(items.status == JobStatus.SUCCEEDED.value, usage_ledger.c.job_id.is_(None))
+    )
+
+
+def _read_items(session: Session, query: Select[Any]) -> list[UsageEvent]:
+    events = []
+    for item_job_id, raw_meter, pages, ended_at in session.execute(query):
+        meter = Meter.of_builtins(raw_meter)
+        events.append(UsageEvent.of(meter, item_job_id, pages=pages, at=ended_at))
+    return events
+
+
+def _unmetered_jobs() -> Select[Any]:
+    return (
+        select(jobs.c.id, jobs.c.message, jobs.c.pages, jobs.c.finished_at)
+        .outerjoin(usage_ledger, usage_ledger.c.job_id == jobs.c.id)
+        .where(jobs.c.status == JobStatus.SUCCEEDED.value)
+        .where(usage_ledger.c.job_id.is_(None))
+    )
+
+
+def _read_jobs(session: Session, query: Select[Any]) -> list[UsageEvent]:
+    events = []
+    for job_id, message, pages, finished_at in session.execute(query):
+        meter = RenderJob.decode(message).meter
+        events.append(UsageEvent.of(meter, job_id, pages=pages, at=finished_at))
+    return events
+
+
+def _job_id(batch_id: ColumnElement[str], index: ColumnElement[int]) -> ColumnElement[str]:
+    """Return `shared.batches.records.item_job_id` as an SQL expression."""
+    random_part = func.substr(batch_id, len("batch_") + 1)
+    return literal("job_") + random_part + literal("-") + cast(index, String)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from api.language.pages import Reference
+from api.language.routes import Reference
 from deploy.tools.language.elements import SHARED, is_shared, write_example
 from workers.engine.syntax.vocabulary import ELEMENTS
 

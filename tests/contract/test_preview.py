@@ -16,9 +16,8 @@ from workers.engine.pipeline import prepare_template
 from workers.engine.preview import preview
 from workers.render.budget import Stopper
 from workers.render.previews import Previewer
-from workers.render.resources import Images
+from workers.render.resources import Images, Templates
 from workers.render.run import execute
-from workers.render.templates import Templates
 
 LETTER = """<document version="1">
   <data><json>{ "name": "Ada", "lines": [] }</json></data>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.templates.tags import HISTORY_DEPTH, PAGE
+from shared.templates.names import HISTORY_DEPTH, PAGE
 
 
 @pytest.fixture

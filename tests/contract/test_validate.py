@@ -14,9 +14,8 @@ from shared.auth.accounts import key_digests_of, set_account
 from shared.jobs.records import Purpose
 from workers.engine.pipeline import prepare_template, validate
 from workers.render.inspection import INSPECTORS
-from workers.render.resources import Images
+from workers.render.resources import Images, Templates
 from workers.render.run import execute
-from workers.render.templates import Templates
 
 GOOD = '<document version="1"><flow><p>Hello {{ name }}</p></flow></document>'
 DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{ name }}</p></flow></document>'

@@ -18,8 +18,7 @@ from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.tables import jobs
 from shared.identifiers import new_id
-from shared.jobs.repository import JobStatus, add_jobs
-from shared.jobs.slices import claim_jobs
+from shared.jobs.repository import JobStatus, add_jobs, claim_jobs
 from shared.shards import PerShard, ShardAddress
 from shared.telemetry.farm import FarmCollector
 from shared.telemetry.readings import FarmDepth

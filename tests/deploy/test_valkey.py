@@ -14,8 +14,7 @@ from redis.retry import Retry
 from deploy.embedded.data_folder import DataFolder
 from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.parent_death import with_parent_death_signal
-from deploy.embedded.plan import redis_spec
-from deploy.embedded.valkey import configure_server, server_command
+from deploy.embedded.plan import configure_server, redis_spec, server_command
 from tests.waiting import wait_until
 
 

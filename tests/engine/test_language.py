@@ -12,11 +12,18 @@ from PIL import Image, ImageChops
 
 from deploy.tools.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, VOCABULARY, draw_all
 from deploy.tools.language.editor import write_vocabulary
-from deploy.tools.language.examples import LINKED, OPTIONS, Example, ExampleResources, find_examples
+from deploy.tools.language.examples import (
+    LINKED,
+    MAX_BYTES,
+    OPTIONS,
+    Example,
+    ExampleResources,
+    display_width,
+    find_examples,
+)
 from deploy.tools.language.formulas import FILTER_GROUPS, OPERATORS, evaluate
 from deploy.tools.language.markdown import RECIPES, find_samples, read_guide
 from deploy.tools.language.mistakes import GENERAL, SPECIAL, find_diagnostic
-from deploy.tools.language.pictures import MAX_BYTES, display_width
 from deploy.tools.language.reference import write_reference
 from deploy.tools.language.schema import write_schema
 from tests.engine.syntax.checked import check_tree

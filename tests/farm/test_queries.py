@@ -18,8 +18,7 @@ from shared.jobs.records import PinnedTemplate
 from shared.outbound import Fetcher
 from shared.templates.repository import store_content
 from workers.engine.pipeline import prepare_template
-from workers.render.resources import FoundFiles, Images
-from workers.render.templates import Templates
+from workers.render.resources import FoundFiles, Images, Templates
 
 XML = {"Content-Type": "text/xml"}
 

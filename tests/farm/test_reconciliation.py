@@ -14,8 +14,12 @@ from shared.jobs.records import Allowance
 from shared.jobs.repository import find_job
 from shared.queue.states import CompletionNotices, JobStates
 from shared.usage.metering import Usage, UsageEvent
-from shared.usage.repository import find_totals, record_events
-from shared.usage.unmetered import list_unmetered_items, list_unmetered_jobs
+from shared.usage.repository import (
+    find_totals,
+    list_unmetered_items,
+    list_unmetered_jobs,
+    record_events,
+)
 from tests.batches import accept, numbers
 from tests.farm.conftest import PERIOD
 from workers.maintenance import reconciliation

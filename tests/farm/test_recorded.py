@@ -33,8 +33,7 @@ from shared.queue.slice_commits import SliceQueue
 from shared.queue.states import CANCELLED, CompletionNotices, JobStates
 from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker
 from shared.usage.metering import usage_key
-from shared.usage.repository import find_totals
-from shared.usage.unmetered import list_unmetered_jobs
+from shared.usage.repository import find_totals, list_unmetered_jobs
 from tests.waiting import wait_until
 from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs
 from workers.maintenance.reconciliation import ReconcileUsage, recount_usage

@@ -31,7 +31,7 @@ from shared.telemetry.log import get_log_fields, log_context
 from tests.conftest import running_fetcher
 from tests.servers import answer_nothing
 from tests.waiting import wait_until
-from workers.fetcher import fetching, slots
+from workers.fetcher import fetching
 from workers.fetcher import response_cache as freshness
 
 
@@ -225,7 +225,7 @@ def test_the_longest_allowed_address_is_fetched(fetcher, serve):
 
 @pytest.mark.long
 def test_a_request_without_a_slot_in_time_gets_a_retry_after(fetcher, serve, monkeypatch):
-    monkeypatch.setattr(slots, "MAX_PER_ACCOUNT_AND_HOST", 1)
+    monkeypatch.setattr(fetching, "MAX_PER_ACCOUNT_AND_HOST", 1)
     is_refused = threading.Event()
 
     def hold(connection, _):

@@ -10,8 +10,8 @@ import pytest
 
 from workers.engine.diagnostics import Severity
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.render.warm_up import warm_up
 from workers.render.run import Engine
+from workers.render.warm_up import warm_up
 
 # In a process of its own: here other tests have loaded everything.
 _FIRST_DOCUMENT = """

@@ -21,7 +21,7 @@ from shared.clock import epoch, now, ticks
 from shared.db.session import Session
 from shared.errors import ErrorBody, Unavailable, full_disk_as_unavailable
 from shared.jobs.records import Claim, JobOutcome, RenderJob
-from shared.jobs.slices import (
+from shared.jobs.repository import (
     claim_jobs,
     end_job_slice,
     postpone_jobs,

@@ -67,9 +67,8 @@ from workers.render.budget import Stopper, Watchdog
 from workers.render.confinement import allow_cpu_time, clear_environment, confine, die_with_parent
 from workers.render.inspection import inspect_invoice
 from workers.render.previews import Previewer
-from workers.render.resources import Images, Signers, StoredFonts
+from workers.render.resources import Images, Signers, StoredFonts, Templates
 from workers.render.run import Engine, RenderContext
-from workers.render.templates import Templates
 from workers.rules.client import RuleClient, RuleProcess
 from workers.rules.judging import has_processor
 

@@ -25,9 +25,8 @@ from shared.telemetry.log import log_context
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from workers.fetcher.fetching import CacheResult, FetchOutcome, FetchService
+from workers.fetcher.fetching import CacheResult, FetchOutcome, FetchService, NoSlotError, Slots
 from workers.fetcher.response_cache import ResponseCache
-from workers.fetcher.slots import NoSlotError, Slots
 
 _MAX_REQUESTS: Final = 512
 _MAX_REQUEST_BYTES: Final = 256 * KB  # an address of 8,192 characters, each escaped

@@ -13,8 +13,7 @@ from shared.queue.states import JobStates
 from shared.shards import PerShard
 from shared.telemetry.log import get_logger
 from shared.usage.metering import UsageEvent
-from shared.usage.repository import record_events
-from shared.usage.unmetered import list_unmetered_items, list_unmetered_jobs
+from shared.usage.repository import list_unmetered_items, list_unmetered_jobs, record_events
 from workers.maintenance.runner import MaintenanceTask
 
 # The counter has normally recorded an event before this age.
@@ -35,7 +34,7 @@ def _lookback_start() -> datetime:
 
 
 class FindUnmetered(Protocol):
-    """A query for missing usage events of a time span; see `shared.usage.unmetered`."""
+    """A query for missing usage events of a time span; see `shared.usage.repository`."""
 
     def __call__(
         self, session: Session, *, after: datetime, until: datetime, limit: int

@@ -18,7 +18,7 @@ from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources, StageObserver
 from workers.engine.preview import PageFormat as EngineFormat
 from workers.engine.preview import Preview, PreviewedPage, PreviewOptions
-from workers.render.templates import PrepareFunction, SizedCache
+from workers.render.resources import PrepareFunction, SizedCache
 
 log: Final = get_logger(__name__)
 

@@ -43,8 +43,7 @@ from workers.render.budget import Stopper, Watchdog
 from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise
 from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_inspection_crash_error
 from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
-from workers.render.resources import Images, Signers, WorkspaceImages
-from workers.render.templates import PrepareFunction, Templates
+from workers.render.resources import Images, PrepareFunction, Signers, Templates, WorkspaceImages
 
 # The slot waits this long for an unavailable database; then maintenance republishes the job.
 PATIENCE_SECONDS: Final = 30.0

@@ -55,9 +55,8 @@ def make_signer(settings: SignerSettings) -> SignerServer:
             "accounts, ACCOUNT_ID.NAME.p12"
         )
     try:
-        from workers.signer.certificates import Certificates
         from workers.signer.server import SignerServer
-        from workers.signer.service import SigningService
+        from workers.signer.service import Certificates, SigningService
         from workers.signer.signing import InvalidTimestampUrlError, check_timestamp_url
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:

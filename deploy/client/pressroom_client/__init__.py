@@ -23,7 +23,6 @@ request has an Idempotency-Key, so that a retry is rendered and metered once.
 """
 
 from pressroom_client.client import Pressroom
-from pressroom_client.errors import ApiError, ErrorKind, FarmUnreachable, PressroomError
 from pressroom_client.records import Batch, Document, FontUsage, ImageUsage, Job, Rendered
 from pressroom_client.schemas import (
     BatchItem,
@@ -51,6 +50,7 @@ from pressroom_client.schemas import (
     Version,
     Webhook,
 )
+from pressroom_client.transport import ApiError, ErrorKind, FarmUnreachable, PressroomError
 from pressroom_client.webhooks import Event, SignatureError, verify
 
 __all__ = [

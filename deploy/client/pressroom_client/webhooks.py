@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from pressroom_client.errors import PressroomError
 from pressroom_client.schemas import Delivery, Webhook
-from pressroom_client.transport import Transport, resource_path
+from pressroom_client.transport import PressroomError, Transport, resource_path
 
 TOLERANCE_SECONDS: Final = 300.0
 _PREFIX: Final = "whsec_"

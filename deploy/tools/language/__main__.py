@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from deploy.tools.language.editor import write_vocabulary
-from deploy.tools.language.examples import find_examples
+from deploy.tools.language.examples import display_width, draw_document, draw_picture, find_examples
 from deploy.tools.language.markdown import find_samples, read_guide
-from deploy.tools.language.pictures import display_width, draw_document, draw_picture
 from deploy.tools.language.reference import write_reference
 from deploy.tools.language.schema import write_schema
 

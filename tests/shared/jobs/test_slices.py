@@ -19,8 +19,10 @@ from shared.batches.slice_scheduling import (
 )
 from shared.db.tables import batch_turns, job_slices, jobs
 from shared.jobs.records import Lane
-from shared.jobs.repository import JobRecord, JobStatus, add_jobs
-from shared.jobs.slices import (
+from shared.jobs.repository import (
+    JobRecord,
+    JobStatus,
+    add_jobs,
     claim_jobs,
     end_job_slice,
     postpone_jobs,

@@ -9,11 +9,10 @@ from sqlalchemy import event
 
 from shared.auth.accounts import create_account
 from shared.errors import ServiceError
+from shared.templates.names import assign_slug, set_tag
 from shared.templates.pinning import Reader, get_pinned
 from shared.templates.references import parse_reference
 from shared.templates.repository import create_template
-from shared.templates.slugs import assign_slug
-from shared.templates.tags import set_tag
 from shared.templates.versions import publish_version
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

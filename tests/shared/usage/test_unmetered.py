@@ -9,8 +9,7 @@ from shared.db.session import Database
 from shared.db.tables import batch_items, batch_parts, batches
 from shared.identifiers import new_id
 from shared.jobs.records import Allowance
-from shared.usage.repository import record_events
-from shared.usage.unmetered import list_unmetered_items
+from shared.usage.repository import list_unmetered_items, record_events
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SPAN = {"after": NOON - timedelta(hours=1), "until": NOON + timedelta(hours=1)}

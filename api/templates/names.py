@@ -1,4 +1,4 @@
-"""The routes under /v2/templates/{id}/tags."""
+"""Routes of the names of templates: tags of their versions, and slugs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,34 @@ from api.operations.model import (
     get,
     json_content,
     json_response,
+    post,
     put,
 )
-from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND, TAG_SHAPE
+from api.operations.parameters import (
+    ETAG,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    NO_CONTENT,
+    NO_WORKSPACE,
+    NOT_FOUND,
+    TAG_SHAPE,
+)
 from api.templates.content import change_templates
-from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
+from api.templates.fields import (
+    check_slug,
+    check_tag,
+    check_tag_shape,
+    check_template_id,
+    read_slug,
+    read_template_id,
+    read_version,
+)
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ErrorKind, ServiceError
-from shared.templates import tags
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.templates import names
+from shared.templates.names import Assignment
 from shared.templates.repository import check_known, lock_template
 
 
@@ -59,7 +77,7 @@ class TagRoutes(Routes):
         version = read_version(receive_fields(request, ("version",)))
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
-            tags.set_tag(
+            names.set_tag(
                 session,
                 principal.state.account_id,
                 template_id,
@@ -68,7 +86,7 @@ class TagRoutes(Routes):
                 user=principal.user,
                 at=now(),
             )
-            held = tags.find_tag(session, template_id, tag)
+            held = names.find_tag(session, template_id, tag)
         assert held is not None, "it was set in this transaction"
         return write_json(
             {"tag": tag, "version": version}, headers={"ETag": make_etag(held.show())}
@@ -93,11 +111,11 @@ class TagRoutes(Routes):
             check_tag_shape(start_after, "start_after")
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
-            found = tags.list_tags(
-                session, template_id, limit=tags.PAGE + 1, start_after=start_after
+            found = names.list_tags(
+                session, template_id, limit=names.PAGE + 1, start_after=start_after
             )
-        records = [tag.show() for tag in found[: tags.PAGE]]
-        return write_json_with_etag(request, {"tags": records, "has_more": len(found) > tags.PAGE})
+        records = [tag.show() for tag in found[: names.PAGE]]
+        return write_json_with_etag(request, {"tags": records, "has_more": len(found) > names.PAGE})
 
     @get(
         "/v2/templates/{template_id}/tags/{tag}",
@@ -114,7 +132,7 @@ class TagRoutes(Routes):
         _check_names(template_id, tag)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
-            found = tags.find_tag(session, template_id, tag)
+            found = names.find_tag(session, template_id, tag)
         if found is None:
             raise _not_found(template_id, tag)
         return write_json_with_etag(request, found.show())
@@ -135,7 +153,7 @@ class TagRoutes(Routes):
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
             _check_tag_preconditions(session, principal, template_id, tag, preconditions)
-            removed = tags.remove_tag(
+            removed = names.remove_tag(
                 session, principal.state.account_id, template_id, tag, user=principal.user, at=now()
             )
         return write_json({"tag": tag, "removed": removed})
@@ -155,12 +173,12 @@ class TagRoutes(Routes):
         _check_names(template_id, tag)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
-            found = tags.list_history(session, template_id, tag, limit=tags.HISTORY_DEPTH + 1)
+            found = names.list_history(session, template_id, tag, limit=names.HISTORY_DEPTH + 1)
         if not found:
             raise _not_found(template_id, tag)
-        events = [event.show() for event in found[: tags.HISTORY_DEPTH]]
+        events = [event.show() for event in found[: names.HISTORY_DEPTH]]
         return write_json_with_etag(
-            request, {"events": events, "has_more": len(found) > tags.HISTORY_DEPTH}
+            request, {"events": events, "has_more": len(found) > names.HISTORY_DEPTH}
         )
 
 
@@ -179,7 +197,7 @@ def _check_tag_preconditions(
     """
     if preconditions.are_given:
         lock_template(session, principal.state.account_id, template_id)
-        held = tags.find_tag(session, template_id, tag)
+        held = names.find_tag(session, template_id, tag)
         preconditions.check(None if held is None else make_etag(held.show()))
 
 
@@ -187,3 +205,98 @@ def _not_found(template_id: str, tag: str) -> ServiceError:
     return ServiceError(
         404, f"Template {template_id!r} has no tag {tag!r}.", kind=ErrorKind.NOT_FOUND
     )
+
+
+class SlugRoutes(Routes):
+    """The views."""
+
+    tag = "Slugs"
+    scopes = frozenset((Scope.TEMPLATES,))
+
+    @post(
+        "/v2/slugs",
+        {
+            201: json_response("Newly assigned, or moved.", "Slug"),
+            200: json_response("Already assigned; nothing changed.", "Slug"),
+        },
+        body=RequestBody(json_content("SlugRequest"), "The slug and the template id."),
+        errors={
+            400: (ErrorCode.SLUG_INVALID,),
+            409: (ErrorCode.SLUG_TAKEN, ErrorCode.WORKSPACE_UNRESOLVED),
+            **NOT_FOUND,
+        },
+    )
+    def assign_slug(self) -> Response:
+        """Assign a slug.
+
+        A template has at most one slug; its previous slug is released.
+        """
+        principal = current_principal()
+        workspace_id = principal.get_workspace()
+        fields = receive_fields(request, ("slug", "template", "template_id"))
+        slug, template_id = read_slug(fields), read_template_id(fields)
+        with change_templates(principal, self._ports) as session:
+            assignment = names.assign_slug(
+                session,
+                principal.state.account_id,
+                workspace_id,
+                slug=slug,
+                template_id=template_id,
+            )
+        status = 201 if assignment is Assignment.NEW else 200
+        headers = {"Location": f"/v2/slugs/{slug}"}
+        return write_json({"slug": slug, "template_id": template_id}, status, headers=headers)
+
+    @get("/v2/slugs", {200: json_response("The slugs.", "SlugList")}, errors=NO_WORKSPACE)
+    def list_slugs(self) -> Response:
+        """List slugs.
+
+        By name, at most 1,000.
+        """
+        principal = current_principal()
+        workspace_id = principal.get_workspace()
+        with self._ports.database.snapshot() as session:
+            found = names.list_slugs(session, workspace_id)
+        return write_json(
+            {"slugs": [{"slug": held.slug, "template_id": held.template_id} for held in found]}
+        )
+
+    @get(
+        "/v2/slugs/{slug}",
+        {200: json_response("Whether it is available.", "SlugAvailability")},
+        errors={400: (ErrorCode.SLUG_INVALID,), **NO_WORKSPACE},
+    )
+    def check_slug(self, slug: str) -> Response:
+        """Check whether a slug is available.
+
+        Returns the template that holds it, if it is taken.
+        """
+        principal = current_principal()
+        check_slug(slug)
+        workspace_id = principal.get_workspace()
+        with self._ports.database.snapshot() as session:
+            holder = names.find_holder(session, workspace_id, slug)
+        if holder is None:
+            return write_json({"slug": slug, "available": True})
+        return write_json({"slug": slug, "available": False, "template_id": holder})
+
+    @delete(
+        "/v2/slugs/{slug}",
+        {204: NO_CONTENT},
+        errors={
+            400: (ErrorCode.SLUG_INVALID,),
+            404: (ErrorCode.SLUG_NOT_ASSIGNED,),
+            **NO_WORKSPACE,
+        },
+    )
+    def release_slug(self, slug: str) -> Response:
+        """Release a slug.
+
+        Possible even if the template was deleted. The template does not change.
+        """
+        principal = current_principal()
+        check_slug(slug)
+        workspace_id = principal.get_workspace()
+        with change_templates(principal, self._ports) as session:
+            names.release_slug(session, workspace_id, slug)
+        return Response(status=204)
