@@ -42,7 +42,7 @@ from api.templates.versions import VersionRoutes
 from api.usage.routes import UsageRoutes
 from api.webhooks.routes import WebhookRoutes
 from shared.clock import now, ticks
-from shared.errors import ErrorKind, ServiceError, StorageFull, is_disk_full, write_error_body
+from shared.errors import ServiceError, StorageFull, is_disk_full, write_error_body
 from shared.identifiers import new_id
 from shared.telemetry import log, metrics
 
@@ -138,7 +138,7 @@ def _handle_http_error(error: HTTPException) -> Response:
     match error:
         case NotFound():
             message = f"No resource at {request.path!r}."
-            return write_error_response(ServiceError(404, message, kind=ErrorKind.NOT_FOUND))
+            return write_error_response(ServiceError(404, message))
         case MethodNotAllowed(valid_methods=methods):
             allowed = ", ".join(sorted(methods or ()))
             message = f"{request.method} is not allowed at {request.path!r}; allowed: {allowed}."
@@ -158,7 +158,7 @@ def _handle_internal_error(error: Exception) -> Response:
     reference = new_id("err")
     _log.error("request failed", request=g.get("request_id"), reference=reference, exc_info=error)
     message = f"Internal error; contact support with the reference {reference}."
-    return write_error_response(ServiceError(500, message, kind=ErrorKind.INTERNAL))
+    return write_error_response(ServiceError(500, message))
 
 
 _log: Final = log.get_logger(__name__)

@@ -12,7 +12,7 @@ from flask import Request, Response
 from api.conditional_requests import make_etag, read_preconditions, write_not_modified
 from api.http import start_stream
 from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 from shared.limits import KB
 from shared.settings import get_limits
 
@@ -90,9 +90,7 @@ def send_file(
 def expired(what: str) -> ServiceError:
     """Return the error of a result that is no longer kept."""
     return ServiceError(
-        410,
-        f"The {what} has expired; it is kept for {get_limits().result_hours} hours.",
-        kind=ErrorKind.NOT_FOUND,
+        410, f"The {what} has expired; it is kept for {get_limits().result_hours} hours."
     )
 
 

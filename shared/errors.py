@@ -66,10 +66,24 @@ class ErrorBody(Record, frozen=True):
     stack_trace: tuple[Mapping[str, Any], ...] = ()
 
 
+_KINDS: Final = {
+    401: ErrorKind.AUTHENTICATION,
+    402: ErrorKind.QUOTA,
+    403: ErrorKind.AUTHENTICATION,
+    404: ErrorKind.NOT_FOUND,
+    410: ErrorKind.NOT_FOUND,
+    429: ErrorKind.RATE,
+    500: ErrorKind.INTERNAL,
+    503: ErrorKind.UNAVAILABLE,
+    504: ErrorKind.TIMEOUT,
+}
+
+
 class ServiceError(Exception):
     """An error that ends a request; `api/app.py` turns it into a response.
 
-    `message` is sent to the client: it names the field, what was sent and what is accepted.
+    `message` is sent to the client: it names the field, what was sent and what is accepted. The default `kind`
+    is that of the status.
     `headers` are added to the response (`Retry-After`, `Allow`, `WWW-Authenticate`).
     """
 
@@ -78,13 +92,14 @@ class ServiceError(Exception):
         status: int,
         message: str,
         *,
-        kind: ErrorKind = ErrorKind.REQUEST,
+        kind: ErrorKind | None = None,
         code: ErrorCode | None = None,
         data: Mapping[str, Any] | None = None,
         stack_trace: tuple[Mapping[str, Any], ...] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
+        kind = kind or _KINDS.get(status, ErrorKind.REQUEST)
         self.body: Final = ErrorBody(status, message, kind, code, data or {}, stack_trace)
         self.headers: Final[Mapping[str, str]] = headers or {}
 
@@ -98,7 +113,6 @@ class Unavailable(ServiceError):
         super().__init__(
             503,
             message or f"The {part} is not available at the moment; try again shortly.",
-            kind=ErrorKind.UNAVAILABLE,
             headers={"Retry-After": str(retry_after_seconds)},
         )
         self.part: Final = part

@@ -19,7 +19,7 @@ from shared.auth import accounts
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
 from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.telemetry import log
 
 MAX_LIVE_KEYS: Final = 100
@@ -99,7 +99,7 @@ class KeyRoutes(Routes):
             )
             if not found:
                 message = f"The account has no key {key_id[:100]!r}."
-                raise ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+                raise ServiceError(404, message)
             accounts.revoke_key(session, key_id)
         self._ports.admissions.drop(state.account_id, [found])
         _log.info("key revoked", account=state.account_id, by_key=state.key_id, key=key_id)
@@ -167,7 +167,6 @@ def _read_scopes(fields: Mapping[str, Any], *, own: frozenset[Scope]) -> frozens
         raise ServiceError(
             403,
             f"A key can be created with the scopes of the request's key only; it lacks {', '.join(missing)}.",
-            kind=ErrorKind.AUTHENTICATION,
             code=ErrorCode.KEY_SCOPE,
         )
     return scopes

@@ -28,7 +28,7 @@ from shared.auth.accounts import Account
 from shared.auth.scopes import ALL_SCOPES, Scope, list_scopes
 from shared.auth.studio_sessions import StudioSession
 from shared.clock import timestamp
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 
 _FROM_STUDIO: Final = Parameter(
     "X-Pressroom-Studio",
@@ -113,9 +113,7 @@ class AccountRoutes(Routes):
         """
         session = current_principal().session
         if session is None:
-            raise ServiceError(
-                404, "The request has an API key and no session.", kind=ErrorKind.NOT_FOUND
-            )
+            raise ServiceError(404, "The request has an API key and no session.")
         return write_json(_write(session))
 
     @delete(

@@ -12,7 +12,7 @@ from api.ports import Cell, Ports
 from shared.auth.admission import ACCOUNT, PREVIEW, RateStatus
 from shared.auth.key_state import Rate, parse_rate
 from shared.clock import epoch
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import Allowance, Meter, PinnedTemplate
 from shared.limits import DEFAULT_RATES
 from shared.usage import repository as usage
@@ -60,7 +60,6 @@ def _used_up(allowance: Allowance, *, cap: int, used: int) -> ServiceError:
     return ServiceError(
         402,
         f"The {allowance} page allowance of this billing period is used up: {used} of {cap} pages.",
-        kind=ErrorKind.QUOTA,
         code=ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
         data={"cap": cap, "usage": used},
     )
@@ -159,7 +158,6 @@ def check_rate(spent: RateStatus | None) -> None:
         429,
         f"Too many {_REQUESTS[spent.policy]}: the account may send {rate.requests} in any {window}; "
         f"try again in {seconds} s.",
-        kind=ErrorKind.RATE,
         code=ErrorCode.RATE_LIMITED,
         headers={"Retry-After": str(seconds)},
     )

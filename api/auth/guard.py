@@ -18,7 +18,7 @@ from shared.auth.scopes import Scope, list_scopes
 from shared.auth.studio_sessions import StudioSession
 from shared.clock import now
 from shared.db.user_refs import UserRef
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import digest_api_key
 from shared.templates.pinning import Reader
 from shared.usage.metering import Totals
@@ -104,7 +104,7 @@ def _scheme(headers: Headers, ports: Ports) -> str:
 
 
 def _forbidden(message: str) -> ServiceError:
-    return ServiceError(403, message, kind=ErrorKind.AUTHENTICATION)
+    return ServiceError(403, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,6 @@ def check_scope(accepted: AbstractSet[Scope], state: KeyState) -> None:
             403,
             f"This request requires a key with the scope {needed}; the key has "
             f"{', '.join(list_scopes(state.scopes))}.",
-            kind=ErrorKind.AUTHENTICATION,
             code=ErrorCode.KEY_SCOPE,
         )
 
@@ -253,11 +252,11 @@ def _raise_unauthorized(
     message: str, code: ErrorCode | None = None, *, cookie: str | None = None
 ) -> NoReturn:
     headers = {"WWW-Authenticate": "Bearer"} | ({} if cookie is None else {"Set-Cookie": cookie})
-    raise ServiceError(401, message, kind=ErrorKind.AUTHENTICATION, code=code, headers=headers)
+    raise ServiceError(401, message, code=code, headers=headers)
 
 
 def _raise_forbidden(message: str, code: ErrorCode) -> NoReturn:
-    raise ServiceError(403, message, kind=ErrorKind.AUTHENTICATION, code=code)
+    raise ServiceError(403, message, code=code)
 
 
 # Every key has this form (shared.identifiers); anything else is rejected without a lookup.

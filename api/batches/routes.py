@@ -74,7 +74,7 @@ from shared.batches.repository import (
     write_batch,
 )
 from shared.clock import now
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
 _ITEMS_PER_PAGE: Final = 1000
@@ -353,9 +353,7 @@ class BatchRoutes(Routes):
         if is_batch_id(batch_id):
             batch = find_batch(session, batch_id, account_id=account_id)
         if batch is None:
-            raise ServiceError(
-                404, f"Batch {batch_id[:100]!r} does not exist.", kind=ErrorKind.NOT_FOUND
-            )
+            raise ServiceError(404, f"Batch {batch_id[:100]!r} does not exist.")
         return batch
 
     def _get_item(self, job_id: str) -> tuple[Batch, BatchItem]:
@@ -365,7 +363,7 @@ class BatchRoutes(Routes):
             batch = find_batch(session, named[0], account_id=account_id) if named else None
             item = find_item(session, batch, named[1]) if batch and named else None
         if batch is None or item is None:
-            raise ServiceError(404, f"Job {job_id!r} does not exist.", kind=ErrorKind.NOT_FOUND)
+            raise ServiceError(404, f"Job {job_id!r} does not exist.")
         return batch, item
 
     def _send_merged(self, batch: Batch, filename: str | None) -> Response:

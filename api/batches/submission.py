@@ -32,7 +32,7 @@ from shared.batches.records import (
 from shared.batches.repository import add_batch, count_unfinished_batches, find_batch
 from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
+from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs.idempotency import Call, FirstCall
 from shared.jobs.records import Allowance
@@ -258,9 +258,7 @@ def _get_first_batch(first: FirstCall, principal: Principal, ports: Ports) -> Ba
     with ports.database.snapshot() as session:
         batch = find_batch(session, first.batch_id or "", account_id=account_id)
     if batch is None:
-        raise ServiceError(
-            410, "The batch of this Idempotency-Key has been removed.", kind=ErrorKind.NOT_FOUND
-        )
+        raise ServiceError(410, "The batch of this Idempotency-Key has been removed.")
     # As in the first response; the current state is at the batch's own path.
     return batch.replace(status=BatchStatus.QUEUED, finished_at=None, expires_at=None)
 
@@ -288,7 +286,6 @@ def check_unfinished_limit(session: Session, account_id: str, limit: int) -> Non
         429,
         f"Too many unfinished batches: the account has {unfinished:,}; the limit is {limit:,}. List them with GET /v2/batches?status=running and ?status=queued, cancel one with "
         f"DELETE /v2/batches/{{id}}, or wait for one to end and try again in {_RETRY_SECONDS} s.",
-        kind=ErrorKind.RATE,
         code=ErrorCode.RATE_LIMITED,
         headers={"Retry-After": str(_RETRY_SECONDS)},
     )

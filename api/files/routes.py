@@ -41,7 +41,7 @@ from api.operations.parameters import IMAGE_NAME, LIMIT, NO_CONTENT, NO_WORKSPAC
 from api.ports import Ports
 from shared.auth.scopes import Scope
 from shared.clock import timestamp
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.files.repository import F, FileRecord, FontFileProperties, ImageFileProperties
 from shared.limits import MB
 
@@ -241,7 +241,7 @@ class _FileRoutes(Routes, Generic[F]):
 
     def _not_found(self, name: str) -> ServiceError:
         message = f"The workspace holds no {self._kind.singular} named '{name}'."
-        return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+        return ServiceError(404, message)
 
 
 class ImageRoutes(_FileRoutes[ImageFileProperties]):

@@ -363,6 +363,5 @@ class SourceUrlFetcher:
         return ServiceError(
             503,
             f"Too many {self._plural} are being fetched; try again in a few seconds.",
-            kind=ErrorKind.UNAVAILABLE,
             headers={"Retry-After": "5"},
         )

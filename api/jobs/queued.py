@@ -16,7 +16,7 @@ from api.jobs.remote_images import fetch_images
 from api.long_poll import quitting
 from api.ports import Cell, Ports
 from shared.clock import epoch
-from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable, retry_while_unavailable
+from shared.errors import ErrorCode, ServiceError, Unavailable, retry_while_unavailable
 from shared.identifiers import new_id
 from shared.jobs.records import BodyKind, Claim, JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimitError
@@ -322,10 +322,7 @@ def untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
 
 def _unavailable(cause: str, *, seconds: int) -> ServiceError:
     return ServiceError(
-        503,
-        f"{cause}; try again in {seconds} s.",
-        kind=ErrorKind.UNAVAILABLE,
-        headers={"Retry-After": str(seconds)},
+        503, f"{cause}; try again in {seconds} s.", headers={"Retry-After": str(seconds)}
     )
 
 
@@ -335,7 +332,6 @@ def _waiting_limit_reached(full: WaitingLimitError) -> ServiceError:
         429,
         f"Too many waiting requests: {full.waiting} renders of the account are already waiting; try again "
         f"in {seconds} s, or send the documents as a batch to /v2/batches.",
-        kind=ErrorKind.RATE,
         code=ErrorCode.RATE_LIMITED,
         headers={"Retry-After": str(seconds)},
     )
@@ -351,7 +347,6 @@ def timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:
     return ServiceError(
         504,
         f"The {_DOING[purpose]} exceeded its time budget of {budget_seconds:g} s and was stopped; {cause}.",
-        kind=ErrorKind.TIMEOUT,
         code=ErrorCode.RENDER_TIMEOUT,
     )
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, cast
 
 from api.admission.body import SPOOL_BYTES
 from shared.clock import epoch
-from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
+from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.jobs.records import Claim, FetchedImage, ImageProblem, RenderJob
 from shared.limits import MAX_IMAGE_BYTES, MAX_REMOTE_BYTES, REMOTE_IMAGE_SECONDS
 from shared.outbound import (
@@ -68,7 +68,6 @@ class ConcurrencyLimit:
         return ServiceError(
             429,
             f"{self._refusal.format(at_once=self._at_once)} Try again in {_RETRY_SECONDS} s.",
-            kind=ErrorKind.RATE,
             code=ErrorCode.RATE_LIMITED,
             headers={"Retry-After": str(_RETRY_SECONDS)},
         )

@@ -42,7 +42,7 @@ from api.operations.parameters import (
 from api.pdf_headers import read_filename
 from api.stored_files import send_file
 from shared.auth.scopes import Scope
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 from shared.jobs.repository import JobRecord, JobStatus, write_job
 from shared.queue.states import CANCELLED
 
@@ -154,5 +154,5 @@ def _own(record: JobRecord | None, job_id: str) -> JobRecord:
     """
     account_id = current_principal().state.account_id
     if record is None or record.account_id != account_id:
-        raise ServiceError(404, f"Job {job_id[:100]!r} does not exist.", kind=ErrorKind.NOT_FOUND)
+        raise ServiceError(404, f"Job {job_id[:100]!r} does not exist.")
     return record

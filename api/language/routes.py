@@ -17,7 +17,7 @@ from flask import Response
 from api.http import mark_code
 from api.operations.model import OperationResponse, Routes, get
 from api.static_files import StaticFile, load_folder, make_file, write_file
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 
 PATH: Final = "/docs/language"
 _HEADING: Final = re.compile(r"^(#{1,3}) (.+)\n(?s:(.*?))(?=^#{1,3} |\Z)", re.MULTILINE)
@@ -254,7 +254,7 @@ class LanguageRoutes(Routes):
         if address := reference.find_address(name):
             return Response(status=302, headers={**_HEADERS, "Location": address})
         message = f"The language has no chapter, element or attribute {name[:100]!r}."
-        raise ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+        raise ServiceError(404, message)
 
     @get(
         f"{PATH}/files/{{name}}",
@@ -284,7 +284,7 @@ class LanguageRoutes(Routes):
         file = _load_files().get(name)
         if file is None:
             message = f"The pages of the language have no file {name[:100]!r}."
-            raise ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+            raise ServiceError(404, message)
         return write_file(file, _HEADERS)
 
 

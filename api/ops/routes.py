@@ -128,7 +128,6 @@ class HealthRoutes(Routes):
             raise ServiceError(
                 503,
                 f"Not ready; down: {', '.join(down)}.",
-                kind=ErrorKind.UNAVAILABLE,
                 data={"down": list(down), "reasons": down},
                 headers={"Retry-After": "2"},
             )

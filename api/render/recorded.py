@@ -37,7 +37,7 @@ from api.jobs.reading import await_end, find_record, no_result, poll_job, write_
 from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
-from shared.errors import ErrorKind, ServiceError, Unavailable
+from shared.errors import ServiceError, Unavailable
 from shared.jobs.idempotency import FirstCall, find_first_call, release_key
 from shared.jobs.intake import KeyedCall
 from shared.jobs.lifecycle import LIFETIME_SECONDS
@@ -268,9 +268,7 @@ def _is_kept(record: JobRecord, pin: Callable[[], PinnedTemplate | None]) -> boo
 
 
 def _removed() -> ServiceError:
-    return ServiceError(
-        410, "The job of this Idempotency-Key has been removed.", kind=ErrorKind.NOT_FOUND
-    )
+    return ServiceError(410, "The job of this Idempotency-Key has been removed.")
 
 
 def _refuse_race() -> Response:

@@ -15,7 +15,7 @@ from api.single_sign_on.provider import Person, Problem, SignInError
 from shared.auth.sign_in_keys import SignInRevokedError, digest_person, record_sign_in
 from shared.auth.single_sign_on import Role, SingleSignOn
 from shared.clock import now
-from shared.errors import ErrorKind, ServiceError, Unavailable
+from shared.errors import ServiceError, Unavailable
 from shared.settings import WrongSetting
 from shared.telemetry import log
 
@@ -154,7 +154,7 @@ class SignInRoutes(Routes):
     def _get_provider(self) -> tuple[SingleSignOn, Provider]:
         terms = self._ports.single_sign_on
         if terms is None or self._provider is None:
-            raise ServiceError(404, "Single sign-on is not configured.", kind=ErrorKind.NOT_FOUND)
+            raise ServiceError(404, "Single sign-on is not configured.")
         return terms, self._provider
 
     def _open_session(

@@ -10,7 +10,7 @@ from flask import Response
 
 from api.operations.model import OperationResponse, Routes, get
 from api.static_files import StaticFile, load_folder, write_file
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 
 INDEX: Final = "index.html"
 # Only the page's own scripts, styles and API calls are allowed; blobs are images that the page fetched.
@@ -80,5 +80,5 @@ def _write_file(name: str) -> Response:
     file = load_files().get(name)
     if file is None:
         message = f"The Studio has no file {name[:100]!r}."
-        raise ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+        raise ServiceError(404, message)
     return write_file(file, _HEADERS)

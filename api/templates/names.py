@@ -47,7 +47,7 @@ from api.templates.fields import (
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.db.session import Session
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.templates import names
 from shared.templates.names import Assignment
 from shared.templates.repository import check_known, lock_template
@@ -202,9 +202,7 @@ def _check_tag_preconditions(
 
 
 def _not_found(template_id: str, tag: str) -> ServiceError:
-    return ServiceError(
-        404, f"Template {template_id!r} has no tag {tag!r}.", kind=ErrorKind.NOT_FOUND
-    )
+    return ServiceError(404, f"Template {template_id!r} has no tag {tag!r}.")
 
 
 class SlugRoutes(Routes):

@@ -25,7 +25,7 @@ from shared.batches.records import (
     ShownBatch,
 )
 from shared.batches.slice_scheduling import add_to_rotation
-from shared.db.queries import belongs_to_slots, list_newest
+from shared.db.queries import belongs_to_slots, select_newest
 from shared.db.session import Session
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batch_items, batch_parts, batches
 from shared.errors import ErrorBody, write_error_body
@@ -84,11 +84,10 @@ def list_batches(
     `start_after` is the last batch of the page before.
     """
     words = [status.value for status in statuses]
-    newest = list_newest(
-        session, batches, account_id, statuses=words, limit=limit, start_after=start_after
-    )
-    query = select(batches).where(batches.c.id.in_(newest)).order_by(batches.c.id.desc())
-    found = [read_batch(row) for row in session.execute(query).mappings()]
+    query = select_newest(batches, account_id, statuses=words, limit=limit, start_after=start_after)
+    newest = session.scalars(query).all()
+    rows = select(batches).where(batches.c.id.in_(newest)).order_by(batches.c.id.desc())
+    found = [read_batch(row) for row in session.execute(rows).mappings()]
     sums = _sum_chunks(session, newest)
     return [(batch, _count(batch, *sums.get(batch.id, (0, 0, 0, 0)))) for batch in found]
 

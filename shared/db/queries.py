@@ -31,22 +31,6 @@ def select_newest(
     return select(merged.c.id).order_by(merged.c.id.desc()).limit(limit)
 
 
-def list_newest(
-    session: Session,
-    table: Table,
-    account_id: str,
-    *,
-    statuses: Iterable[str],
-    limit: int,
-    start_after: str | None,
-) -> Sequence[str]:
-    """Return what `select_newest` selects."""
-    query = select_newest(
-        table, account_id, statuses=statuses, limit=limit, start_after=start_after
-    )
-    return session.scalars(query).all()
-
-
 def _select_range(
     table: Table, account_id: str, *, status: str, limit: int, start_after: str | None
 ) -> Select[str]:

@@ -36,19 +36,9 @@ def join_author(table: Table, *, by: str) -> tuple[FromClause, Sequence[ColumnEl
     return table.join(_AUTHOR, table.c[by] == _AUTHOR.c.id), _name_columns(_AUTHOR)
 
 
-def read_author(row: RowMapping) -> UserRef:
-    """Read the user of a row selected with `join_author`."""
-    return UserRef(row["author_id"], row["author_name"], row["author_email"])
-
-
-def read_creator(row: RowMapping) -> UserRef:
-    """Read the creator of a row selected with `join_authors`."""
-    return UserRef(row["creator_id"], row["creator_name"], row["creator_email"])
-
-
-def read_updater(row: RowMapping) -> UserRef:
-    """Read the last editor of a row selected with `join_authors`."""
-    return UserRef(row["updater_id"], row["updater_name"], row["updater_email"])
+def read_user(row: RowMapping, role: str) -> UserRef:
+    """Read the `creator` or `updater` of a row selected with `join_authors`, or its `author`, with `join_author`."""
+    return UserRef(row[f"{role}_id"], row[f"{role}_name"], row[f"{role}_email"])
 
 
 def _name_columns(person: NamedFromClause) -> list[ColumnElement[Any]]:

@@ -276,9 +276,9 @@ class StoredFiles(Generic[F]):
             name=row["name"],
             properties=self.read_properties(row),
             created_at=row["created_at"],
-            created_by=user_refs.read_creator(row),
+            created_by=user_refs.read_user(row, "creator"),
             updated_at=row["updated_at"],
-            updated_by=user_refs.read_updater(row),
+            updated_by=user_refs.read_user(row, "updater"),
         )
 
 

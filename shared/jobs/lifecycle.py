@@ -35,7 +35,8 @@ LIFETIME_SECONDS: Final = 24 * 3600
 class JobLifecycle:
     """Ends recorded jobs: first in Redis, which decides the outcome, then in the job table.
 
-    Each shard of a farm has an instance: `slots` are the hash slots of its accounts.
+    Each shard of a farm has an instance: `slots` are the hash slots of its accounts. Methods raise
+    `Unavailable` while Redis or a store that they use is unreachable.
     """
 
     database: Database
@@ -45,11 +46,7 @@ class JobLifecycle:
     slots: AbstractSet[str] | None = None
 
     def store_pdf(self, job_id: str, pdf: bytes) -> Claim:
-        """Store a PDF until it expires, under a key of its own for each run of a job.
-
-        Raises:
-            Unavailable: the object store is unreachable.
-        """
+        """Store a PDF until it expires, under a key of its own for each run of a job."""
         key = f"{job_folder(job_id)}pdf-{secrets.token_hex(8)}"
         self.blobs.put(key, BytesIO(pdf), len(pdf))
         return Claim(ClaimStorage.BLOB, len(pdf), key=key)
@@ -60,9 +57,6 @@ class JobLifecycle:
         """Record the ends of jobs, by id, and notify their waiters.
 
         `first` is called at the beginning of the transaction.
-
-        Raises:
-            Unavailable: the database is unreachable.
         """
         at = now()
         ends = {job_id: _make_end(each, at) for job_id, each in ended.items()}
@@ -76,11 +70,7 @@ class JobLifecycle:
         self.completions.notify(*ended)
 
     def complete(self, job_id: str) -> None:
-        """Record the end of a job that has ended in Redis, if it is not recorded yet.
-
-        Raises:
-            Unavailable: Redis or the database is unreachable.
-        """
+        """Record the end of a job that has ended in Redis, if it is not recorded yet."""
         ended = self.states.find_end(job_id)
         if ended is not None:
             self.record_ends({job_id: ended})
@@ -129,11 +119,7 @@ class JobLifecycle:
             return remove_job(session, job.id)
 
     def delete_bytes(self, job: JobRecord) -> None:
-        """Delete a job's body and PDF; missing ones are ignored.
-
-        Raises:
-            Unavailable: the object store is unreachable.
-        """
+        """Delete a job's body and PDF; missing ones are ignored."""
         body = RenderJob.decode(job.message).body
         for key in (job.pdf_key, body.key):
             if key:

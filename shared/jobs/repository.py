@@ -15,7 +15,7 @@ from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, sel
 
 from shared.batches.records import JobSlice
 from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
-from shared.db.queries import add_rows, belongs_to_slots, list_newest
+from shared.db.queries import add_rows, belongs_to_slots, select_newest
 from shared.db.session import Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
@@ -166,9 +166,8 @@ def list_jobs(
     previous page.
     """
     words = [status.value for status in statuses]
-    newest = list_newest(
-        session, jobs, account_id, statuses=words, limit=limit, start_after=start_after
-    )
+    query = select_newest(jobs, account_id, statuses=words, limit=limit, start_after=start_after)
+    newest = session.scalars(query).all()
     found = session.execute(_LIST, {"of_jobs": newest}).mappings() if newest else ()
     return [JobRecord.of_row(row) for row in found]
 

@@ -25,7 +25,7 @@ from shared.queue.connection import is_refused_for_space, reachable
 from shared.queue.names import RENDER_TASK, job_key, queue_for
 from shared.queue.queue_factory import open_queues
 from shared.queue.queues import ADMITTED_AT, PUBLISHED_AT, Queues, TaskMessage
-from shared.queue.states import PUBLISHED_SECONDS, ClientPresence, JobStates
+from shared.queue.states import PUBLISHED_SECONDS, JobStates
 from shared.queue.worker_presence import TASK_LEASE_SECONDS, find_held_tasks, read_heads
 from shared.telemetry.log import get_logger
 
@@ -162,7 +162,6 @@ class Broker:
     def __init__(self, redis: Redis, publisher: Publisher) -> None:
         self._redis = redis
         self._publisher = publisher
-        self._presence = ClientPresence(redis)
         self._states = JobStates(redis)
 
     def publish(self, job: RenderJob) -> PublishedJob:
@@ -184,7 +183,7 @@ class Broker:
                 raise
         if ticks() - published.checked_at > _QUICK_SECONDS:
             with reachable():
-                self._presence.renew(job.id)
+                self._states.await_end(job.id)
         return published
 
     def _is_withdrawn(self, published: PublishedJob) -> bool:

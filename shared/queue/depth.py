@@ -15,7 +15,7 @@ from shared.clock import epoch, ticks
 from shared.queue.admission_places import PlaceCount, PlaceState, count_places
 from shared.queue.connection import reachable
 from shared.queue.names import DEAD_EVENTS, DRAINED, QUEUES, USAGE_STREAM
-from shared.queue.queue_factory import queues_in
+from shared.queue.queue_factory import RedisQueues
 from shared.queue.queues import QueueHead, Queues
 from shared.queue.worker_presence import find_workers, read_heads
 from shared.telemetry.readings import FarmDepth, QueueDepth
@@ -32,7 +32,7 @@ class QueueReader:
 
     def __init__(self, redis: Redis, queues: Queues | None = None) -> None:
         self._redis = redis
-        self._queues = queues or queues_in(redis)
+        self._queues = queues or RedisQueues(redis)
 
     def read_depth(self) -> FarmDepth:
         """Count the queued and running jobs, and the events not yet in the ledger."""

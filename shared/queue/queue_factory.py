@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from redis import Redis
 
@@ -35,11 +35,6 @@ class RedisQueues:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-
-    @classmethod
-    def connect(cls, broker_url: str) -> Self:
-        """Return the queues of a server; they connect on first use."""
-        return cls(connect(broker_url))
 
     def read(self, queues: Sequence[str]) -> dict[str, QueueHead]:
         """Return each queue's length and its next message's times, by name."""
@@ -93,12 +88,7 @@ def open_queues(broker_url: str, app: Celery | None = None) -> Queues:
 
         return AmqpQueues.connect(broker_url) if app is None else AmqpQueues(app)
 
-    return RedisQueues.connect(broker_url)
-
-
-def queues_in(redis: Redis) -> Queues:
-    """Return the queues of a Redis broker, read through a client that is open."""
-    return RedisQueues(redis)
+    return RedisQueues(connect(broker_url))
 
 
 def declare_queues(broker_url: str, queues: Sequence[str]) -> None:

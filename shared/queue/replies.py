@@ -18,7 +18,7 @@ from shared.jobs.records import Claim, ClaimStorage, JobOutcome, OutcomeStatus, 
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
 from shared.queue.connection import BLOCK_SECONDS, batched, reachable, register
 from shared.queue.names import FARM_MEMORY, USAGE_STREAM, job_key, reply_key
-from shared.queue.states import AWAITED_SECONDS, ClientPresence
+from shared.queue.states import AWAITED_SECONDS, JobStates
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.observer import NULL_OBSERVER, Observer
@@ -36,7 +36,7 @@ class Replies:
         self._redis = redis
         self._claims = claims
         self._abandon = register(redis, "abandon")
-        self._presence = ClientPresence(redis)
+        self._states = JobStates(redis)
         # Keys that were read and can be deleted, in the round trip of the next wait. If the process ends
         # first, they expire.
         self._spent: deque[str] = deque()
@@ -109,7 +109,7 @@ class Replies:
     def _wait_briefly(self, job_id: str, seconds: float, *, is_noted: bool) -> bytes | None:
         reply = reply_key(job_id)
         if not is_noted:
-            self._presence.renew(job_id)
+            self._states.await_end(job_id)
         pipe = self._redis.pipeline(transaction=False)
         if spent := self._take_spent():
             pipe.unlink(*spent)

@@ -1,4 +1,7 @@
-"""The shard set of the farm, stored in each shard to detect changed or mixed-up settings, and its change."""
+"""The shard set of the farm, stored in each shard to detect changed or mixed-up settings, and its change.
+
+Functions raise `Unavailable` while a server is unreachable.
+"""
 
 from __future__ import annotations
 
@@ -38,22 +41,14 @@ class ShardLayout(Record, frozen=True):
 
 
 def find_layout(redis: Redis) -> ShardLayout | None:
-    """Return the layout stored in a server, None if it never was a shard of a farm.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Return the layout stored in a server, None if it never was a shard of a farm."""
     with reachable():
         text = cast("bytes | None", redis.get(FARM_LAYOUT))
     return None if text is None else ShardLayout.decode(text)
 
 
 def write_layout(redis: Redis, layout: ShardLayout) -> None:
-    """Store the layout in a server, replacing an earlier one.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Store the layout in a server, replacing an earlier one."""
     with reachable():
         redis.set(FARM_LAYOUT, layout.encode())
 

@@ -23,6 +23,12 @@ CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline passed before it ended
 WITHDRAWN: Final = "withdrawn"  # no worker began it: its queue was drained, or its deadline passed
 _RECORDED_TTL_SECONDS: Final = 600
+# A front renews its presence every second. After this time without renewal it has answered 503 or
+# has died; `Commits.commit` then rejects a success.
+AWAITED_SECONDS: Final = 4.0
+# A published job counts as awaited for this long. Shorter than the time-out of a broker that does not
+# answer, after which the front answers 503.
+PUBLISHED_SECONDS: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ class JobStates:
         self._redis = redis
         self._close = register(redis, "close")
         self._withdraw = register(redis, "withdraw")
+        self._await = register(redis, "await")
 
     def find_started(self, job_id: str) -> datetime | None:
         """Return when a worker first began the job, None if none did."""
@@ -97,6 +104,11 @@ class JobStates:
         with reachable():
             args: list[str | int] = [WITHDRAWN, STATE_TTL_SECONDS]
             return bool(self._withdraw(keys=[job_key(job_id)], args=args))
+
+    def await_end(self, job_id: str) -> None:
+        """Record that a front waits for a job for another `AWAITED_SECONDS`; raise `RedisError` without Redis."""
+        args: list[str | float] = [AWAITED_SECONDS, CLAIM_TTL_SECONDS]
+        self._await(keys=[job_key(job_id)], args=args)
 
     def expire_soon(self, job_ids: Iterable[str]) -> None:
         """Shorten the time to live of states whose ends are recorded; does nothing without Redis."""
@@ -215,23 +227,3 @@ def _superseded() -> ErrorBody:
         ErrorKind.REQUEST,
         ErrorCode.PREVIEW_SUPERSEDED,
     )
-
-
-# A front renews its presence every second. After this time without renewal it has answered 503 or
-# has died; `Commits.commit` then rejects a success.
-AWAITED_SECONDS: Final = 4.0
-# A published job counts as awaited for this long. Shorter than the time-out of a broker that does not
-# answer, after which the front answers 503.
-PUBLISHED_SECONDS: Final = 3.0
-
-
-class ClientPresence:
-    """Records that a front waits for a job; methods raise `RedisError`."""
-
-    def __init__(self, redis: Redis) -> None:
-        self._await = register(redis, "await")
-
-    def renew(self, job_id: str, *, client: Redis | None = None) -> None:
-        """Record that the front waits for another `AWAITED_SECONDS`; `client` may be a pipeline."""
-        args: list[str | float] = [AWAITED_SECONDS, CLAIM_TTL_SECONDS]
-        self._await(keys=[job_key(job_id)], args=args, client=client)

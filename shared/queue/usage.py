@@ -1,4 +1,7 @@
-"""The usage stream, a Redis stream of usage events that are not yet in the ledger."""
+"""The usage stream, a Redis stream of usage events that are not yet in the ledger.
+
+Everything here raises `Unavailable("queue")` while Redis is unreachable.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,7 @@ class UsageEntry:
 
 
 class UsageStream:
-    """Reads the stream as a consumer of the counters' group.
-
-    Every method raises `Unavailable("queue")` while Redis is unreachable.
-    """
+    """Reads the stream as a consumer of the counters' group."""
 
     def __init__(self, redis: Redis, *, reader: str) -> None:
         self._redis = redis
@@ -84,21 +84,13 @@ class UsageStream:
 
 
 def list_dead(redis: Redis) -> list[tuple[bytes, Mapping[bytes, bytes]]]:
-    """Return the unreadable events, oldest first: id, and `event`, `reason` and the `id` that it had.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Return the unreadable events, oldest first: id, and `event`, `reason` and the `id` that it had."""
     with reachable():
         return cast("list[Any]", redis.xrange(DEAD_EVENTS))
 
 
 def end_dead(redis: Redis, entry_id: bytes, *, retried: bytes | None = None) -> None:
-    """Delete an unreadable event, after writing it to the usage stream again as `retried`.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Delete an unreadable event, after writing it to the usage stream again as `retried`."""
     with reachable(), redis.pipeline() as pipe:
         if retried is not None:
             pipe.xadd(USAGE_STREAM, {"event": retried})
@@ -107,22 +99,14 @@ def end_dead(redis: Redis, entry_id: bytes, *, retried: bytes | None = None) -> 
 
 
 def find_newest(redis: Redis) -> bytes | None:
-    """Return the id of the newest event that is not yet in the ledger, None if all are.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Return the id of the newest event that is not yet in the ledger, None if all are."""
     with reachable():
         found = cast("list[Any]", redis.xrevrange(USAGE_STREAM, count=1))
     return found[0][0] if found else None
 
 
 def count_older(redis: Redis, newest: bytes) -> int:
-    """Count the events up to `newest` that are not yet in the ledger, at most a thousand.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Count the events up to `newest` that are not yet in the ledger, at most a thousand."""
     with reachable():
         return len(cast("list[Any]", redis.xrange(USAGE_STREAM, max=newest, count=1000)))
 

@@ -1,7 +1,8 @@
 """Regular reports of processes in Redis: presence of workers and leases of their tasks, reported every second.
 
 The lease of a task lapses if no worker has reported it for `TASK_LEASE_SECONDS`: its worker died or lost it.
-Times are those of the Redis server, since the clocks of the workers' machines may differ.
+Times are those of the Redis server, since the clocks of the workers' machines may differ. Functions
+raise `Unavailable` while Redis is unreachable, unless they take a pipeline.
 """
 
 from __future__ import annotations
@@ -51,11 +52,7 @@ class ProcessReports:
         redis.zrem(self._keys[1], name)
 
     def find(self, redis: Redis) -> Sequence[dict[str, Any]]:
-        """Return the valid reports, sorted by name.
-
-        Raises:
-            Unavailable: Redis is unreachable.
-        """
+        """Return the valid reports, sorted by name."""
         with reachable():
             found = register(redis, "list_reports")(keys=self._keys, args=[self._valid_seconds])
         reports = [json.loads(text) for text in cast("list[bytes | None]", found) if text]
@@ -125,9 +122,6 @@ def report_worker(
     """Report a worker and renew the lease of the tasks it holds; return the drained queues.
 
     `passed` is for brokers that do not report ages, see `shared.queue.worker_presence`.
-
-    Raises:
-        Unavailable: Redis is unreachable.
     """
     with reachable(), redis.pipeline() as pipe:
         _REPORTS.store(pipe, worker.name, worker.to_builtins())
@@ -152,20 +146,12 @@ def remove_worker(redis: Redis, name: str) -> None:
 
 
 def find_workers(redis: Redis) -> Sequence[WorkerReport]:
-    """Return the workers that reported within `TASK_LEASE_SECONDS`, sorted by name.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Return the workers that reported within `TASK_LEASE_SECONDS`, sorted by name."""
     return [WorkerReport.of_builtins(report) for report in _REPORTS.find(redis)]
 
 
 def find_held_tasks(redis: Redis) -> AbstractSet[str]:
-    """Return the ids of the tasks with a valid lease.
-
-    Raises:
-        Unavailable: Redis is unreachable.
-    """
+    """Return the ids of the tasks with a valid lease."""
     with reachable():
         found = register(redis, "list_held")(keys=[HELD_TASKS], args=[TASK_LEASE_SECONDS])
     return {task_id.decode() for task_id in cast("list[bytes]", found)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 from shared.clock import ticks
 from shared.errors import Unavailable
@@ -31,8 +31,8 @@ class Cache(StrEnum):
     IMAGES = "images"
 
 
-class Observer(Protocol):
-    """Receives counts and values of declared metrics."""
+class Observer:
+    """Receives counts and values of declared metrics. This one ignores them, for commands and tests."""
 
     def count(self, spec: Spec, *labels: str, amount: float = 1) -> None:
         """Add to a counter."""
@@ -41,17 +41,7 @@ class Observer(Protocol):
         """Add a value to a histogram."""
 
 
-class NullObserver:
-    """Ignores all reports, for commands and tests."""
-
-    def count(self, spec: Spec, *labels: str, amount: float = 1) -> None:
-        """Ignore the call."""
-
-    def observe(self, spec: Spec, value: float, *labels: str) -> None:
-        """Ignore the call."""
-
-
-NULL_OBSERVER: Final[Observer] = NullObserver()
+NULL_OBSERVER: Final = Observer()
 
 
 def count_lookup(observer: Observer, cache: Cache, *, is_hit: bool) -> None:

@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 from shared.errors import Unavailable
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter, Kind, Spec
+from shared.telemetry.observer import Observer
 
 Reading: TypeAlias = float | Mapping[tuple[str, ...], float]
 
@@ -34,8 +35,8 @@ _FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-class ProcessMetrics(Collector):
-    """The declared metrics of the process of an exporter. Implements `Observer`.
+class ProcessMetrics(Collector, Observer):
+    """The declared metrics of the process of an exporter.
 
     `gauges` are read at each scrape; those that raise `Unavailable` are left out. All others are counted, of all
     processes that share the folder `PROMETHEUS_MULTIPROC_DIR` of the environment. `labels` are values of a

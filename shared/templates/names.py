@@ -14,7 +14,7 @@ from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import slugs, tag_events, tags
 from shared.db.user_refs import UserRef
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.files.repository import lock_workspace
 from shared.records import ShownRecord, Timestamp, doc
 from shared.templates.repository import find_live_sha256, lock_template, own_template_not_found
@@ -125,7 +125,7 @@ def list_history(session: Session, template_id: str, tag: str, *, limit: int) ->
         .limit(limit)
     )
     return [
-        TagEvent.of_row(row, by=user_refs.read_author(row))
+        TagEvent.of_row(row, by=user_refs.read_user(row, "author"))
         for row in session.execute(query).mappings()
     ]
 
@@ -150,7 +150,7 @@ def _tags(template_id: str) -> Select[Any]:
 
 
 def _tag(row: RowMapping) -> Tag:
-    return Tag.of_row(row, updated_by=user_refs.read_author(row))
+    return Tag.of_row(row, updated_by=user_refs.read_user(row, "author"))
 
 
 MOST_LISTED: Final = 1000
@@ -235,9 +235,4 @@ def release_slug(session: Session, workspace_id: str, slug: str) -> None:
         delete(slugs).where(slugs.c.workspace_id == workspace_id, slugs.c.slug == slug)
     )
     if not released.rowcount:
-        raise ServiceError(
-            404,
-            f"Slug '{slug}' is not assigned",
-            kind=ErrorKind.NOT_FOUND,
-            code=ErrorCode.SLUG_NOT_ASSIGNED,
-        )
+        raise ServiceError(404, f"Slug '{slug}' is not assigned", code=ErrorCode.SLUG_NOT_ASSIGNED)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, FromClause, RowMapping, and_, select
 
 from shared.db.session import Session
 from shared.db.tables import slugs, tags, templates, versions
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 from shared.identifiers import has_id_shape
 from shared.jobs.records import PinnedTemplate
 from shared.queue.connection import reachable, register
@@ -101,7 +101,7 @@ def _selector_not_found(reference: TemplateReference) -> ServiceError:
         case _:
             missing = f"published version yet, so {str(reference)!r} names nothing"
     message = f"Template {reference.identifier!r} has no {missing}."
-    return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+    return ServiceError(404, message)
 
 
 # A pin is invalidated before its name changes. For this long after, it is not cached: longer than the

@@ -17,7 +17,7 @@ from shared.db.queries import upsert_row
 from shared.db.session import Session
 from shared.db.tables import contents, slugs, templates
 from shared.db.user_refs import UserRef
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import PUBLIC_PREFIX, new_template_id
 from shared.records import SHA256, ShownRecord, Timestamp, doc
 
@@ -133,7 +133,7 @@ def _id_not_found(template_id: str) -> ServiceError:
 
 
 def _not_found(message: str) -> ServiceError:
-    return ServiceError(404, message, kind=ErrorKind.NOT_FOUND, code=ErrorCode.TEMPLATE_NOT_FOUND)
+    return ServiceError(404, message, code=ErrorCode.TEMPLATE_NOT_FOUND)
 
 
 def lock_live(session: Session, account_id: str, template_id: str) -> TemplateRecord:
@@ -254,6 +254,6 @@ def _record(row: RowMapping) -> TemplateRecord:
     return TemplateRecord.of_row(
         row,
         versions=row["version_count"],
-        created_by=user_refs.read_creator(row),
-        updated_by=user_refs.read_updater(row),
+        created_by=user_refs.read_user(row, "creator"),
+        updated_by=user_refs.read_user(row, "updater"),
     )

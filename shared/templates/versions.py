@@ -13,7 +13,7 @@ from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import templates, versions
 from shared.db.user_refs import UserRef
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import PinnedTemplate
 from shared.records import SHA256, ShownRecord, Timestamp, doc
 from shared.templates.linking import find_published_links, read_recorded_links, record_links
@@ -112,11 +112,7 @@ def get_version(session: Session, template_id: str, version: int) -> Version:
     """
     found = find_version(session, template_id, version)
     if found is None:
-        raise ServiceError(
-            404,
-            f"Template {template_id!r} has no published version {version}.",
-            kind=ErrorKind.NOT_FOUND,
-        )
+        raise ServiceError(404, f"Template {template_id!r} has no published version {version}.")
     return found
 
 
@@ -127,4 +123,4 @@ def _records(template_id: str) -> Select[Any]:
 
 
 def _record(row: RowMapping) -> Version:
-    return Version.of_row(row, created_by=user_refs.read_author(row))
+    return Version.of_row(row, created_by=user_refs.read_user(row, "author"))

@@ -17,7 +17,7 @@ from shared.clock import timestamp
 from shared.db.session import Session
 from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, webhooks
 from shared.encryption import SecretCipher
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ServiceError
 from shared.identifiers import new_id
 from shared.records import ShownRecord, Timestamp, doc
 
@@ -501,9 +501,7 @@ def _own(account_id: str, webhook_id: str) -> tuple[Any, Any]:
 
 
 def _not_found(webhook_id: str) -> ServiceError:
-    return ServiceError(
-        404, f"The account has no webhook {webhook_id!r}.", kind=ErrorKind.NOT_FOUND
-    )
+    return ServiceError(404, f"The account has no webhook {webhook_id!r}.")
 
 
 def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attempt]]:
