@@ -65,17 +65,8 @@ def make_record(job: RenderJob, *, user_id: str, template: str | None) -> JobRec
         message=job.encode(),
         is_draft=job.is_draft,
         template=template,
-        pages=None,
-        filename=None,
-        timings=None,
-        error=None,
-        pdf_key=None,
-        pdf_size=None,
         created_at=created_at,
         queued_at=created_at,
-        started_at=None,
-        finished_at=None,
-        expires_at=None,
         sweep_at=datetime.fromtimestamp(job.deadline, UTC) + _OVERDUE_SLACK,
     )
 

@@ -61,69 +61,124 @@ class Admitted:
     template: PinnedTemplate | None
 
 
-def render_on_record(
-    filename: str | None,
-    pin: Callable[[], PinnedTemplate | None],
-    admit: Callable[[], Admitted],
-    prefer: AsyncPreference | None,
-    call: KeyedCall | None,
-    ports: Ports,
-) -> Response:
-    """Return the response of a recorded render: that of the first call if it is repeated, else a new one.
+@dataclass(frozen=True, slots=True)
+class RecordedRender:
+    """A render that is recorded; `respond` answers it.
 
     `pin` resolves the template of a repeated call, since the first error is outdated once it has changed.
-
-    Without `prefer` the response is sent when the render has ended. With it, the result is sent if it is
-    ready within the time to wait, else 202.
-
-    Raises:
-        ServiceError: 409 while the first call is in progress; 422, it was a different request; 503, no
-            worker was free by the deadline, or the queue is drained.
     """
 
-    def answer_repeated(call: KeyedCall) -> Response | None:
-        return _answer_repeated(call, prefer, filename, pin, ports)
+    filename: str | None
+    pin: Callable[[], PinnedTemplate | None]
+    admit: Callable[[], Admitted]
+    prefer: AsyncPreference | None
+    ports: Ports
 
-    if call is not None and (repeated := answer_repeated(call)) is not None:
-        return repeated
-    admitted = admit()
-    job_id = name_job(ports)
-    if prefer is not None:
-        job, record = _make_job(job_id, admitted, Lane.BATCH, ports)
-        if accept_job(job, record, call, ports) is None:
-            return _answer_async(record, prefer, filename, ports)
-    else:
-        cell = admitted.ticket.cell
-        with place_left_on_failure(job_id, cell):
-            _await_place(job_id, admitted.ticket)
-            job, record = _make_job(job_id, admitted, Lane.INTERACTIVE, ports)
+    def respond(self, call: KeyedCall | None) -> Response:
+        """Return the response of the first call if this one repeats it, else a new one.
+
+        Without `prefer` the response is sent when the render has ended. With it, the result is sent if it is
+        ready within the time to wait, else 202.
+
+        Raises:
+            ServiceError: 409 while the first call is in progress; 422, it was a different request; 503, no
+                worker was free by the deadline, or the queue is drained.
+        """
+        if call is not None and (repeated := self._answer_repeated(call)) is not None:
+            return repeated
+        admitted, ports = self.admit(), self.ports
+        job_id = name_job(ports)
+        if self.prefer is not None:
+            job, record = _make_job(job_id, admitted, Lane.BATCH, ports)
             if accept_job(job, record, call, ports) is None:
-                return _answer_waiting(job, admitted.ticket, filename, ports)
-            cell.places.release(job_id)
-    assert call is not None
-    return answer_repeated(call) or _refuse_race()
+                return self._answer_async(record, self.prefer)
+        else:
+            cell = admitted.ticket.cell
+            with place_left_on_failure(job_id, cell):
+                _await_place(job_id, admitted.ticket)
+                job, record = _make_job(job_id, admitted, Lane.INTERACTIVE, ports)
+                if accept_job(job, record, call, ports) is None:
+                    return self._answer_waiting(job, admitted.ticket)
+                cell.places.release(job_id)
+        assert call is not None
+        repeated = self._answer_repeated(call)
+        if repeated is None:
+            raise under_way()
+        return repeated
+
+    def _answer_async(self, accepted: JobRecord, prefer: AsyncPreference) -> Response:
+        """Return the result if it is ready within the time to wait, else the job."""
+        if not prefer.wait_seconds:
+            return write_accepted(accepted, prefer)
+        record = poll_job(accepted, self.ports, seconds=prefer.wait_seconds)
+        if record is None:
+            raise _removed()
+        if not record.status.is_final:
+            return write_accepted(record, prefer)
+        answer = write_result(record, self.ports, filename=self.filename)
+        answer.headers["Preference-Applied"] = prefer.applied
+        return answer
+
+    def _answer_waiting(self, job: RenderJob, ticket: Ticket) -> Response:
+        cell = ticket.cell
+        try:
+            _await_reply(job, ticket, self.ports)
+        except ImagesOverdueError:
+            cell.jobs.end_early(job.id, OVERDUE)
+        except Unavailable:
+            pass  # the record also has the end
+        record = await_end(
+            job.id,
+            self.ports,
+            seconds=ticket.deadline - epoch(),
+            between=lambda: _renew_or_withdraw(job, cell),
+        )
+        if record is not None and not record.status.is_final:
+            # Ending it is atomic: the job has either ended before, or is not metered.
+            cell.jobs.end_overdue(job.id)
+            record = find_record(job.id, self.ports)
+        if record is None:
+            raise _removed()
+        return write_result(record, self.ports, filename=self.filename)
+
+    def _answer_repeated(self, call: KeyedCall) -> Response | None:
+        """Return the response of the first call, None if the key is unused or its response was not stored."""
+        with self.ports.database.snapshot() as session:
+            first = find_first_call(session, call.key, at=now())
+        if first is None:
+            return None
+        check_repeated(first, call.fingerprint)
+        record = _get_first(first, self.ports)
+        if self._is_kept(record):
+            return mark_replayed(self._write_first(record))
+        with self.ports.database.session() as session:
+            release_key(session, call.key, job_id=record.id)
+        return None
+
+    def _write_first(self, record: JobRecord) -> Response:
+        if record.lane is Lane.BATCH:
+            return self._answer_async(as_accepted(record), self.prefer or AsyncPreference(0))
+        if not record.status.is_final:
+            raise under_way()
+        return write_result(record, self.ports, filename=self.filename)
+
+    def _is_kept(self, record: JobRecord) -> bool:
+        """Return whether the response of a first call is stored for repeated ones."""
+        if record.lane is Lane.INTERACTIVE and record.status is JobStatus.CANCELLED:
+            raise no_result(record)
+        match (record.error or {}).get("statusCode"):
+            case 402 | 503:  # it was not rendered, and may be now
+                return record.lane is Lane.BATCH
+            case 400:  # an error of the document, which its author may have corrected
+                return RenderJob.decode(record.message).template == self.pin()
+            case _:
+                return True
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
     """Return a 202 response with the record of an accepted job."""
     headers = {"Location": f"/v2/jobs/{record.id}", "Preference-Applied": prefer.applied}
     return write_json(write_job(record), 202, headers=headers)
-
-
-def _answer_async(
-    accepted: JobRecord, prefer: AsyncPreference, filename: str | None, ports: Ports
-) -> Response:
-    """Return the result if it is ready within the time to wait, else the job."""
-    if not prefer.wait_seconds:
-        return write_accepted(accepted, prefer)
-    record = poll_job(accepted, ports, seconds=prefer.wait_seconds)
-    if record is None:
-        raise _removed()
-    if not record.status.is_final:
-        return write_accepted(record, prefer)
-    answer = write_result(record, ports, filename=filename)
-    answer.headers["Preference-Applied"] = prefer.applied
-    return answer
 
 
 def _await_place(job_id: str, ticket: Ticket) -> None:
@@ -157,29 +212,6 @@ def _make_job(
         template=None if asked.template is None else str(asked.template),
     )
     return job, record
-
-
-def _answer_waiting(job: RenderJob, ticket: Ticket, filename: str | None, ports: Ports) -> Response:
-    cell = ticket.cell
-    try:
-        _await_reply(job, ticket, ports)
-    except ImagesOverdueError:
-        cell.jobs.end_early(job.id, OVERDUE)
-    except Unavailable:
-        pass  # the record also has the end
-    record = await_end(
-        job.id,
-        ports,
-        seconds=ticket.deadline - epoch(),
-        between=lambda: _renew_or_withdraw(job, cell),
-    )
-    if record is not None and not record.status.is_final:
-        # Ending it is atomic: the job has either ended before, or is not metered.
-        cell.jobs.end_overdue(job.id)
-        record = find_record(job.id, ports)
-    if record is None:
-        raise _removed()
-    return write_result(record, ports, filename=filename)
 
 
 def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:
@@ -216,37 +248,6 @@ def _renew_or_withdraw(job: RenderJob, cell: Cell) -> PlaceState | None:
     return None
 
 
-def _answer_repeated(
-    call: KeyedCall,
-    prefer: AsyncPreference | None,
-    filename: str | None,
-    pin: Callable[[], PinnedTemplate | None],
-    ports: Ports,
-) -> Response | None:
-    """Return the response of the first call, None if the key is unused or its response was not stored."""
-    with ports.database.snapshot() as session:
-        first = find_first_call(session, call.key, at=now())
-    if first is None:
-        return None
-    check_repeated(first, call.fingerprint)
-    record = _get_first(first, ports)
-    if _is_kept(record, pin):
-        return mark_replayed(_write_first(record, prefer, filename, ports))
-    with ports.database.session() as session:
-        release_key(session, call.key, job_id=record.id)
-    return None
-
-
-def _write_first(
-    record: JobRecord, prefer: AsyncPreference | None, filename: str | None, ports: Ports
-) -> Response:
-    if record.lane is Lane.BATCH:
-        return _answer_async(as_accepted(record), prefer or AsyncPreference(0), filename, ports)
-    if not record.status.is_final:
-        raise under_way()
-    return write_result(record, ports, filename=filename)
-
-
 def _get_first(first: FirstCall, ports: Ports) -> JobRecord:
     record = find_record(first.job_id or "", ports)
     if record is None:
@@ -254,22 +255,5 @@ def _get_first(first: FirstCall, ports: Ports) -> JobRecord:
     return record
 
 
-def _is_kept(record: JobRecord, pin: Callable[[], PinnedTemplate | None]) -> bool:
-    """Return whether the response of a first call is stored for repeated ones."""
-    if record.lane is Lane.INTERACTIVE and record.status is JobStatus.CANCELLED:
-        raise no_result(record)
-    match (record.error or {}).get("statusCode"):
-        case 402 | 503:  # it was not rendered, and may be now
-            return record.lane is Lane.BATCH
-        case 400:  # an error of the document, which its author may have corrected
-            return RenderJob.decode(record.message).template == pin()
-        case _:
-            return True
-
-
 def _removed() -> ServiceError:
     return ServiceError(410, "The job of this Idempotency-Key has been removed.")
-
-
-def _refuse_race() -> Response:
-    raise under_way()

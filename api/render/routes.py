@@ -27,7 +27,7 @@ from api.operations.parameters import (
     text_content,
 )
 from api.pdf_headers import write_invoice_headers, write_pdf_headers
-from api.render.recorded import Admitted, render_on_record
+from api.render.recorded import Admitted, RecordedRender
 from api.render.request import RenderRequest, pin_template, read_render_request
 from shared.auth.scopes import Scope
 from shared.clock import now
@@ -205,14 +205,14 @@ class RenderRoutes(Routes):
         with receive_body(request) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
-            return render_on_record(
+            recorded = RecordedRender(
                 asked.filename,
                 lambda: self._pin(asked),
                 lambda: self._admit_recorded(principal, asked, body),
                 prefer,
-                call,
                 self._ports,
             )
+            return recorded.respond(call)
 
     def _admit_recorded(self, principal: Principal, asked: RenderRequest, body: Body) -> Admitted:
         template = self._pin(asked)

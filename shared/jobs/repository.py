@@ -87,19 +87,19 @@ class JobRecord(Record, frozen=True):
     lane: Lane
     message: str
     is_draft: bool
-    template: str | None
-    pages: int | None
-    filename: str | None
-    timings: Mapping[str, float] | None
-    error: Mapping[str, Any] | None
-    pdf_key: str | None
-    pdf_size: int | None
     created_at: datetime
     queued_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    expires_at: datetime | None
-    sweep_at: datetime | None
+    template: str | None = None
+    pages: int | None = None
+    filename: str | None = None
+    timings: Mapping[str, float] | None = None
+    error: Mapping[str, Any] | None = None
+    pdf_key: str | None = None
+    pdf_size: int | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    expires_at: datetime | None = None
+    sweep_at: datetime | None = None
     warnings: Sequence[Mapping[str, Any]] | None = None
     slice_id: str | None = None
 
