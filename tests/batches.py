@@ -21,7 +21,7 @@ from workers.batches.assembly import run_assembly
 from workers.batches.slices import run_slice
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.farm.worker import assemble
-from workers.maintenance.batches import batch_tasks
+from workers.maintenance.recorded_work import batch_tasks
 from workers.render.run import Engine
 
 TEMPLATE = """

@@ -20,7 +20,7 @@ from shared.jobs.idempotency import KEY_RETENTION, remove_expired_keys
 from shared.jobs.records import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH, INTERACTIVE, job_key
 from tests.waiting import wait_until
-from workers.maintenance.jobs import remove_keys
+from workers.maintenance.recorded_work import remove_keys
 
 XML = "text/xml"
 
@@ -243,7 +243,7 @@ def test_a_key_is_free_again_after_a_day(caller, worker, database):
 
 
 def test_a_round_of_maintenance_removes_all_expired_keys(caller, worker, database, monkeypatch):
-    monkeypatch.setattr("workers.maintenance.jobs.ROWS_PER_TRANSACTION", 2)
+    monkeypatch.setattr("workers.maintenance.recorded_work.ROWS_PER_TRANSACTION", 2)
     for number in range(5):
         send(caller, key=f"k{number}")
     with database.session() as session:

@@ -32,7 +32,7 @@ from tests.batches import (
     store_template,
 )
 from workers.engine.pipeline import render
-from workers.maintenance.batches import ExpireBatches
+from workers.maintenance.recorded_work import ExpireBatches
 
 
 class KilledError(BaseException):

@@ -23,10 +23,9 @@ from shared.usage.repository import (
 from tests.batches import accept, numbers
 from tests.farm.conftest import PERIOD
 from workers.maintenance import reconciliation
-from workers.maintenance.batches import ExpireBatches
-from workers.maintenance.jobs import ExpireJobs
 from workers.maintenance.ledger import PruneLedger
 from workers.maintenance.reconciliation import ReconcileUsage
+from workers.maintenance.recorded_work import ExpireBatches, ExpireJobs
 
 ENDED_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -35,8 +35,8 @@ from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_w
 from shared.usage.metering import usage_key
 from shared.usage.repository import find_totals, list_unmetered_jobs
 from tests.waiting import wait_until
-from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs
 from workers.maintenance.reconciliation import ReconcileUsage, recount_usage
+from workers.maintenance.recorded_work import ExpireJobs, RequeueLostJobs
 
 PERIOD = "2026-11-01"
 

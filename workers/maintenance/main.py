@@ -18,11 +18,16 @@ from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from workers.maintenance.batches import batch_tasks, repair_rotation
-from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs, remove_keys
 from workers.maintenance.ledger import PruneLedger
 from workers.maintenance.orphans import orphan_tasks
 from workers.maintenance.reconciliation import reconciliation_tasks, recount_usage
+from workers.maintenance.recorded_work import (
+    ExpireJobs,
+    RequeueLostJobs,
+    batch_tasks,
+    remove_keys,
+    repair_rotation,
+)
 from workers.maintenance.runner import MaintenanceRunner, MaintenanceTask
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from shared.auth.admission import AdmissionCache
 from shared.clock import now, ticks
-from shared.db.session import Database, Session
+from shared.db.session import Database
 from shared.queue.states import JobStates
 from shared.shards import PerShard
 from shared.telemetry.log import get_logger
@@ -33,20 +34,11 @@ def _lookback_start() -> datetime:
     return now() - LOOKBACK
 
 
-class FindUnmetered(Protocol):
-    """A query for missing usage events of a time span; see `shared.usage.repository`."""
-
-    def __call__(
-        self, session: Session, *, after: datetime, until: datetime, limit: int
-    ) -> list[UsageEvent]:
-        """Return up to `limit` events, ordered by time."""
-
-
 @dataclass(slots=True)
 class ReconcileUsage:
-    """Records missing events in the ledger, each job once."""
+    """Records missing events in the ledger, each job once; `find` is a query of `shared.usage.repository`."""
 
-    find: FindUnmetered
+    find: Callable[..., list[UsageEvent]]
     database: Database
     admissions: PerShard[AdmissionCache]
     reconcile_after: timedelta = RECONCILE_AFTER

@@ -24,7 +24,7 @@ from shared.batches.slice_scheduling import (
 )
 from shared.db.tables import batch_turns
 from tests.bench.feeding import make_batch
-from workers.maintenance.batches import repair_rotation
+from workers.maintenance.recorded_work import repair_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]

@@ -31,7 +31,7 @@ from shared.jobs.repository import (
 )
 from tests.bench.feeding import make_batch
 from tests.shared.batches.test_rotation import count_steps
-from workers.maintenance.batches import repair_rotation
+from workers.maintenance.recorded_work import repair_rotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)
