@@ -19,7 +19,7 @@ from shared.telemetry.farm import FarmCollector
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
-from workers.farm.children import Children
+from workers.farm.steps import Children
 
 ROOT = Path(__file__).parents[2]
 

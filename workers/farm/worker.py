@@ -59,8 +59,15 @@ from shared.telemetry.tracer_factory import open_tracer
 from workers.batches.documents import BatchContext
 from workers.engine.einvoices import InvoiceJudge
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
-from workers.farm.children import EXIT_REASONS, Children, ChildWatch, resident_bytes
-from workers.farm.presence import DrainStep, PresenceReporter, RedeliveryStep
+from workers.farm.steps import (
+    EXIT_REASONS,
+    Children,
+    ChildWatch,
+    DrainStep,
+    PresenceReporter,
+    RedeliveryStep,
+    resident_bytes,
+)
 from workers.farm.tasks import register_batch_tasks, register_tasks
 from workers.render import confinement
 from workers.render.budget import Stopper, Watchdog

@@ -1,7 +1,8 @@
-"""The presence of a worker, reported once a second, and the queues that the operator has drained.
+"""What a worker's main process does beside its tasks, as steps of Celery's consumer.
 
-A thread reports, so that a Redis server that does not answer delays no render, and so that a stopping
-worker still reports what its children run.
+It reports its presence once a second in a thread, so that a Redis server that does not answer delays no render,
+and so that a stopping worker still reports what its children run. It applies drained queues, reverts counts of
+deliveries when the connection is lost, and watches its child processes.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from threading import Event, Thread
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from celery import bootsteps
 from celery.worker import state as worker_state
 
 from shared.errors import Unavailable
+from shared.memory import read_memory
 from shared.queue.commits import Commits
 from shared.queue.names import RENDER_TASK
 from shared.queue.queues import ADMITTED_AT, read_time_header
 from shared.queue.states import CANCELLED, OVERDUE, JobStates
 from shared.queue.worker_presence import REPORT_SECONDS, WorkerReport, remove_worker, report_worker
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
-
-_APPLY_SECONDS: Final = 0.5
+from shared.telemetry.observer import NULL_OBSERVER, Observer
 
 log: Final = get_logger(__name__)
 
@@ -127,40 +129,66 @@ class PresenceReporter:
                 log.error("presence report failed", exc_info=error)
 
 
-class DrainStep(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
+class FarmStep(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
+    """A step of one worker, which `of` binds to its subject, since Celery instantiates it."""
+
+    requires: ClassVar[set[str]] = {"celery.worker.consumer.tasks:Tasks"}
+    subject: ClassVar[Any]
+
+    @classmethod
+    def of(cls, subject: object) -> type[Self]:
+        """Return the step class of one worker."""
+        return type(cls.__name__, (cls,), {"subject": subject})
+
+
+class RepeatedStep(FarmStep):
+    """A step that runs `check` every `seconds` while the consumer is connected."""
+
+    seconds: ClassVar[float]
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._timer: Any = None
+
+    def start(self, consumer: Any) -> None:
+        """Run it before the first message; Celery calls it again after each reconnect."""
+        self.check(consumer)
+        self._timer = consumer.timer.call_repeatedly(self.seconds, self.check, (consumer,))
+
+    def stop(self, consumer: Any) -> None:
+        """Stop repeating."""
+        del consumer
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def check(self, consumer: Any) -> None:
+        """Run once."""
+        raise NotImplementedError
+
+
+class DrainStep(RepeatedStep):
     """Consumes from all queues of the worker except the drained ones, as they change.
 
     The effect of `celery control cancel_consumer` and `add_consumer` on a queue lasts until the
     operator drains or resumes that queue.
     """
 
-    requires: ClassVar[set[str]] = {"celery.worker.consumer.tasks:Tasks"}
-    reporter: ClassVar[PresenceReporter]
-
-    @classmethod
-    def of(cls, reporter: PresenceReporter) -> type[DrainStep]:
-        """Return the step class of one worker; Celery instantiates it."""
-        return type(cls.__name__, (cls,), {"reporter": reporter})
+    seconds = 0.5
+    subject: ClassVar[PresenceReporter]
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        self._timer: Any = None
         self._applied: AbstractSet[str] = frozenset()
 
     def start(self, consumer: Any) -> None:
-        """Apply the drained queues before the first message; Celery calls it after each reconnect."""
-        self.reporter.start(list(consumer.app.amqp.queues.consume_from))
-        self._apply(consumer)
-        self._timer = consumer.timer.call_repeatedly(_APPLY_SECONDS, self._apply, (consumer,))
+        """Start the reports, then apply drained queues."""
+        self.subject.start(list(consumer.app.amqp.queues.consume_from))
+        super().start(consumer)
 
-    def stop(self, consumer: Any) -> None:
-        """Stop applying changes."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _apply(self, consumer: Any) -> None:
-        reporter = self.reporter
+    def check(self, consumer: Any) -> None:
+        """Apply the drained queues that the reports have found."""
+        reporter = self.subject
         drained = reporter.drained & set(reporter.queues)
         if drained == self._applied:
             return
@@ -215,20 +243,14 @@ def _kill(request: Any) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-class RedeliveryStep(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
+class RedeliveryStep(FarmStep):
     """Reverts the delivery count of each running job when the connection is lost.
 
     Running jobs continue, but the broker delivers their messages again. These deliveries must not count as
     crashes: two lost connections would fail a harmless job.
     """
 
-    requires: ClassVar[set[str]] = {"celery.worker.consumer.tasks:Tasks"}
-    commits: ClassVar[Commits]
-
-    @classmethod
-    def of(cls, commits: Commits) -> type[RedeliveryStep]:
-        """Return the step class of one worker; Celery instantiates it."""
-        return type(cls.__name__, (cls,), {"commits": commits})
+    subject: ClassVar[Commits]
 
     def stop(self, consumer: Any) -> None:
         """Revert the counts; Celery calls it when the connection is lost and when the worker stops."""
@@ -237,6 +259,98 @@ class RedeliveryStep(bootsteps.StartStopStep):  # type: ignore[misc] # Celery ha
             if request.name != RENDER_TASK or request.acknowledged:
                 continue
             try:
-                self.commits.uncount_delivery(request.id)
+                self.subject.uncount_delivery(request.id)
             except Unavailable as error:
                 log.warning("delivery not taken back", job=request.id, cause=repr(error.__cause__))
+
+
+_RECYCLED: Final = "recycled"
+_SIGNALS: Final = {
+    -int(signal.SIGKILL): "killed",
+    -int(signal.SIGABRT): "watchdog",
+    -int(signal.SIGTERM): "terminated",
+}
+EXIT_REASONS: Final = (_RECYCLED, *_SIGNALS.values(), "crashed", "failed")
+
+
+class Children:
+    """The child processes of one worker by slot, in its main process.
+
+    `observer` is set before the first child starts.
+    """
+
+    observer: Observer = NULL_OBSERVER
+
+    def __init__(self) -> None:
+        self._slots: dict[int, int] = {}  # slot to process id
+        self.exit_codes: dict[int, int] = {}
+
+    def measure_memory(self) -> Mapping[tuple[str, ...], float]:
+        """Return the resident memory in bytes of the child in each slot."""
+        return {(str(slot),): resident_bytes(pid) for slot, pid in list(self._slots.items())}
+
+    def record_exits(self) -> None:
+        """Record the exit codes of ended children before the pool collects them."""
+        for pid in self._slots.values():
+            if pid not in self.exit_codes and (code := _peek_exit_code(pid)) is not None:
+                self.exit_codes[pid] = code
+
+    def update(self, pids: Sequence[int]) -> None:
+        """Count starts and exits since the last call, given the current process ids."""
+        for slot, pid in list(self._slots.items()):
+            if pid not in pids:
+                del self._slots[slot]
+                reason = _find_reason(self.exit_codes.pop(pid, None))
+                self.observer.count(metrics.CHILD_EXITS, reason)
+        known = set(self._slots.values())
+        for pid in pids:
+            if pid not in known:
+                self._slots[self._free_slot()] = pid
+                self.observer.count(metrics.CHILD_STARTS)
+
+    def _free_slot(self) -> int:
+        return next(slot for slot in range(len(self._slots) + 1) if slot not in self._slots)
+
+
+class ChildWatch(RepeatedStep):
+    """Has the pool collect ended children five times a second.
+
+    Celery checks when a child's pipe closes, a moment before the child can be collected, and then
+    only 5 s later: a killed render would wait that long.
+    """
+
+    seconds = 0.2
+    subject: ClassVar[Children]
+
+    def check(self, consumer: Any) -> None:
+        """Collect ended children, and count them."""
+        self.subject.record_exits()
+        consumer.pool.maintain_pool()
+        self.subject.update(consumer.pool.info["processes"])
+
+
+def _peek_exit_code(pid: int) -> int | None:
+    """Return the exit code of an ended child that is not collected yet, None otherwise."""
+    try:
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    if found is None:
+        return None
+    return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
+def _find_reason(exit_code: int | None) -> str:
+    """Return the reason of an exit; a negative code is the signal that ended the process, None is unknown."""
+    # billiard's exit codes: 155 (0x9B) after the maximal number of jobs, 0 otherwise.
+    if exit_code in (None, 0, 0x9B):
+        return _RECYCLED
+    return _SIGNALS.get(exit_code, "crashed" if exit_code < 0 else "failed")
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process, 0 if it has just ended."""
+    try:
+        return read_memory(pid).resident
+    except OSError:
+        return 0
