@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from workers.engine.data_tables import read_table
@@ -124,6 +123,6 @@ def rgb_from_hex(digits: str) -> Color:
     return Color(ColorSpace.RGB, (red, green, blue))
 
 
-NAMED_COLORS: Final[Mapping[str, Color]] = MappingProxyType(
-    {name: rgb_from_hex(digits) for name, digits in read_table(__package__, "colors.txt").items()}
-)
+NAMED_COLORS: Final[Mapping[str, Color]] = {
+    name: rgb_from_hex(digits) for name, digits in read_table(__package__, "colors.txt").items()
+}

@@ -12,6 +12,9 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from workers.engine.fonts import Cluster, Face
+from workers.engine.pdf_pages import ImportedPage
+from workers.engine.prepared_images import PreparedImage
+from workers.engine.svg import VectorImage
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import FormField, SourceNode
 from workers.engine.units import Color
@@ -20,16 +23,11 @@ if TYPE_CHECKING:
     from workers.engine.layout.structure import LogicalStructure
 
 
+# A prepared image; its key is equal for equal images.
+Drawable = PreparedImage | VectorImage | ImportedPage
+
 # The node of an item, or the number of its structure element; None for an artifact.
 Owner = SourceNode | int | None
-
-
-class KeyedImage(Protocol):
-    """A prepared image (layout/images/); its key is equal for equal images."""
-
-    @property
-    def key(self) -> str:
-        """The digest of the content, with the page where it is one of several."""
 
 
 class GlyphRun(NamedTuple):
@@ -230,7 +228,7 @@ class Picture(NamedTuple):
     y: float
     width: float
     height: float
-    image: KeyedImage
+    image: Drawable
     owner: Owner
     node: SourceNode | PageMaster | None = None
 

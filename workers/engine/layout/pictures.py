@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.layout.context import ContentProblem, LayoutContext
-from workers.engine.layout.images.prepare import Drawable, load_image
+from workers.engine.layout.display import Drawable
+from workers.engine.layout.images.prepare import load_image
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import NoResources, Resources
 from workers.engine.prepared_images import PreparedImage

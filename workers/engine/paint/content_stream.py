@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from workers.engine.fonts import Cluster, Face
 from workers.engine.layout.display import (
     Bands,
+    Drawable,
     Fill,
     GlyphRun,
     Item,
@@ -30,7 +31,6 @@ from workers.engine.layout.display import (
     TextRows,
     Widget,
 )
-from workers.engine.layout.images.prepare import Drawable
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
     CanvasFile,
@@ -592,7 +592,6 @@ class ContentStreamWriter:
     def write_picture(self, item: Picture) -> None:
         """Draw an image; its orientation is applied inside its rectangle."""
         image = item.image
-        assert isinstance(image, PreparedImage | VectorImage | ImportedPage)
         if (item.owner is None) is not self._is_artifact:
             self._switch_artifact()
         self._end_object()

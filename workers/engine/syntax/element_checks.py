@@ -6,7 +6,6 @@ Pages are checked for their areas, positions and breaks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
@@ -185,14 +184,12 @@ def _check_security(element: Element, findings: Findings) -> None:
         )
 
 
-_CHECKS: Final[Mapping[str, Callable[[Element, Findings], None]]] = MappingProxyType(
-    {
-        "chart": _check_chart,
-        "input": _check_input,
-        "security": _check_security,
-        "select": _check_select,
-    }
-)
+_CHECKS: Final[Mapping[str, Callable[[Element, Findings], None]]] = {
+    "chart": _check_chart,
+    "input": _check_input,
+    "security": _check_security,
+    "select": _check_select,
+}
 
 
 _SETTING: Final[dict[str, ValueType[Any]]] = {

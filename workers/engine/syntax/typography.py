@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from workers.engine.syntax.values import RelativeLength, ValueType, length
@@ -95,28 +94,26 @@ _MAX_VALUE: Final = 1000  # index of an alternate; fonts have some dozens
 Features = tuple[tuple[str, int], ...]
 
 # CSS Fonts 4 §6.4 to §6.7: the tags of each keyword.
-CAPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "normal": (),
-        "small-caps": ("smcp",),
-        "all-small-caps": ("smcp", "c2sc"),
-        "petite-caps": ("pcap",),
-        "all-petite-caps": ("pcap", "c2pc"),
-        "unicase": ("unic",),
-        "titling-caps": ("titl",),
-    }
-)
-POSITIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"normal": (), "sub": ("subs",), "super": ("sups",)}
-)
-LIGATURES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "common-ligatures": ("liga", "clig"),
-        "discretionary-ligatures": ("dlig",),
-        "historical-ligatures": ("hlig",),
-        "contextual": ("calt",),
-    }
-)
+CAPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "normal": (),
+    "small-caps": ("smcp",),
+    "all-small-caps": ("smcp", "c2sc"),
+    "petite-caps": ("pcap",),
+    "all-petite-caps": ("pcap", "c2pc"),
+    "unicase": ("unic",),
+    "titling-caps": ("titl",),
+}
+POSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "normal": (),
+    "sub": ("subs",),
+    "super": ("sups",),
+}
+LIGATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "common-ligatures": ("liga", "clig"),
+    "discretionary-ligatures": ("dlig",),
+    "historical-ligatures": ("hlig",),
+    "contextual": ("calt",),
+}
 _NUMERIC_GROUPS: Final = (
     {"lining-nums": "lnum", "oldstyle-nums": "onum"},
     {"proportional-nums": "pnum", "tabular-nums": "tnum"},

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -310,19 +309,17 @@ LINK: Final = ValueType("an http, https, mailto or tel address, or #id", read_li
 # --- numbers --------------------------------------------------------------------------------------------
 
 # CSS Fonts 4 §2.3: the keywords of `font-stretch`, in per cent.
-STRETCHES: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "ultra-condensed": 50.0,
-        "extra-condensed": 62.5,
-        "condensed": 75.0,
-        "semi-condensed": 87.5,
-        "normal": 100.0,
-        "semi-expanded": 112.5,
-        "expanded": 125.0,
-        "extra-expanded": 150.0,
-        "ultra-expanded": 200.0,
-    }
-)
+STRETCHES: Final[Mapping[str, float]] = {
+    "ultra-condensed": 50.0,
+    "extra-condensed": 62.5,
+    "condensed": 75.0,
+    "semi-condensed": 87.5,
+    "normal": 100.0,
+    "semi-expanded": 112.5,
+    "expanded": 125.0,
+    "extra-expanded": 150.0,
+    "ultra-expanded": 200.0,
+}
 _SETTING: Final = re.compile(r"""["']?([A-Za-z0-9]{4})["']?\s+(\S+)""", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)

@@ -28,6 +28,7 @@ from workers.engine.layout.context import (
     plain_text,
 )
 from workers.engine.layout.display import (
+    Drawable,
     Fill,
     Item,
     OutlineEntry,
@@ -38,13 +39,12 @@ from workers.engine.layout.display import (
     Stroke,
     StrokedRectangle,
 )
-from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.expressions.running_text import remove_isolates
 from workers.engine.tree.memo import Kind
-from workers.engine.tree.nodes import Container, Paragraph, Source
-from workers.engine.tree.styles.computed import BoxStyle, Overflow
+from workers.engine.tree.nodes import Container, Paragraph, Source, SourceNode
+from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
 
 ContentLayout = Callable[[Region, Resume], Fragment | None]
@@ -128,23 +128,11 @@ class Destination:
     outline: str | None
 
 
-class BoxNodeStyle(Protocol):
-    """The part of a style that box layout reads."""
-
-    @property
-    def box(self) -> BoxStyle:
-        """The style of the box."""
-
-
-class BoxNode(Protocol):
+class BoxNode(SourceNode, Protocol):
     """A node that generates a box."""
 
     @property
-    def source(self) -> Source:
-        """The source of the node."""
-
-    @property
-    def style(self) -> BoxNodeStyle:
+    def style(self) -> Style:
         """The style of the node."""
 
     @property

@@ -36,7 +36,7 @@ from workers.engine.layout.context import (
     format_mm,
     shorten_value,
 )
-from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Restore, Save
+from workers.engine.layout.display import Drawable, Picture, PolygonSet, RectangleSet, Restore, Save
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.elements.barcodes.printer_dots import (
     fit_to_dots,
@@ -45,7 +45,6 @@ from workers.engine.layout.elements.barcodes.printer_dots import (
     snap_to_dots,
 )
 from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.images.prepare import Drawable
 from workers.engine.layout.lines.drawing import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.lines.fragments import GlyphStyle, make_glyph_style
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing

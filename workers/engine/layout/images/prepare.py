@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Final
 
 from workers.engine.layout.context import ContentProblem
+from workers.engine.layout.display import Drawable
 from workers.engine.layout.images.decoded import prepare_decoded, prepare_webp
 from workers.engine.layout.images.embedded import PNG_SIGNATURE, prepare_jpeg, prepare_png
 from workers.engine.pdf_pages import ImportedPage, UnusablePdfError, import_page, is_pdf
@@ -135,9 +136,6 @@ def _read_pdf_properties(data: bytes, first: ImportedPage) -> ImageProperties | 
         max(1, round(side / POINTS_PER_PIXEL)) for side in (first.width_points, first.height_points)
     )
     return ImageProperties("application/pdf", width, height)
-
-
-Drawable = PreparedImage | VectorImage | ImportedPage
 
 
 CODE: Final = "image-data"

@@ -10,7 +10,6 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from workers.engine.characters import find_cluster_ends
@@ -53,28 +52,24 @@ _CLOSING: Final = frozenset({"Pe", "Pi", "Pf"})
 
 # Parts of the width of a character that hang out with `optical`, at the end of a line and at its
 # start. Less than all of a stop hangs: a whole one looks detached from its line.
-OPTICAL_ENDS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        **dict.fromkeys("-\u2010\u2011", 0.55),
-        **dict.fromkeys("\u2013\u2014", 0.2),
-        **dict.fromkeys(".,\u060c\u06d4", 0.7),
-        **dict.fromkeys(":;\u00b7", 0.35),
-        **dict.fromkeys("!?", 0.15),
-        **dict.fromkeys("\"'\u2018\u2019\u201c\u201d", 0.6),
-        **dict.fromkeys("\u00ab\u00bb\u2039\u203a", 0.35),
-        **dict.fromkeys(")]}", 0.15),
-        **dict.fromkeys("\u3001\u3002\uff0c\uff0e", 0.5),
-    }
-)
-OPTICAL_STARTS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        **dict.fromkeys("-\u2010\u2011\u2022", 0.4),
-        **dict.fromkeys("\u2013\u2014", 0.2),
-        **dict.fromkeys("\"'\u2018\u2019\u201a\u201b\u201c\u201d\u201e", 0.6),
-        **dict.fromkeys("\u00ab\u00bb\u2039\u203a", 0.35),
-        **dict.fromkeys("([{", 0.15),
-    }
-)
+OPTICAL_ENDS: Final[Mapping[str, float]] = {
+    **dict.fromkeys("-\u2010\u2011", 0.55),
+    **dict.fromkeys("\u2013\u2014", 0.2),
+    **dict.fromkeys(".,\u060c\u06d4", 0.7),
+    **dict.fromkeys(":;\u00b7", 0.35),
+    **dict.fromkeys("!?", 0.15),
+    **dict.fromkeys("\"'\u2018\u2019\u201c\u201d", 0.6),
+    **dict.fromkeys("\u00ab\u00bb\u2039\u203a", 0.35),
+    **dict.fromkeys(")]}", 0.15),
+    **dict.fromkeys("\u3001\u3002\uff0c\uff0e", 0.5),
+}
+OPTICAL_STARTS: Final[Mapping[str, float]] = {
+    **dict.fromkeys("-\u2010\u2011\u2022", 0.4),
+    **dict.fromkeys("\u2013\u2014", 0.2),
+    **dict.fromkeys("\"'\u2018\u2019\u201a\u201b\u201c\u201d\u201e", 0.6),
+    **dict.fromkeys("\u00ab\u00bb\u2039\u203a", 0.35),
+    **dict.fromkeys("([{", 0.15),
+}
 
 
 def find_hanging(

@@ -167,7 +167,7 @@ def _is_cmyk(item: SingleItem) -> bool:
         image = item.image
         if isinstance(image, VectorImage | ImportedPage):
             return image.has_cmyk
-        return isinstance(image, PreparedImage) and image.pixels.color_space == "DeviceCMYK"
+        return image.pixels.color_space == "DeviceCMYK"
     return not isinstance(item, _COLORLESS) and item.color.space is ColorSpace.CMYK
 
 

@@ -7,7 +7,6 @@ implemented features only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from workers.engine.syntax.vocabulary.content import (
@@ -57,17 +56,15 @@ __all__ = [
     "ElementSpec",
 ]
 
-ELEMENTS: Final[Mapping[str, ElementSpec]] = MappingProxyType(
-    {
-        spec.name: spec
-        for spec in (
-            *STRUCTURE,
-            *BLOCK_ELEMENTS,
-            *CHART_ELEMENTS,
-            *FORM_ELEMENTS,
-            *TABLE_ELEMENTS,
-            *INLINE_ELEMENTS,
-            *NOTE_ELEMENTS,
-        )
-    }
-)
+ELEMENTS: Final[Mapping[str, ElementSpec]] = {
+    spec.name: spec
+    for spec in (
+        *STRUCTURE,
+        *BLOCK_ELEMENTS,
+        *CHART_ELEMENTS,
+        *FORM_ELEMENTS,
+        *TABLE_ELEMENTS,
+        *INLINE_ELEMENTS,
+        *NOTE_ELEMENTS,
+    )
+}

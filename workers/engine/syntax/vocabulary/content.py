@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from workers.engine.barcodes import SYMBOLOGIES
@@ -352,19 +351,17 @@ class ChartKind(NamedTuple):
     can_label: bool = True
 
 
-CHART_KINDS: Final[Mapping[str, ChartKind]] = MappingProxyType(
-    {
-        "column": ChartKind(has_axes=True, is_filled=True, can_stack=True),
-        "bar": ChartKind(has_axes=True, is_filled=True, can_stack=True),
-        "line": ChartKind(has_axes=True),
-        "area": ChartKind(has_axes=True, is_filled=True, can_stack=True),
-        "scatter": ChartKind(has_axes=True, can_label=False),
-        "pie": ChartKind(is_round=True, is_filled=True),
-        "donut": ChartKind(is_round=True, is_filled=True),
-        "sparkline": ChartKind(has_x=False, can_label=False),
-        "gauge": ChartKind(has_x=False, can_label=False),
-    }
-)
+CHART_KINDS: Final[Mapping[str, ChartKind]] = {
+    "column": ChartKind(has_axes=True, is_filled=True, can_stack=True),
+    "bar": ChartKind(has_axes=True, is_filled=True, can_stack=True),
+    "line": ChartKind(has_axes=True),
+    "area": ChartKind(has_axes=True, is_filled=True, can_stack=True),
+    "scatter": ChartKind(has_axes=True, can_label=False),
+    "pie": ChartKind(is_round=True, is_filled=True),
+    "donut": ChartKind(is_round=True, is_filled=True),
+    "sparkline": ChartKind(has_x=False, can_label=False),
+    "gauge": ChartKind(has_x=False, can_label=False),
+}
 GAUGE: Final = ("gauge",)
 OF_RECORDS: Final = tuple(name for name in CHART_KINDS if name not in GAUGE)
 WITH_AXES: Final = tuple(name for name, kind in CHART_KINDS.items() if kind.has_axes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from workers.engine.syntax import numbers as n
@@ -140,21 +139,19 @@ POSITIONS: Final = tuple(
     for side, edge in (("left", "left edge"), ("top", "upper edge"), ("right", "right edge"), ("bottom", "lower edge"))
 )  # fmt: skip
 
-PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
-    {
-        spec.name: spec
-        for spec in (
-            *TEXT_PROPERTIES,
-            *FLOW_PROPERTIES,
-            *IMAGE_PROPERTIES,
-            *PARAGRAPH_PROPERTIES,
-            *BOX_PROPERTIES,
-            *BREAK_PROPERTIES,
-            *NUMBER_PROPERTIES,
-            *NOTE_PROPERTIES,
-        )
-    }
-)
+PROPERTIES: Final[Mapping[str, AttributeSpec]] = {
+    spec.name: spec
+    for spec in (
+        *TEXT_PROPERTIES,
+        *FLOW_PROPERTIES,
+        *IMAGE_PROPERTIES,
+        *PARAGRAPH_PROPERTIES,
+        *BOX_PROPERTIES,
+        *BREAK_PROPERTIES,
+        *NUMBER_PROPERTIES,
+        *NOTE_PROPERTIES,
+    )
+}
 
 
 def without(specs: tuple[AttributeSpec, ...], *names: str) -> tuple[AttributeSpec, ...]:

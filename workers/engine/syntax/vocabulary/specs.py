@@ -14,14 +14,12 @@ from workers.engine.syntax.values import ValueType
 
 NO_STRUCTURE_TYPE: Final = "none"
 
-STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        element: structure_type
-        for structure_type, lists in read_groups(__package__, "structure_types.txt").items()
-        for elements in lists.values()
-        for element in elements.split()
-    }
-)
+STRUCTURE_TYPES: Final[Mapping[str, str]] = {
+    element: structure_type
+    for structure_type, lists in read_groups(__package__, "structure_types.txt").items()
+    for elements in lists.values()
+    for element in elements.split()
+}
 
 
 FIELDS: Final = ("input", "textarea", "select", "signature")

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from babel import Locale
@@ -68,8 +67,7 @@ def _to_persian(day: date) -> CalendarDay:
     return CalendarDay(year, month + 1, before + 1)
 
 
-_CALENDARS: Final[Mapping[str, Calendar]] = MappingProxyType(
-    {
+_CALENDARS: Final[Mapping[str, Calendar]] = {
         "buddhist": Calendar(
             _to_buddhist,
             {"th": "พ.ศ.", "": "BE"},
@@ -101,22 +99,19 @@ _CALENDARS: Final[Mapping[str, Calendar]] = MappingProxyType(
                 }
             },
         ),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 _BY_TERRITORY: Final = {"TH": "buddhist", "IR": "persian", "AF": "persian"}
 # By their names in tags and in attributes.
 _NAMES: Final = {"gregory": GREGORIAN, GREGORIAN: GREGORIAN, **{name: name for name in _CALENDARS}}
 
 # The zero of each system of digits that a locale of CLDR has, of 0 to 9 in a row.
-_ZEROS: Final[Mapping[str, str]] = MappingProxyType(
-    {
+_ZEROS: Final[Mapping[str, str]] = {
         "latn": "0", "arab": "\u0660", "arabext": "\u06f0", "nkoo": "\u07c0", "deva": "\u0966",
         "beng": "\u09e6", "guru": "\u0a66", "gujr": "\u0ae6", "orya": "\u0b66", "tamldec": "\u0be6",
         "telu": "\u0c66", "knda": "\u0ce6", "mlym": "\u0d66", "thai": "\u0e50", "laoo": "\u0ed0",
         "tibt": "\u0f20", "mymr": "\u1040", "khmr": "\u17e0", "olck": "\u1c50", "mtei": "\uabf0",
         "adlm": "\U0001e950", "cakm": "\U00011136", "hmnp": "\U0001e140",
-    }
-)  # fmt: skip
+    }  # fmt: skip
 LATIN: Final = "latn"
 
 

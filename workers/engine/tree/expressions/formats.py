@@ -8,7 +8,6 @@ from copy import copy
 from datetime import date, datetime, time, tzinfo
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -43,7 +42,7 @@ DEFAULT_LANGUAGE: Final = "en"  # formats of languages that CLDR does not have
 MINUS_SIGN: Final = "\u2212"
 HYPHEN_MINUS: Final = "-"
 # By the values of `minus-sign`.
-SIGNS: Final[Mapping[str, str]] = MappingProxyType({"minus": MINUS_SIGN, "hyphen": HYPHEN_MINUS})
+SIGNS: Final[Mapping[str, str]] = {"minus": MINUS_SIGN, "hyphen": HYPHEN_MINUS}
 MAX_PLACES: Final = 30
 MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
 MAX_PERCENT_PLACES: Final = 2  # CLDR rounds to whole per cent, which would print 7.5 % VAT as 8 %
