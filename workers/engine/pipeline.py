@@ -41,7 +41,7 @@ from workers.engine.ports import (
 from workers.engine.syntax.checks import check_usage
 from workers.engine.syntax.nodes import SyntaxTree
 from workers.engine.tree.accessibility import check_accessibility
-from workers.engine.tree.build import CompiledTemplate, compile_template
+from workers.engine.tree.build import CompiledTemplate
 from workers.engine.tree.build_state import CheckBarcode
 from workers.engine.tree.document import Document
 from workers.engine.tree.expressions.members import check_member_uses
@@ -308,7 +308,7 @@ TOO_DEEP: Final = Diagnostic(
 
 def _compile(source: PreparedSource) -> CompiledTemplate | None:
     root = source.expanded
-    return None if root is None else compile_template(root, source.declarations)
+    return None if root is None else CompiledTemplate(root, source.declarations)
 
 
 def _compiled_template_of(

@@ -8,7 +8,7 @@ from typing import Final
 
 from workers.engine.prepared_images import Matrix, PreparedImage
 from workers.engine.svg.canvas import Canvas
-from workers.engine.svg.paths import Segments, find_segments
+from workers.engine.svg.paths import SHAPES, Segments
 from workers.engine.svg.reader import DrawingBudget, SvgElement
 from workers.engine.svg.styles import INITIAL, RuleIndex, SvgStyle, font_size, resolve_style
 from workers.engine.svg.values import (
@@ -125,7 +125,7 @@ class Conversion:
         """Return the path of a shape; long path data are parsed once, however often they are drawn."""
         cached = self.segments.get(element)
         if cached is None:
-            cached = find_segments(element, viewport)
+            cached = SHAPES[element.tag](element, viewport)
             if element.tag in _CACHED_SHAPES:
                 self.segments[element] = cached
         return cached

@@ -280,11 +280,6 @@ def find_box(segments: Segments) -> Box | None:
 RECTANGLE: Final = ("x", "y", "width", "height")
 
 
-def find_segments(element: SvgElement, viewport: Viewport) -> Segments:
-    """Return the segments of a shape, empty without extent; percentages refer to `viewport`."""
-    return SHAPES[element.tag](element, viewport)
-
-
 def read_rectangle(
     attributes: Mapping[str, str],
     viewport: Viewport,

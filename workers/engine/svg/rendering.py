@@ -149,8 +149,8 @@ class ElementRenderer:
         self._pixels = self._damaged = 0
         self._handlers: dict[str, Callable[[SvgElement, SvgStyle, UserSpace], None]] = {
             "svg": self._draw_nested,
-            "g": self._draw_group,
-            "a": self._draw_group,
+            "g": self.draw_children,
+            "a": self.draw_children,
             "switch": self._draw_switch,
             "use": self._draw_use,
             "image": self._draw_image,
@@ -230,9 +230,6 @@ class ElementRenderer:
         canvas.restore()
 
     # --- structure
-
-    def _draw_group(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
-        self.draw_children(element, style, space)
 
     def _draw_switch(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> None:
         """Draw the first child whose conditions are met (SVG 2 §5.7)."""

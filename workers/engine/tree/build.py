@@ -352,11 +352,6 @@ class CompiledTemplate:
             compile_unused(builder, aside)
 
 
-def compile_template(root: Element, declarations: Declarations) -> CompiledTemplate:
-    """Compile a checked tree, once for all documents built from it."""
-    return CompiledTemplate(root, declarations)
-
-
 # --- flows ----------------------------------------------------------------------------------------------
 
 

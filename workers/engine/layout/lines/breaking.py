@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from workers.engine.characters import find_cluster_ends
@@ -400,15 +401,14 @@ def _make_total_fit(
     count = len(hlist.texts)
     natural_end = Edges.of(hlist).rights[-1]
 
-    def visible_hyphen_width(box: int) -> float:
-        return _hyphen_inside(hlist, box, count)
+    hyphen = partial(_hyphen_inside, hlist, count=count)
 
     def fit(start: BoxPosition, indents: Sequence[float]) -> Sequence[int]:
         x = _start_of(hlist, start)
         if natural_end - x <= width - (indents[0] if indents else 0.0) + EPSILON:
             return ()
         measure = Measure.of(width, indents, is_justified=is_justified)
-        breaker = TotalFitBreaker(hlist, breakpoints, start.box, x, measure, visible_hyphen_width)
+        breaker = TotalFitBreaker(hlist, breakpoints, start.box, x, measure, hyphen)
         return breaker.find_balanced() if wrap is TextWrap.BALANCE else breaker.find_optimal()
 
     return fit

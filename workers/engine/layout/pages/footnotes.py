@@ -73,7 +73,7 @@ class FootnoteFragment(WholeFragment):
     @property
     def foot_height(self) -> float:
         """The height of the notes with the rule and its margins, and of what is below, in points."""
-        below = self._height_below
+        below = foot_height_of(self.body)
         if self.note_stack is None:
             return below
         return rule_height(self.footnotes, self.width) + self.note_stack.height + below
@@ -82,11 +82,7 @@ class FootnoteFragment(WholeFragment):
     def used_height(self) -> float:
         """The height of content and notes without the space between them, in points."""
         above = 0.0 if self.body is None else self.body.height
-        return above + self.foot_height - self._height_below
-
-    @property
-    def _height_below(self) -> float:
-        return foot_height_of(self.body)
+        return above + self.foot_height - foot_height_of(self.body)
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the content, the rule and the notes."""
@@ -96,7 +92,7 @@ class FootnoteFragment(WholeFragment):
             self.body.draw(canvas, x, y)
         if self.note_stack is None:
             return
-        top = y + self.height - self._height_below - self.note_stack.height
+        top = y + self.height - foot_height_of(self.body) - self.note_stack.height
         style = self.footnotes.rule
         border = style.box.border.top
         width = style.box.width.resolve(self.width)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import Enum
 from inspect import Parameter, signature
 from typing import Any, Final
@@ -17,8 +17,7 @@ from workers.engine.tree.expressions.environment import Environment
 from workers.engine.tree.expressions.formats import (
     LOCALE_FILTERS,
     MAX_PLACES,
-    round_half_even,
-    round_half_up,
+    round_exactly,
 )
 from workers.engine.tree.expressions.runtime import (
     MAX_LIST,
@@ -78,6 +77,9 @@ class Filter:
 # --- numbers ----------------------------------------------------------------------------------------
 
 
+_ROUNDING: Final = {"half-up": ROUND_HALF_UP, "half-even": ROUND_HALF_EVEN}
+
+
 def round_number(value: Value, places: Value = ZERO, mode: Value = "half-up") -> Value:
     """Round to `places` decimals, commercially unless `mode` is half-even."""
     if value is None:
@@ -85,11 +87,9 @@ def round_number(value: Value, places: Value = ZERO, mode: Value = "half-up") ->
     digits = to_integer(places, "round's places")
     if not -MAX_PLACES <= digits <= MAX_PLACES:
         raise ExpressionError(f"round's places must be from -{MAX_PLACES} to {MAX_PLACES}")
-    if mode == "half-up":
-        return round_half_up(require_number(value, "round"), digits)
-    if mode == "half-even":
-        return round_half_even(require_number(value, "round"), digits)
-    raise ExpressionError("round's mode must be half-up or half-even")
+    if not isinstance(mode, str) or mode not in _ROUNDING:
+        raise ExpressionError("round's mode must be half-up or half-even")
+    return round_exactly(require_number(value, "round"), digits, _ROUNDING[mode])
 
 
 def absolute(value: Value) -> Value:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from copy import copy
 from datetime import date, datetime, time, tzinfo
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -395,7 +395,7 @@ def _make_currency_name(formats: Formats, currency: str, digits: int) -> Formatt
     number, locale = make_number(formats, Decimal(digits)), formats.locale
 
     def format_named(value: Value) -> str:
-        amount = round_half_up(_require_shown(value, "currency"), digits)
+        amount = round_exactly(_require_shown(value, "currency"), digits)
         pattern = babel_numbers.get_currency_unit_pattern(currency, float(amount), locale)
         name = babel_numbers.get_currency_name(currency, amount, locale)
         return pattern.replace("{0}", number(amount)).replace("{1}", name)
@@ -403,17 +403,8 @@ def _make_currency_name(formats: Formats, currency: str, digits: int) -> Formatt
     return format_named
 
 
-def round_half_up(value: Decimal, places: int) -> Decimal:
-    """Round to a number of decimals, halves away from zero."""
-    return _round(value, places, ROUND_HALF_UP)
-
-
-def round_half_even(value: Decimal, places: int) -> Decimal:
-    """Round to a number of decimals, halves to the even digit."""
-    return _round(value, places, ROUND_HALF_EVEN)
-
-
-def _round(value: Decimal, places: int, mode: str) -> Decimal:
+def round_exactly(value: Decimal, places: int, mode: str = ROUND_HALF_UP) -> Decimal:
+    """Round to a number of decimals."""
     if value.adjusted() + places >= ARITHMETIC.prec:
         raise ExpressionError("the number is too large to be rounded exactly")
     rounded = value.quantize(Decimal(1).scaleb(-places), mode)

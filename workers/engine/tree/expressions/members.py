@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final
 
 from jinja2 import nodes
 
+from workers.engine.caches import cache_short
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.merge.declarations import DataPath, Declarations
 from workers.engine.syntax import values as v
@@ -30,7 +30,6 @@ _OPTIONAL: Final = frozenset({"default", "defined", "undefined"})
 # A `part` left in the document is unused, and messages know their arguments alone.
 _SEPARATE: Final = frozenset({"part", "messages"})
 _MAX_USES: Final = 1000  # warnings of one template
-_MAX_CACHED_TEXT: Final = 2000  # characters of a text whose chains are cached
 _MAX_ROWS: Final = 100  # records of a list that are searched for a member
 
 
@@ -217,8 +216,7 @@ class _MemberFinder:
     ) -> None:
         if "." not in text or not (is_bare or "{{" in text):
             return
-        read = _read_chains_cached if len(text) <= _MAX_CACHED_TEXT else _read_chains
-        for expression, chains in read(text, is_bare=is_bare):
+        for expression, chains in _read_chains(text, is_bare=is_bare):
             for *path, name in chains:
                 record = self._find(path, names)
                 if record is None or record.records is not None or not record.is_declared:
@@ -247,11 +245,7 @@ _Chains = tuple[tuple[str, ...], ...]
 
 
 # Documents without a template are compiled for each render, mostly with the same expressions.
-@lru_cache(maxsize=512)
-def _read_chains_cached(text: str, *, is_bare: bool) -> tuple[tuple[str, _Chains], ...]:
-    return _read_chains(text, is_bare=is_bare)
-
-
+@cache_short(len, max_entries=512, max_length=2000)
 def _read_chains(text: str, *, is_bare: bool) -> tuple[tuple[str, _Chains], ...]:
     """Return the expressions of a text, each with the member chains it reads."""
     try:
