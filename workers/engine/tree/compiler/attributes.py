@@ -214,26 +214,14 @@ class ResolvedStyle(NamedTuple):
 class ElementStyle:
     """The styles of one element, with its location."""
 
-    __slots__ = ("_styles", "location")
+    __slots__ = ("_styles", "is_static", "lang", "location", "may_count")
 
     def __init__(self, styles: StyleResolver, element: Element) -> None:
         self._styles = styles
         self.location = element.location
-
-    @property
-    def lang(self) -> CompiledAttribute[str | None] | None:
-        """The language the element states."""
-        return self._styles.lang
-
-    @property
-    def may_count(self) -> bool:
-        """Whether the element may have a number or set a counter."""
-        return self._styles.may_count
-
-    @property
-    def is_static(self) -> bool:
-        """Whether the style depends on the parent's alone."""
-        return self._styles.is_static
+        self.lang = styles.lang
+        self.may_count = styles.may_count  # or set a counter
+        self.is_static = styles.is_static  # depends on the parent's style alone
 
     def compute(self, scope: Scope, parent: ComputedStyle) -> ComputedStyle:
         """Return the style under a parent's; errors are reported."""
@@ -248,7 +236,7 @@ class ElementStyle:
 
     def enter(self, scope: Scope) -> Scope:
         """Return the scope inside the element, with the formats of its own language if it states one."""
-        lang = self._styles.lang
+        lang = self.lang
         return scope if lang is None else enter_language(scope, lang.read(scope), self.location)
 
 

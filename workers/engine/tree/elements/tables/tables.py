@@ -60,7 +60,7 @@ def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
     columns = compile_columns(element, context)
     captions = compiler.captions()
     heads = compiler.sections("thead")
-    bodies = compiler.bodies()
+    bodies = compiler.compile_bodies(element, compiler.in_rows)
     feet = compiler.sections("tfoot")
     compiler.totals.finish(context)
     sheet = context.sheet
@@ -179,12 +179,8 @@ class _TableCompiler:
 
         return NodeBuilder(build, is_static=False)
 
-    def bodies(self) -> NodeBuilder:
-        """Compile the `tbody`s; rows directly in the table form an anonymous one."""
-        return self._compile_bodies(self.element, self.in_rows)
-
-    def _compile_bodies(self, parent: Element, context: CompileContext) -> NodeBuilder:
-        """Compile the bodies and rows in the table, or in a group that holds bodies."""
+    def compile_bodies(self, parent: Element, context: CompileContext) -> NodeBuilder:
+        """Compile the bodies in the table, or in a group of bodies; loose rows form an anonymous one."""
         builders: list[NodeBuilder] = []
         loose: list[Element] = []
         for child in parent.elements():
@@ -205,7 +201,7 @@ class _TableCompiler:
         return sequence([*builders, *self._close_rows(loose, context)])
 
     def _compile_group(self, element: Element, context: CompileContext) -> NodeBuilder:
-        return keep_names(self._compile_bodies(element, context))
+        return keep_names(self.compile_bodies(element, context))
 
     def _close_rows(self, rows: Sequence[Element], context: CompileContext) -> list[NodeBuilder]:
         if not rows:
