@@ -138,9 +138,7 @@ class FolderResources:
         """Return the bytes of an image, None for an unknown or invalid name."""
         if self.folder is None or not _IMAGE_NAME.fullmatch(name):
             return None
-        files = (self.folder / f"{name}{suffix}" for suffix in SUFFIXES)
-        found = next((file for file in files if file.is_file()), None)
-        return found.read_bytes() if found else None
+        return _read_first(self.folder / f"{name}{suffix}" for suffix in SUFFIXES)
 
     def find_remote_image(self, address: str) -> bytes | None:
         """Return None: the command has no network access."""
@@ -150,12 +148,8 @@ class FolderResources:
         """Return a font, None for an unknown or invalid name."""
         if self.fonts is None or not _IMAGE_NAME.fullmatch(name):
             return None
-        files = (self.fonts / f"{name}{suffix}" for suffix in _FONT_SUFFIXES)
-        found = next((file for file in files if file.is_file()), None)
-        if found is None:
-            return None
-        data = found.read_bytes()
-        return FontFile(sha256(data).hexdigest(), lambda: data)
+        data = _read_first(self.fonts / f"{name}{suffix}" for suffix in _FONT_SUFFIXES)
+        return None if data is None else FontFile(sha256(data).hexdigest(), lambda: data)
 
     def list_fonts(self) -> Sequence[str]:
         """Return the names of the fonts in the folder."""
@@ -163,6 +157,10 @@ class FolderResources:
             return ()
         files = (file for file in self.fonts.iterdir() if file.suffix in _FONT_SUFFIXES)
         return sorted({file.stem for file in files})
+
+
+def _read_first(files: Iterable[Path]) -> bytes | None:
+    return next((file.read_bytes() for file in files if file.is_file()), None)
 
 
 class Folders(NamedTuple):
@@ -247,7 +245,7 @@ def load_inputs(
         if folder is not None and not folder.is_dir():
             raise InputError(f"--{option} {folder} is not a folder")
     payloads = [file for file in (data, markdown) if file is not None]
-    if template is None and (payloads or (document is not None and _has_links(document))):
+    if template is None and (payloads or (document is not None and _LINKS.search(_read(document)))):
         template = document
     elif document is not None:
         payloads.append(document)
@@ -395,11 +393,6 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from error
-
-
-def _has_links(document: Path) -> bool:
-    """Return whether a document is a template that extends or imports others."""
-    return _LINKS.search(_read(document)) is not None
 
 
 def _excerpt(body: bytes, location: SourceLocation) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -134,6 +134,11 @@ class Findings:
         self.report_count = 0  # calls of `add`: results that reported must not be cached
         # The location of the `use` whose part is being built, and its name in messages.
         self.part_context: tuple[SourceLocation, str] | None = None
+
+    def add_all(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add diagnostics, such as those of an error."""
+        for diagnostic in diagnostics:
+            self.add(diagnostic)
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Add a diagnostic to the list, or to the count once the list of its severity is full."""

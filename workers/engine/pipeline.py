@@ -75,25 +75,6 @@ def prepare_template(
     return PreparedTemplate(compose_template(source, linked))
 
 
-def render(
-    template: PreparedTemplate | None,
-    payload: Payload | None,
-    *,
-    options: RenderOptions,
-    resources: Resources | None = None,
-    observer: StageObserver | None = None,
-) -> Rendered:
-    """Render a document: a complete XML payload, or a template with or without a payload.
-
-    Raises:
-        AuthoringError: the document, its data or its layout has errors.
-    """
-    with rendering():
-        return _render(
-            template, payload, options, resources or NoResources(), observer or NullStageObserver()
-        )
-
-
 @contextmanager
 def rendering() -> Iterator[None]:
     """Disable cyclic garbage collection during a render, and report elements nested too deeply.
@@ -112,14 +93,21 @@ def rendering() -> Iterator[None]:
             gc.enable()
 
 
-def _render(
+@rendering()
+def render(
     template: PreparedTemplate | None,
     payload: Payload | None,
+    *,
     options: RenderOptions,
-    resources: Resources,
-    observer: StageObserver,
+    resources: Resources | None = None,
+    observer: StageObserver | None = None,
 ) -> Rendered:
-    findings = Findings()
+    """Render a document: a complete XML payload, or a template with or without a payload.
+
+    Raises:
+        AuthoringError: the document, its data or its layout has errors.
+    """
+    findings, observer = Findings(), observer or NullStageObserver()
     observer.enter(Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
     _check_output(document, options)
@@ -133,7 +121,7 @@ def _render(
     )
     del merged  # frees the data, which are now in the document
     observer.enter(Stage.LAYOUT)
-    laid_out = lay_out(document, resources=resources, findings=findings)
+    laid_out = lay_out(document, resources=resources or NoResources(), findings=findings)
     finished = write_pdf(laid_out, finish_options, findings=findings, observer=observer)
     if document.signature is not None and options.output is RenderOutput.PDF:
         finished = _sign(finished, document.signature, options.signer, findings)
@@ -228,8 +216,7 @@ def _validate(
         template.source if template else None, payload, findings, with_sample=options.has_sample
     )
     if template is not None and options.template_version is None:
-        for moving in template.moving_links:
-            findings.add(moving)
+        findings.add_all(template.moving_links)
     if merged is None:
         return
     compiled = _compiled_template_of(template, merged)
@@ -336,8 +323,7 @@ def _build_for_validation(
         if document.security is not None:
             check_passwords(document.security)
     except AuthoringError as error:
-        for diagnostic in error.diagnostics:
-            findings.add(diagnostic)
+        findings.add_all(error.diagnostics)
 
 
 def _make_validator() -> CheckBarcode:

@@ -90,47 +90,33 @@ def preview(
 
     Encryption and attachments of the document are ignored.
     """
-    findings = Findings()
-    options = replace(options, with_sample=True)
+    findings, options = Findings(), replace(options, with_sample=True)
     resources, observer = resources or NoResources(), observer or NullStageObserver()
     with rendering():
         try:
-            paginated = _lay_out_pages(template, payload, options, resources, findings, observer)
+            observer.enter(Stage.MERGE)
+            document, merged = build_document(template, payload, options=options, findings=findings)
+            assert merged.source.expanded is not None, "a built document has a tree"
+            check_usage(merged.source.expanded, findings)
+            if document.security is not None:
+                _check_passwords(document.security, findings)
+            observer.enter(Stage.LAYOUT)
+            paginated = paginate(document, resources=resources, findings=findings)
             return _draw(paginated, preview_options, findings, observer)
         except RecursionError:
             findings.add(TOO_DEEP)
         except AuthoringError as error:
             # Validation finds further errors that this one may hide.
             findings.extend(validate(template, payload, options=options, resources=resources))
-            for diagnostic in error.diagnostics:
-                findings.add(diagnostic)
+            findings.add_all(error.diagnostics)
     return Preview(findings, 0, None)
-
-
-def _lay_out_pages(
-    template: PreparedTemplate | None,
-    payload: Payload | None,
-    options: RenderOptions,
-    resources: Resources,
-    findings: Findings,
-    observer: StageObserver,
-) -> PaginatedDocument:
-    observer.enter(Stage.MERGE)
-    document, merged = build_document(template, payload, options=options, findings=findings)
-    assert merged.source.expanded is not None, "a built document has a tree"
-    check_usage(merged.source.expanded, findings)
-    if document.security is not None:
-        _check_passwords(document.security, findings)
-    observer.enter(Stage.LAYOUT)
-    return paginate(document, resources=resources, findings=findings)
 
 
 def _check_passwords(security: Security, findings: Findings) -> None:
     try:
         check_passwords(security)
     except AuthoringError as error:
-        for diagnostic in error.diagnostics:
-            findings.add(diagnostic)
+        findings.add_all(error.diagnostics)
 
 
 def _draw(
