@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from workers.engine.barcodes.national_codes import CHARSET as UPN_CHARSET
@@ -167,98 +166,92 @@ def _payment_code(
 
 # Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
 # others; for GS1 DataBar those of GS1 General Specifications, 5.5.
-SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
-    {
-        "qr": Symbology(
-            "QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS
-        ),  # ISO/IEC 18004, 9.1
-        "micro-qr": Symbology(
-            "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
-        ),
-        "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
-        "swiss-qr": _payment_code(
-            write_swiss_payment, "iban, creditor, amount and reference"
-        )._replace(has_fixed_size=True),
-        "spayd-qr": _payment_code(write_spayd, "iban and amount"),
-        "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
-        "upi-qr": _payment_code(write_upi, "address, name and amount"),
-        "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
-        "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
-        "upn-qr": _payment_code(
-            write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
-        ),
-        "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
-        "gs1-datamatrix": Symbology(
-            "DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True
-        ),
-        "aztec": Symbology(
-            "Aztec",
-            text_reader(MAX_AZTEC),
-            SymbolShape.MATRIX,
-            0,
-            corrections=(1, 4),  # 10, 23, 36 and 50 %
-        ),
-        "pdf417": Symbology(
-            *("PDF417", text_reader(MAX_PDF417), SymbolShape.STACK, 2),
-            corrections=(0, 8),  # by number of codewords
-            columns=ColumnLimits(17, 69, 30),
-            least=_LEAST_SMALL,
-        ),
-        "maxicode": Symbology(
-            *("MaxiCode", text_reader(MAX_MAXICODE), SymbolShape.HEXAGONS, 1),
-            is_latin=True,
-            has_fixed_size=True,
-        ),
-        "code128": Symbology(
-            "Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True, least=_LEAST_LINEAR
-        ),
-        "gs1-128": Symbology(
-            "Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True, least=_LEAST_SMALL
-        ),
-        "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
-        "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
-        "usps-imb": _postal_code(read_intelligent_mail, USPS_BARS),
-        "rm4scc": _postal_code(read_royal_mail, ROYAL_MAIL_BARS),
-        "kix": _postal_code(read_kix, ROYAL_MAIL_BARS),
-        "mailmark-4state": _postal_code(read_mailmark, ROYAL_MAIL_BARS),
-        "mailmark-2d": Symbology("DataMatrix", read_mailmark_2d, SymbolShape.MATRIX, 4),
-        "auspost": _postal_code(read_australia, AUSTRALIA_BARS),
-        "japan-post": _postal_code(read_japan, JAPAN_BARS),
-        "codabar": Symbology(
-            "Codabar", read_codabar, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR
-        ),
-        "ean13": Symbology(
-            "EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True, least=_LEAST_EAN
-        ),
-        "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55, least=_LEAST_EAN),
-        "upca": Symbology(
-            "UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
-        ),
-        "upce": Symbology(
-            "UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
-        ),
-        "itf": Symbology("ITF", read_itf, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
-        "itf14": Symbology("ITF", read_itf14, SymbolShape.BARS, 10, 45),
-        "gs1-databar": Symbology(
-            "DataBarOmni", read_databar, SymbolShape.BARS, 1, 33, least=_LEAST_SMALL
-        ),
-        "gs1-databar-stacked": Symbology(
-            "DataBarStk", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
-        ),
-        "gs1-databar-stacked-omni": Symbology(
-            "DataBarStkOmni", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
-        ),
-        "gs1-databar-limited": Symbology(
-            "DataBarLtd", read_databar_limited, SymbolShape.BARS, 1, 10, least=_LEAST_SMALL
-        ),
-        "gs1-databar-expanded": Symbology(
-            "DataBarExp", read_gs1, SymbolShape.BARS, 1, 34, is_gs1=True, least=_LEAST_SMALL
-        ),
-        "gs1-databar-expanded-stacked": Symbology(
-            *("DataBarExpStk", read_gs1_lines, SymbolShape.STACK, 1),
-            is_gs1=True,
-            columns=ColumnLimits(49, 4, 10),
-            least=_LEAST_SMALL,
-        ),
-    }
-)
+SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
+    "qr": Symbology(
+        "QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS
+    ),  # ISO/IEC 18004, 9.1
+    "micro-qr": Symbology(
+        "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
+    ),
+    "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
+    "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference")._replace(
+        has_fixed_size=True
+    ),
+    "spayd-qr": _payment_code(write_spayd, "iban and amount"),
+    "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
+    "upi-qr": _payment_code(write_upi, "address, name and amount"),
+    "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
+    "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
+    "upn-qr": _payment_code(
+        write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
+    ),
+    "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
+    "gs1-datamatrix": Symbology("DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True),
+    "aztec": Symbology(
+        "Aztec",
+        text_reader(MAX_AZTEC),
+        SymbolShape.MATRIX,
+        0,
+        corrections=(1, 4),  # 10, 23, 36 and 50 %
+    ),
+    "pdf417": Symbology(
+        *("PDF417", text_reader(MAX_PDF417), SymbolShape.STACK, 2),
+        corrections=(0, 8),  # by number of codewords
+        columns=ColumnLimits(17, 69, 30),
+        least=_LEAST_SMALL,
+    ),
+    "maxicode": Symbology(
+        *("MaxiCode", text_reader(MAX_MAXICODE), SymbolShape.HEXAGONS, 1),
+        is_latin=True,
+        has_fixed_size=True,
+    ),
+    "code128": Symbology(
+        "Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True, least=_LEAST_LINEAR
+    ),
+    "gs1-128": Symbology(
+        "Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True, least=_LEAST_SMALL
+    ),
+    "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
+    "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
+    "usps-imb": _postal_code(read_intelligent_mail, USPS_BARS),
+    "rm4scc": _postal_code(read_royal_mail, ROYAL_MAIL_BARS),
+    "kix": _postal_code(read_kix, ROYAL_MAIL_BARS),
+    "mailmark-4state": _postal_code(read_mailmark, ROYAL_MAIL_BARS),
+    "mailmark-2d": Symbology("DataMatrix", read_mailmark_2d, SymbolShape.MATRIX, 4),
+    "auspost": _postal_code(read_australia, AUSTRALIA_BARS),
+    "japan-post": _postal_code(read_japan, JAPAN_BARS),
+    "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
+    "ean13": Symbology(
+        "EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True, least=_LEAST_EAN
+    ),
+    "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55, least=_LEAST_EAN),
+    "upca": Symbology(
+        "UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
+    ),
+    "upce": Symbology(
+        "UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
+    ),
+    "itf": Symbology("ITF", read_itf, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
+    "itf14": Symbology("ITF", read_itf14, SymbolShape.BARS, 10, 45),
+    "gs1-databar": Symbology(
+        "DataBarOmni", read_databar, SymbolShape.BARS, 1, 33, least=_LEAST_SMALL
+    ),
+    "gs1-databar-stacked": Symbology(
+        "DataBarStk", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
+    ),
+    "gs1-databar-stacked-omni": Symbology(
+        "DataBarStkOmni", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
+    ),
+    "gs1-databar-limited": Symbology(
+        "DataBarLtd", read_databar_limited, SymbolShape.BARS, 1, 10, least=_LEAST_SMALL
+    ),
+    "gs1-databar-expanded": Symbology(
+        "DataBarExp", read_gs1, SymbolShape.BARS, 1, 34, is_gs1=True, least=_LEAST_SMALL
+    ),
+    "gs1-databar-expanded-stacked": Symbology(
+        *("DataBarExpStk", read_gs1_lines, SymbolShape.STACK, 1),
+        is_gs1=True,
+        columns=ColumnLimits(49, 4, 10),
+        least=_LEAST_SMALL,
+    ),
+}
