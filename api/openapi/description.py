@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
+from api.openapi.code_samples import write_samples
 from api.openapi.jobs import JOB_SCHEMAS, describe_events
 from api.openapi.schemas import SCHEMAS
 from api.operations.model import Operation, OperationResponse, Parameter, RequestBody, Schema, ref
@@ -217,6 +218,7 @@ def _write_operation(operation: Operation, failures: _SharedErrors) -> dict[str,
     if operation.body is not None:
         written["requestBody"] = _write_body(operation.body)
     written["security"] = _write_security(operation)
+    written["x-codeSamples"] = write_samples(operation.method, operation.path, written)
     return written
 
 

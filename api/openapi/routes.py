@@ -9,15 +9,11 @@ from typing import Any, Final
 from flask import Response, current_app, request
 
 from api.http import write_json
-from api.openapi.html_page import write_page
 from api.operations.model import OperationResponse, Routes, get, json_content
+from api.studio.routes import write_studio_file
 
-# The page has no scripts and no external resources, and cannot be framed; its style sheet is inline.
 DESCRIBE: Final = "describe"  # the extension of an app that describes its routes
-_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
+_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 _START: Final = """\
@@ -78,18 +74,12 @@ class OpenApiRoutes(Routes):
     def read_description(self) -> Response:
         """API description as a page.
 
-        A page without external resources.
+        With a search, samples of code, and a form to try each call; it loads nothing from elsewhere.
         """
-        headers = {"Content-Security-Policy": _POLICY}
-        return Response(_page(), 200, headers, content_type="text/html; charset=utf-8")
+        return write_studio_file("docs.html")
 
 
 @lru_cache(maxsize=1)  # every app has the same routes
 def _describe() -> Mapping[str, Any]:
     description: Mapping[str, Any] = current_app.extensions[DESCRIBE]()
     return description
-
-
-@lru_cache(maxsize=1)
-def _page() -> str:
-    return write_page(_describe())

@@ -1,4 +1,4 @@
-"""GET /studio/ and its files: the output of `npm run build` (decision 0362)."""
+"""GET /studio/ and its files, among them the page at /docs: the output of `npm run build` (decision 0362)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StudioRoutes(Routes):
 
         The web page for template authors, which uses this API.
         """
-        return _write_file(INDEX)
+        return write_studio_file(INDEX)
 
     @get(
         "/studio/{file}",
@@ -67,7 +67,7 @@ class StudioRoutes(Routes):
 
         File names contain a digest of the content.
         """
-        return _write_file(file)
+        return write_studio_file(file)
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +76,8 @@ def load_files() -> Mapping[str, StaticFile]:
     return load_folder("api.studio", "static")
 
 
-def _write_file(name: str) -> Response:
+def write_studio_file(name: str) -> Response:
+    """Return a file of the build; one that is not there is a 404."""
     file = load_files().get(name)
     if file is None:
         message = f"The Studio has no file {name[:100]!r}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import os
 import re
@@ -15,7 +14,6 @@ import pytest
 from PIL import Image
 
 from api.app import describe_api
-from api.openapi.html_page import write_page
 from shared.jobs.records import JobOutcome, OutcomeStatus
 from tests.engine.einvoices import samples
 from tests.engine.paint.test_form_fields import FIELDS, made
@@ -28,12 +26,9 @@ ROOT = Path(__file__).parents[2]
 INVOICE = write_invoice(read_record(samples.full())[0], PROFILES["en16931"], "ubl")
 FONT = ROOT / "tests" / "golden" / "fonts" / "brand-regular.ttf"
 CALLS = {
-    name: html.unescape(call)
-    for name, call in re.findall(
-        r'<section id="(\w+)">(?:(?!</section>).)*?<pre>(curl .*?)</pre>',
-        write_page(describe_api()),
-        re.DOTALL,
-    )
+    operation["operationId"]: operation["x-codeSamples"][0]["source"]
+    for methods in describe_api()["paths"].values()
+    for operation in methods.values()
 }
 # In a browser only: sign-in by the provider, and cookies.
 BROWSER = {
@@ -60,6 +55,7 @@ def shell(port, account, tmp_path):
         if body is not None:
             sent = body if isinstance(body, bytes) else json.dumps(body).encode()
             (tmp_path / "FILE").write_bytes(sent)
+            call = re.sub(r"--data-binary ('[^']*'|@FILE)", "--data-binary @FILE", call)
         for placeholder in re.findall(r"{([\w-]+)}", call):
             call = call.replace(f"{{{placeholder}}}", values[placeholder])
         environment = {

@@ -11,7 +11,7 @@ await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 
 const { metafile } = await build({
-  entryPoints: ["main.tsx", "style/main.css", "icon.svg"],
+  entryPoints: ["main.tsx", "docs.tsx", "style/main.css", "style/docs.css", "icon.svg"],
   outdir: folder,
   bundle: true,
   splitting: true,
@@ -30,23 +30,28 @@ const { metafile } = await build({
 
 const outputs = Object.entries(metafile.outputs);
 const find = (entry) => outputs.find(([, output]) => output.entryPoint === entry);
-const [script, { imports }] = find("main.tsx");
-const [sheet] = find("style/main.css");
 const icon = outputs.find(([path]) => path.endsWith(".svg"))[0];
-const preloaded = imports.filter((each) => each.kind === "import-statement").map((each) => each.path);
-
-const page = (await readFile("index.html", "utf8"))
-  .replace("<!-- icon -->", `<link rel="icon" href="/studio/${basename(icon)}">`)
-  .replace("<!-- style -->", `<link rel="stylesheet" href="/studio/${basename(sheet)}">`)
-  .replace(
-    "<!-- script -->",
-    [
-      ...preloaded.map((path) => `<link rel="modulepreload" href="/studio/${basename(path)}">`),
-      `<script type="module" src="/studio/${basename(script)}"></script>`,
-    ].join("\n"),
-  );
-await writeFile(join(folder, "index.html"), page);
+await writePage("index.html", "main.tsx", "style/main.css");
+await writePage("docs.html", "docs.tsx", "style/docs.css");
 await writeFile(join(folder, "licenses.txt"), await gatherLicenses());
+
+/** Write a page with its icon, style sheet and script. */
+async function writePage(name, entry, style) {
+  const [script, { imports }] = find(entry);
+  const [sheet] = find(style);
+  const preloaded = imports.filter((each) => each.kind === "import-statement").map((each) => each.path);
+  const page = (await readFile(name, "utf8"))
+    .replace("<!-- icon -->", `<link rel="icon" href="/studio/${basename(icon)}">`)
+    .replace("<!-- style -->", `<link rel="stylesheet" href="/studio/${basename(sheet)}">`)
+    .replace(
+      "<!-- script -->",
+      [
+        ...preloaded.map((path) => `<link rel="modulepreload" href="/studio/${basename(path)}">`),
+        `<script type="module" src="/studio/${basename(script)}"></script>`,
+      ].join("\n"),
+    );
+  await writeFile(join(folder, name), page);
+}
 
 /** Gather the license of each package of which something is in the page. */
 async function gatherLicenses() {

@@ -105,3 +105,20 @@ def enter(page: Page, key: str) -> None:
 def page(sign_in, account) -> Page:
     """Return a page with a new account signed in."""
     return sign_in(account)
+
+
+@pytest.fixture
+def find_violations(built):
+    """Provide a function that returns the violations axe finds on a page."""
+    axe = (built / "node_modules/axe-core/axe.min.js").read_text()
+
+    def find(page: Page) -> list[str]:
+        page.evaluate(axe + "; undefined")
+        found = page.evaluate("axe.run()")
+        return [
+            f"{rule['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+            for rule in found["violations"]
+            for node in rule["nodes"]
+        ]
+
+    return find

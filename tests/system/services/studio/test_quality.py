@@ -27,23 +27,6 @@ def go_to(page: Page, place: str) -> None:
     expect(page.get_by_text("Loading…")).to_have_count(0)
 
 
-@pytest.fixture
-def find_violations(built):
-    """Provide a function that returns the violations axe finds on a page."""
-    axe = (built / "node_modules/axe-core/axe.min.js").read_text()
-
-    def find(page: Page) -> list[str]:
-        page.evaluate(axe + "; undefined")
-        found = page.evaluate("axe.run()")
-        return [
-            f"{rule['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
-            for rule in found["violations"]
-            for node in rule["nodes"]
-        ]
-
-    return find
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(open_page, sign_in, account, address, scheme, find_violations):
     page = open_page(color_scheme=scheme)

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-CX3RYEGJ.js";import"./chunk-MVOLVHPS.js";import"./chunk-TATSXPHE.js";import"./chunk-3B6J6BH3.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

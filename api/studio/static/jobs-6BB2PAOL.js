@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-37CWQZHE.js";import"./chunk-LMJSDJ4Z.js";import"./chunk-JWEFSYSC.js";import"./chunk-3B6J6BH3.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
