@@ -1,4 +1,4 @@
-"""GET /docs/openapi.json and GET /docs: the API description as OpenAPI and as a page."""
+"""GET / and GET /docs/openapi.json: the start, and the API description; /docs shows it (api/studio)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from flask import Response, current_app, request
 
 from api.http import write_json
 from api.operations.model import OperationResponse, Routes, get, json_content
-from api.studio.routes import write_studio_file
 
 DESCRIBE: Final = "describe"  # the extension of an app that describes its routes
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -69,14 +68,6 @@ class OpenApiRoutes(Routes):
         OpenAPI 3.1.
         """
         return write_json(_describe())
-
-    @get("/docs", {200: OperationResponse("The page.", {"text/html": {"type": "string"}})})
-    def read_description(self) -> Response:
-        """API description as a page.
-
-        With a search, samples of code, and a form to try each call; it loads nothing from elsewhere.
-        """
-        return write_studio_file("docs.html")
 
 
 @lru_cache(maxsize=1)  # every app has the same routes

@@ -40,7 +40,7 @@ class StudioRoutes(Routes):
 
         The web page for template authors, which uses this API.
         """
-        return write_studio_file(INDEX)
+        return _write_file(INDEX)
 
     @get(
         "/studio/{file}",
@@ -67,7 +67,15 @@ class StudioRoutes(Routes):
 
         File names contain a digest of the content.
         """
-        return write_studio_file(file)
+        return _write_file(file)
+
+    @get("/docs", {200: OperationResponse("The page.", {"text/html": {"type": "string"}})})
+    def read_description(self) -> Response:
+        """API description as a page.
+
+        With a search, samples of code, and a form to try each call; it loads nothing from elsewhere.
+        """
+        return _write_file("docs.html")
 
 
 @lru_cache(maxsize=1)
@@ -76,8 +84,7 @@ def load_files() -> Mapping[str, StaticFile]:
     return load_folder("api.studio", "static")
 
 
-def write_studio_file(name: str) -> Response:
-    """Return a file of the build; one that is not there is a 404."""
+def _write_file(name: str) -> Response:
     file = load_files().get(name)
     if file is None:
         message = f"The Studio has no file {name[:100]!r}."
