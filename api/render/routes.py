@@ -11,22 +11,32 @@ from flask import Response, request
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_unmetered
 from api.auth.guard import Principal, current_principal
-from api.http import start_stream, write_json
+from api.http import require_content_type, start_stream, write_json
 from api.jobs.accepting import AsyncPreference, make_fingerprint, read_async_preference, read_key
 from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
-from api.operations.model import Parameter, RequestBody, Routes, json_response, post
+from api.operations.model import (
+    Parameter,
+    RequestBody,
+    Routes,
+    binary_content,
+    current_query,
+    json_response,
+    post,
+)
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
     DRAFT,
     FILENAME,
     IDEMPOTENCY_KEY,
+    PDF_RESPONSE,
     REFERENCE,
     RENDER_ERRORS,
     RENDERED_RESPONSE,
     XML_TYPES,
     text_content,
 )
-from api.pdf_headers import write_invoice_headers, write_pdf_headers
+from api.pdf_headers import read_filename, write_invoice_headers, write_pdf_headers
+from api.render.inspection import INVOICE
 from api.render.recorded import Admitted, RecordedRender
 from api.render.request import RenderRequest, pin_template, read_render_request
 from shared.auth.scopes import Scope
@@ -34,8 +44,16 @@ from shared.clock import now
 from shared.errors import ServiceError
 from shared.jobs.idempotency import Call, IdempotencyKey
 from shared.jobs.intake import KeyedCall
-from shared.jobs.records import JobOutcome, PinnedTemplate, Purpose, RenderOutput
+from shared.jobs.records import (
+    Allowance,
+    BodyKind,
+    JobOutcome,
+    PinnedTemplate,
+    Purpose,
+    RenderOutput,
+)
 from shared.limits import KB
+from shared.templates.references import parse_reference
 from shared.usage.metering import UsageEvent
 
 
@@ -117,6 +135,15 @@ _PREFER: Final = Parameter(
 )
 
 
+_RECEIVED: Final = "service-received-invoice"
+_SHOWN_BY: Final = Parameter(
+    "template",
+    # no default: generated clients would always send it
+    REFERENCE,
+    f"A template that takes the same data, in place of {_RECEIVED}.",
+)
+
+
 class RenderRoutes(Routes):
     """The views."""
 
@@ -159,6 +186,39 @@ class RenderRoutes(Routes):
         if key is not None or prefer is not None:
             _check_recordable(asked)
             return self._render_on_record(principal, asked, prefer, key)
+        ticket, outcome = self._run(
+            asked,
+            Purpose.RENDER,
+            lambda template: admit(principal, asked.allowance, template, self._ports),
+        )
+        return write_rendered(outcome, ticket, asked)
+
+    @post(
+        "/v2/einvoices/render",
+        {200: PDF_RESPONSE},
+        query=(_SHOWN_BY, DRAFT, FILENAME),
+        body=RequestBody(binary_content(*INVOICE.media_types), "The PDF or XML, up to 20 MB."),
+        errors={**RENDER_ERRORS, **ALLOWANCE_ERRORS},
+    )
+    def show_invoice(self) -> Response:
+        """Show a received electronic invoice as a PDF.
+
+        Accepts what `POST /v2/einvoices/check` does and returns a PDF that shows every term of the invoice,
+        with the number of the term in EN 16931, and what the check finds. Broken rules are also warnings
+        `einvoice-rule`; `einvoice-rules` says that some rules were not checked. Metered as any render. A file that is
+        not such an invoice is a 400.
+        """
+        principal = current_principal()
+        require_content_type(request, INVOICE.media_types)
+        query = current_query()
+        asked = RenderRequest(
+            kind=BodyKind.INVOICE,
+            charset=None,
+            template=parse_reference(query.get("template", _RECEIVED), field="template"),
+            flow=None,
+            allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
+            filename=read_filename(query),
+        )
         ticket, outcome = self._run(
             asked,
             Purpose.RENDER,
@@ -230,7 +290,8 @@ class RenderRoutes(Routes):
         admit: Callable[[PinnedTemplate | None], Ticket],
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
-        with receive_body(request) as body:
+        limit = INVOICE.max_bytes if asked.kind is BodyKind.INVOICE else None
+        with receive_body(request, limit=limit) as body:
             _check_not_empty(body)
             template = self._pin(asked)
             ticket = admit(template)

@@ -139,7 +139,7 @@ GROUPS: Final = {
     "job": "show recorded jobs",
     "queue": "pause and resume queues",
     "shards": "change a farm's Redis servers, or find an account's",
-    "einvoice": "check received electronic invoices",
+    "einvoice": "check and show received electronic invoices",
     "rules": "rule packs of electronic invoices",
     "form": "read filled-in forms",
     "template": "keep the templates of a farm as files, and publish them",
@@ -363,6 +363,14 @@ COMMANDS: Final = {
         "check a Factur-X, ZUGFeRD, XRechnung or Peppol file by the rules of EN 16931",
         "received.run_check",
         (_path("file", "INVOICE.pdf|INVOICE.xml"), _JSON),
+    ),
+    "einvoice show": Command(
+        "show every term of a received electronic invoice, and what the check finds",
+        "received.run_show",
+        (
+            _path("file", "INVOICE.pdf|INVOICE.xml"),
+            _path("--pdf", "FILE", "write a PDF that shows it, in place of text"),
+        ),
     ),
     "rules list": Command(
         "print the rule packs that electronic invoices are checked by",

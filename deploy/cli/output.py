@@ -46,7 +46,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return rows as a table with aligned columns."""
-    rows = [[_printable(cell) for cell in row] for row in rows]
+    rows = [[make_printable(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -61,10 +61,10 @@ def _lines(result: Mapping[str, Any], indent: str = "") -> Iterator[str]:
             yield from _lines(value, indent + "  ")
         else:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield f"{indent}{name}: {'-' if value is None else _printable(shown)}"
+            yield f"{indent}{name}: {'-' if value is None else make_printable(shown)}"
 
 
-def _printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Escape control characters, since names and messages may come from clients."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text

@@ -1,47 +1,92 @@
-"""`pressroom einvoice check`, `rules` and `form extract`: files received from others, and what judges them."""
+"""`pressroom einvoice`, `rules` and `form extract`: files received from others, and what judges them."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import zipfile
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from msgspec import to_builtins
 
-from deploy.cli.output import CommandFailed, print_result, read_file, write_table
+from deploy.cli.output import (
+    CommandFailed,
+    make_printable,
+    print_result,
+    read_file,
+    write_file,
+    write_table,
+)
+from shared import clock
 from shared.limits import MB
 from shared.settings import RuleSettings, read_settings
+from shared.templates.public import FOLDER
+from workers.engine.einvoices import list_terms
+from workers.engine.invoice_checks import InvoiceReport, check_external_invoice
+from workers.engine.ports import NoResources, Payload, PayloadKind, RenderOptions
+from workers.rules.judging import Judge, has_processor, refuse_files
+
+_TEMPLATE: Final = "service-received-invoice.xml"
 
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Print what official rules find; return 1 if the invoice breaks one, or if it cannot be read."""
-    from workers.engine.invoice_checks import check_external_invoice
-    from workers.rules.judging import Judge, has_processor, refuse_files
-
-    judge = Judge(read_settings(RuleSettings).rules, refuse_files) if has_processor() else None
-    found = check_external_invoice(read_file(arguments.file), judge)
-    if found.reason:
-        raise CommandFailed(f"{arguments.file}: {found.reason}")
-    report = found.to_report()
-    status = 1 if report["errors"] else 0
+    report = _check(arguments.file).to_report()
     if arguments.json:
         print_result(report, as_json=True)
-        return status
+    else:
+        _print_findings(report)
+    return 1 if report["errors"] else 0
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Print every term of an invoice and what official rules find, or write a PDF that shows them."""
+    found = _check(arguments.file)
+    assert found.invoice is not None
+    if arguments.pdf:
+        write_file(arguments.pdf, _draw(found))
+        return 0
+    _print_findings(found.to_report())
+    for title, terms in groupby(list_terms(found.invoice.record), lambda one: one.section):
+        rows = [[one.number, one.label, str(one.value)] for one in terms]
+        print(f"\n{make_printable(title or 'Document')}\n{write_table(['', '', ''], rows)}")
+    for deviation in found.invoice.deviations:
+        print(make_printable(f"cannot be read: {deviation.path}: {deviation.message}"))
+    return 0
+
+
+def _check(file: Path) -> InvoiceReport:
+    judge = Judge(read_settings(RuleSettings).rules, refuse_files) if has_processor() else None
+    found = check_external_invoice(read_file(file), judge)
+    if found.reason:
+        raise CommandFailed(f"{file}: {found.reason}")
+    return found
+
+
+def _draw(found: InvoiceReport) -> bytes:
+    from workers.engine.pipeline import prepare_template, render
+
+    template = prepare_template((FOLDER / _TEMPLATE).read_bytes())
+    data = Payload(PayloadKind.JSON, found.to_json())
+    return render(template, data, options=RenderOptions(clock.now()), resources=NoResources()).pdf
+
+
+def _print_findings(report: dict[str, Any]) -> None:
     for one in (*report["errors"], *report["warnings"]):
         place = one["element"] if one["path"] == "/" else one["path"]
-        print(f"{one['severity']}: {one['rule']} at {place}: {one['message']}")
+        text = f"{one['severity']}: {one['rule']} at {place}: {one['message']}"
+        print(make_printable(text))
     words = {
         True: "valid",
         False: "not valid",
         None: f"not known to be valid: {report.get('note')}",
     }
-    print(f"invoice {report.get('number')}: {words[report['valid']]}")
+    print(make_printable(f"invoice {report.get('number')}: {words[report['valid']]}"))
     for pack in report["checked_by"]:
         print(f"checked by {' '.join(text for text in pack.values() if text)}")
-    return status
 
 
 def run_extract(arguments: argparse.Namespace) -> int:
@@ -67,8 +112,6 @@ _NEEDED: Final = "PRESSROOM_RULES names no folder that exists; set it to the fol
 
 def run_list(arguments: argparse.Namespace) -> int:
     """Print each pack with its edition and what it serves; return 1 if a folder cannot be used."""
-    from workers.rules.judging import Judge
-
     judge = Judge(read_settings(RuleSettings).rules)
     packs = judge.packs
     if arguments.json:

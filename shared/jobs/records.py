@@ -40,7 +40,7 @@ class BodyKind(StrEnum):
     MARKDOWN = "markdown"
     IMAGE = "image"  # inspected only
     FONT = "font"  # inspected only
-    INVOICE = "invoice"  # inspected only
+    INVOICE = "invoice"  # inspected, or shown by a template
     FORM = "form"  # inspected only
     TEMPLATE = "template"  # inspected only; in UTF-8, whatever its XML declaration says
     PREVIEW = "preview"  # a `shared.previews.records.PreviewRequest`

@@ -99,6 +99,8 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     assert run("preview", {"template": template})
     worker.answer = worker.succeed
     run("renderPdf", b"<document/>")
+    run("showInvoice", INVOICE)
+    assert worker.jobs[-1].template.template_id == "service-received-invoice"
     assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
     batch = {"batch_id": run("createBatch", b"{}\n", **own)["id"]}
     slices.work_off()
@@ -149,7 +151,7 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     assert run("testWebhook", **webhook)["event"] == "webhook.test"
     assert len(run("listDeliveries", **webhook)["deliveries"]) == 1
     run("deleteWebhook", **webhook)
-    assert run("reportUsage")["apiCalls"] == 2
+    assert run("reportUsage")["apiCalls"] == 3
     assert "days" in run("reportUsageByDay")
     assert "templates" in run("reportUsageByTemplate")
     assert run("readAccount")["id"] == account.account_id

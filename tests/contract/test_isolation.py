@@ -90,6 +90,7 @@ UNNAMED = {
     ("DELETE", "/v2/session"),
     ("POST", "/v2/preview"),
     ("POST", "/v2/einvoices/check"),
+    ("POST", "/v2/einvoices/render"),
     ("POST", "/v2/forms/extract"),
     ("POST", "/v2/templates"),
     ("GET", "/v2/templates"),

@@ -46,6 +46,11 @@ EMPTY = {
         "leave": {"entitled": 0},
     },
     "service-qr-bill": {"due": None, "intro": None, "bill": {"debtor": None}},
+    "service-received-invoice": {
+        "sections": [{"title": "Document", "terms": []}],
+        "findings": [],
+        "lines": [],
+    },
     "service-report": {"chapters": [], "figures": [], "summary": ""},
     "service-simple-invoice": {"due": None, "iban": None},
     "service-statement": {"transactions": []},
@@ -121,6 +126,17 @@ FULL = {
         "heading": LONG,
         "intro": LONG,
         "lines": [{"text": LONG, "qty": n, "price": 198.43} for n in range(MUCH)],
+    },
+    "service-received-invoice": {
+        "findings": [{"severity": "error", "rule": "BR-1", "place": "/a" * 99, "message": LONG}] * 50,
+        "sections": [
+            {"title": LONG, "terms": [{"number": "BT-1", "label": LONG, "kind": "text", "value": LONG * 3}] * 20}
+        ] * 20,
+        "lines": [
+            {"id": str(n), "name": LONG, "quantity": n, "unit": "C62", "price": 98765.43, "amount": 98765.43,
+             "terms": [{"number": "BT-9", "label": LONG, "kind": "date", "value": "2026-01-31"}] * 9}
+            for n in range(MUCH)
+        ],
     },
     "service-report": {
         "title": LONG,

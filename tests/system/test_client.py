@@ -18,6 +18,7 @@ import pytest
 from api.app import describe_api
 from pressroom_client import ApiError, Document, Pressroom
 from pressroom_client.transport import Transport
+from tests.engine.einvoices.test_external import XML
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -243,6 +244,12 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     with pytest.raises(ApiError) as not_an_invoice:
         client.check_invoice(b"<note/>")
     assert not_an_invoice.value.status == 400
+    shown = client.show_invoice(XML)
+    assert (shown.pages, shown.pdf[:5], "einvoice-rule" in shown.warning_codes) == (
+        3,
+        b"%PDF-",
+        False,
+    )
     with pytest.raises(ApiError) as not_a_form:
         client.extract_form(b"%PDF-1.7")
     assert not_a_form.value.status == 400

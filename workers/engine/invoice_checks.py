@@ -10,6 +10,7 @@ import zlib
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+import msgspec
 import pikepdf
 
 from workers.engine.einvoices import (
@@ -17,6 +18,7 @@ from workers.engine.einvoices import (
     InvoiceJudge,
     ParsedInvoice,
     Verdict,
+    present_record,
     read_invoice,
 )
 from workers.engine.xml_reader import UnreadableXmlError
@@ -111,6 +113,35 @@ class InvoiceReport:
             "note": self.verdict.note,
         }
         return report | {name: text for name, text in named.items() if text}
+
+    def to_json(self) -> bytes:
+        """Return the data of the template `service-received-invoice`, with exact numbers."""
+        assert self.invoice is not None
+        verdict = {True: "valid", False: "not valid", None: "not known to be valid"}
+        data = {
+            **present_record(self.invoice.record),
+            "verdict": verdict[self.verdict.is_valid],
+            "note": self.verdict.note,
+            "checked_by": [
+                " ".join(text for text in (one.pack, one.version, one.date) if text)
+                for one in self.verdict.checked_by
+            ],
+            "syntax": self.invoice.syntax.name.upper(),
+            "file": self.file_name,
+            "findings": [
+                {
+                    "severity": one.severity,
+                    "rule": one.rule,
+                    "place": one.element or one.path,
+                    "message": one.message,
+                }
+                for one in self.verdict.findings
+            ],
+            "unread": [
+                {"place": one.path, "message": one.message} for one in self.invoice.deviations
+            ],
+        }
+        return msgspec.json.Encoder(decimal_format="number").encode(data)
 
 
 def check_external_invoice(content: bytes, judge: InvoiceJudge | None = None) -> InvoiceReport:

@@ -6,11 +6,12 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from shared.errors import ErrorBody, ErrorKind
+from shared.errors import ErrorBody, ErrorKind, ServiceError
 from shared.jobs.records import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import failed_outcome
 from shared.telemetry.log import get_logger
 from shared.templates.links import NotWellFormedError, check_well_formed
+from workers.engine.diagnostics import Diagnostic, Severity
 from workers.engine.einvoices import InvoiceJudge
 from workers.engine.fonts import FaceProperties, FontRefusedError
 from workers.engine.fonts import inspect_font as read_font_facts
@@ -78,6 +79,24 @@ def inspect_invoice(data: bytes, judge: InvoiceJudge | None = None) -> Mapping[s
     if report.reason:
         raise UploadRefusedError(f"The invoice cannot be checked: {report.reason}.")
     return report.to_report()
+
+
+def present_invoice(data: bytes, judge: InvoiceJudge | None) -> tuple[bytes, list[Diagnostic]]:
+    """Return the data of a page that shows a received invoice, as JSON, and its findings as warnings.
+
+    Raises:
+        ServiceError: the file is not an invoice that can be read.
+    """
+    report = check_external_invoice(data, judge)
+    if report.reason:
+        raise ServiceError(400, f"The invoice cannot be shown: {report.reason}.")
+    findings = [
+        Diagnostic(Severity.WARNING, "einvoice-rule", f"{one.rule}: {one.message}")
+        for one in report.verdict.findings
+    ]
+    if report.verdict.note:
+        findings.append(Diagnostic(Severity.WARNING, "einvoice-rules", report.verdict.note))
+    return report.to_json(), findings
 
 
 def inspect_form(data: bytes) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from shared.clock import epoch, ticks
 from shared.db.session import Session
 from shared.errors import ErrorBody, ErrorKind, Unavailable, retry_while_unavailable
 from shared.jobs.lifecycle import JobLifecycle
-from shared.jobs.records import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
+from shared.jobs.records import BodyKind, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.previews.records import PreviewRequest
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
@@ -25,7 +25,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.observer import Observer
 from shared.telemetry.traces import NULL_TRACER, Traces
-from workers.engine.diagnostics import Findings
+from workers.engine.diagnostics import Diagnostic, Findings
 from workers.engine.einvoices import InvoiceJudge
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
@@ -41,7 +41,13 @@ from workers.engine.ports import (
 from workers.engine.preview import preview
 from workers.render.budget import Stopper, Watchdog
 from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline, summarise
-from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_inspection_crash_error
+from workers.render.inspection import (
+    INSPECTORS,
+    Inspectors,
+    inspect,
+    make_inspection_crash_error,
+    present_invoice,
+)
 from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
 from workers.render.resources import Images, PrepareFunction, Signers, Templates, WorkspaceImages
 
@@ -327,10 +333,11 @@ def make_pdf(
     # Readings of Redis's clock differ between processes (`shared.clock`).
     queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
     template = context.templates.get(job.template) if job.template else None
+    payload, found = _read_payload(job, context)
     signer = context.signers.of_account(job.meter.account_id, is_discarded=lambda: images.wanted)
     rendered = context.render(
         template,
-        _payload(job, context.claims),
+        payload,
         options=replace(_options(job), signer=signer, judge=context.judge),
         resources=images,
         observer=timer,
@@ -341,7 +348,9 @@ def make_pdf(
         pages=rendered.pages,
         filename=rendered.filename,
         timings={"queue": queued_ms, **timer.stop()},
-        warnings=tuple(summarise(rendered.warnings, left_out=rendered.warnings_left_out)),
+        warnings=tuple(
+            summarise([*found, *rendered.warnings], left_out=rendered.warnings_left_out)
+        ),
     )
     return outcome, rendered.pdf
 
@@ -350,7 +359,7 @@ def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -
     template = context.templates.get(job.template) if job.template else None
     found = context.validate(
         template,
-        _payload(job, context.claims),
+        _read_payload(job, context)[0],
         options=replace(_options(job), judge=context.judge),
         resources=images,
     )
@@ -398,9 +407,14 @@ def execute(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> 
     return _RUNS[job.purpose](job, context, images)
 
 
-def _payload(job: RenderJob, claims: Claims) -> Payload:
+def _read_payload(job: RenderJob, context: RenderContext) -> tuple[Payload, list[Diagnostic]]:
+    """Return the payload of a job, and the findings of a received invoice."""
+    content = context.claims.load(job.body)
+    if job.body_kind is BodyKind.INVOICE:
+        content, found = present_invoice(content, context.judge)
+        return Payload(PayloadKind.JSON, content), found
     kind = PayloadKind(job.body_kind.value)
-    return Payload(kind, claims.load(job.body), charset=job.charset, flow=job.flow)
+    return Payload(kind, content, charset=job.charset, flow=job.flow), []
 
 
 def _options(job: RenderJob) -> RenderOptions:

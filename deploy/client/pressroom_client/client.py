@@ -147,10 +147,17 @@ class Pressroom:
         Raises:
             ApiError: 400, it is not an invoice that can be checked.
         """
-        is_pdf = isinstance(invoice, bytes) and invoice[:1024].lstrip().startswith(b"%PDF-")
-        headers = {"Content-Type": "application/pdf" if is_pdf else "application/xml"}
         path = "/v2/einvoices/check"
-        return self._transport.read(InvoiceReport, "POST", path, headers=headers, body=invoice)
+        return self._transport.read(InvoiceReport, "POST", path, **_received(invoice))
+
+    def show_invoice(self, invoice: bytes | str, *, template: str | None = None) -> Rendered:
+        """Return a PDF that shows a received electronic invoice, and what its check finds.
+
+        Raises:
+            ApiError: 400, it is not an invoice that can be read.
+        """
+        request = _received(invoice) | {"query": {"template": template}}
+        return _read_rendered(*self._transport.request("POST", "/v2/einvoices/render", **request))
 
     def extract_form(self, pdf: bytes) -> FormReport:
         """Return the fields of a filled-in form with their values.
@@ -310,6 +317,12 @@ class Pressroom:
             record = self._transport.read(kind, "GET", path, query=query)
             progress(record)
         return record
+
+
+def _received(invoice: bytes | str) -> dict[str, Any]:
+    is_pdf = isinstance(invoice, bytes) and invoice[:1024].lstrip().startswith(b"%PDF-")
+    media = "application/pdf" if is_pdf else "application/xml"
+    return {"headers": {"Content-Type": media}, "body": invoice}
 
 
 def _request(

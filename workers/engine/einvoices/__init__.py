@@ -26,6 +26,7 @@ from workers.engine.einvoices.packs import (
     find_builtin_packs,
     read_packs,
 )
+from workers.engine.einvoices.presenting import list_terms, present_record, title_invoice
 from workers.engine.einvoices.profiles import (
     INVOICE_NAMES,
     PROFILES,
@@ -67,10 +68,13 @@ __all__ = [
     "find_country",
     "find_prefixes",
     "find_schema_errors",
+    "list_terms",
+    "present_record",
     "read_invoice",
     "read_packs",
     "read_record",
     "select_terms",
+    "title_invoice",
     "walk_terms",
     "write_invoice",
 ]
