@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -120,8 +119,7 @@ class Job(ShownRecord, frozen=True):
     expires_at: Annotated[Timestamp | None, doc("When its PDF is deleted.")] = None
 
 
-@dataclass(frozen=True, slots=True)
-class JobEnd:
+class JobEnd(Record, frozen=True):
     """The end of a job: a PDF and its pages, or the error body."""
 
     status: JobStatus
@@ -266,20 +264,9 @@ def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
     from shared.settings import get_limits  # late: Pydantic would double the start of commands
 
     expires_at = at + get_limits().result_retention
-    return {
-        "status": end.status.value,
-        "started_at": end.started_at,
-        "pages": end.pages,
-        "filename": end.filename,
-        "timings": end.timings and dict(end.timings),
-        "error": end.error and dict(end.error),
-        "pdf_key": end.pdf_key,
-        "pdf_size": end.pdf_size,
-        "warnings": list(end.warnings) or None,
-        "finished_at": at,
-        "expires_at": expires_at,
-        "sweep_at": expires_at,
-    }
+    values: dict[str, Any] = end.to_builtins()
+    values["warnings"] = values["warnings"] or None
+    return values | {"finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
 
 
 def _new_row(record: JobRecord) -> dict[str, Any]:

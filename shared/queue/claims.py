@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from io import BytesIO
-from typing import BinaryIO, Final, Protocol, cast
+from typing import BinaryIO, Final, cast
 
 from redis import Redis
 
+from shared.blobs.store import BlobStore
 from shared.clock import epoch
 from shared.errors import Unavailable
 from shared.jobs.records import Claim, ClaimStorage
@@ -26,23 +27,6 @@ CHUNK_BYTES: Final = 256 * KB
 CLAIM_TTL_SECONDS: Final = 2 * 3600
 _SWEEP_AT_ONCE: Final = 20
 CLAIM_FOLDER: Final = "claims/"  # of their keys in the blob store
-
-
-class ClaimBlobStore(Protocol):
-    """The methods of a blob store that claims use; implemented in `shared.blobs`."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the bytes are in a file system of this machine."""
-
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
-        """Store `size` bytes of `stream`; transient ones need not survive a crash of the machine."""
-
-    def open(self, key: str) -> AbstractContextManager[BinaryIO]:
-        """Open the bytes for reading."""
-
-    def delete(self, key: str) -> None:
-        """Delete the bytes; a missing key is ignored."""
 
 
 class ClaimLostError(Exception):
@@ -58,7 +42,7 @@ class Claims:
     Every method raises `Unavailable` while the storage of the bytes is unreachable.
     """
 
-    def __init__(self, redis: Redis, blobs: ClaimBlobStore) -> None:
+    def __init__(self, redis: Redis, blobs: BlobStore) -> None:
         self._redis = redis
         self._blobs = blobs
 

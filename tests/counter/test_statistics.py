@@ -20,11 +20,10 @@ from shared.db.tables import jobs
 from shared.identifiers import new_id
 from shared.jobs.repository import JobStatus, add_jobs, claim_jobs
 from shared.shards import PerShard, ShardAddress
-from shared.telemetry.farm import FarmCollector
 from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
 from tests.shared.jobs.test_slices import record
-from workers.counter.main import StatisticsCollector
+from workers.counter.main import FarmCollector, StatisticsCollector
 
 SHARDS = ("a", "b")
 HOMES = PerShard([ShardAddress(name, "redis://x") for name in SHARDS], lambda shard: shard.name)

@@ -15,10 +15,10 @@ from prometheus_client import generate_latest
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.telemetry import metrics
-from shared.telemetry.farm import FarmCollector
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.process import ProcessMetrics
 from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
+from workers.counter.main import FarmCollector
 from workers.farm.steps import Children
 
 ROOT = Path(__file__).parents[2]
