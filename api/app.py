@@ -14,6 +14,7 @@ from api.admission.framing import check_framing
 from api.admission.gate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate, check_scope
 from api.batches.routes import BatchRoutes, ItemJobIdConverter
+from api.batches.run_routes import PlanRoutes, RunRoutes
 from api.conditional_requests import check_partial_change
 from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
@@ -175,6 +176,8 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     PreviewRoutes,
     InspectionRoutes,
     BatchRoutes,
+    PlanRoutes,
+    RunRoutes,
     TemplateRoutes,
     VersionRoutes,
     TagRoutes,

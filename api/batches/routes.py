@@ -28,6 +28,7 @@ from api.operations.model import (
     get,
     json_response,
     post,
+    string,
 )
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
@@ -74,6 +75,7 @@ from shared.batches.repository import (
     write_batch,
 )
 from shared.clock import now
+from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
@@ -109,6 +111,12 @@ class BatchRoutes(Routes):
                 enum_of(BatchOutput, default=BatchOutput.FILES),
                 "files: one PDF per document, at the document's job. zip: also all PDFs in one archive. "
                 "merged: one PDF of all pages, with an outline entry for each document.",
+            ),
+            Parameter(
+                "plan",
+                string("A plan, or name@version.", maxLength=80, examples=["letters@1"]),
+                "The output plan: the order of the documents, the files that they go to, an index; "
+                "the batch is merged.",
             ),
         ),
         headers=(IDEMPOTENCY_KEY,),
@@ -164,7 +172,7 @@ class BatchRoutes(Routes):
             wait=self._wait,
         )
         with self._ports.database.snapshot() as session:
-            batch = self._find(session, batch_id)
+            batch = find_own_batch(session, batch_id)
             counts = count_items(session, batch)
         return write_json(write_batch(batch, counts))
 
@@ -237,7 +245,7 @@ class BatchRoutes(Routes):
         query = current_query()
         after, status = read_first_item(query), read_choice(query, "status", ItemStatus)
         with self._ports.database.snapshot() as session:
-            batch = self._find(session, batch_id)
+            batch = find_own_batch(session, batch_id)
             items, has_more = list_items(
                 session, batch, after=after, limit=_ITEMS_PER_PAGE, status=status
             )
@@ -265,7 +273,7 @@ class BatchRoutes(Routes):
         """
         filename = read_filename(current_query())
         with self._ports.database.snapshot() as session:
-            batch = self._find(session, batch_id)
+            batch = find_own_batch(session, batch_id)
             is_rendering = has_running_chunk(session, batch.id)
         if batch.output is BatchOutput.FILES:
             raise ServiceError(
@@ -277,6 +285,11 @@ class BatchRoutes(Routes):
             raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
         if batch.is_expired(now()):
             raise expired(_RESULT)
+        if batch.plan is not None:
+            raise ServiceError(
+                409,
+                f"The files of a batch with a plan are at /v2/batches/{batch.id}/files/1 and on.",
+            )
         if batch.output is BatchOutput.MERGED:
             return self._send_merged(batch, filename)
         headers = {
@@ -345,16 +358,7 @@ class BatchRoutes(Routes):
 
     def _get(self, batch_id: str) -> Batch:
         with self._ports.database.snapshot() as session:
-            return self._find(session, batch_id)
-
-    def _find(self, session: Any, batch_id: str) -> Batch:
-        account_id = current_principal().state.account_id
-        batch = None
-        if is_batch_id(batch_id):
-            batch = find_batch(session, batch_id, account_id=account_id)
-        if batch is None:
-            raise ServiceError(404, f"Batch {batch_id[:100]!r} does not exist.")
-        return batch
+            return find_own_batch(session, batch_id)
 
     def _get_item(self, job_id: str) -> tuple[Batch, BatchItem]:
         named = find_item_of_job(job_id)
@@ -383,6 +387,21 @@ class BatchRoutes(Routes):
         }
         pdf = BlobFile(self._ports.blobs, batch.result_key, batch.result_bytes or 0)
         return send_file(request, pdf, headers, what=_RESULT)
+
+
+def find_own_batch(session: Session, batch_id: str) -> Batch:
+    """Return a batch of the account of the request.
+
+    Raises:
+        ServiceError: 404 without such a batch.
+    """
+    account_id = current_principal().state.account_id
+    batch = None
+    if is_batch_id(batch_id):
+        batch = find_batch(session, batch_id, account_id=account_id)
+    if batch is None:
+        raise ServiceError(404, f"Batch {batch_id[:100]!r} does not exist.")
+    return batch
 
 
 def _is_item_final(found: tuple[Batch, BatchItem]) -> bool:

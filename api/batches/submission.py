@@ -21,6 +21,7 @@ from api.ports import Ports
 from api.render.request import pin_template
 from shared.batches.csv_rows import CsvBody
 from shared.batches.json_documents import JsonArrayBody, NdjsonBody
+from shared.batches.plans import StoredPlan
 from shared.batches.records import (
     Batch,
     BatchKind,
@@ -30,6 +31,7 @@ from shared.batches.records import (
     split_into_chunks,
 )
 from shared.batches.repository import add_batch, count_unfinished_batches, find_batch
+from shared.batches.stored_plans import resolve_plan
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError, Unavailable
@@ -58,6 +60,7 @@ class BatchRequest:
     template: TemplateReference
     output: BatchOutput
     allowance: Allowance
+    plan: str | None
 
 
 def read_batch_request(request: Request) -> BatchRequest:
@@ -70,7 +73,11 @@ def read_batch_request(request: Request) -> BatchRequest:
     if "template" not in query:
         raise ServiceError(400, "The template query parameter is required for a batch.")
     template = parse_reference(query["template"], field="template")
-    output = read_choice(query, "output", BatchOutput) or BatchOutput.FILES
+    plan = query.get("plan")
+    output = read_choice(query, "output", BatchOutput)
+    if plan is not None and output not in (None, BatchOutput.MERGED):
+        raise ServiceError(400, f"A batch with a plan is merged: output={output} is not accepted.")
+    output = output or (BatchOutput.FILES if plan is None else BatchOutput.MERGED)
     content_type = require_content_type(request, _KINDS)
     kind = _KINDS[content_type.media_type]
     if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
@@ -84,6 +91,7 @@ def read_batch_request(request: Request) -> BatchRequest:
         template=template,
         output=output,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
+        plan=plan,
     )
 
 
@@ -134,6 +142,7 @@ def receive_batch(
     body = _open_body(batch_request, stream)
     try:
         template = pin_template(batch_request.template, principal, ports)
+        plan = _find_plan(batch_request, principal, ports)
         meter = admit(principal, batch_request.allowance, template, ports).meter
     except ServiceError as refusal:
         _drain(body)
@@ -163,9 +172,20 @@ def receive_batch(
         body_bytes=body.size,
         created_at=now(),
         traceparent=ports.traces.traceparent(),
+        plan=plan.plan if plan else None,
+        plan_name=str(plan) if plan else None,
     )
     chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)
     return ReceivedBatch(batch, tuple(chunks))
+
+
+def _find_plan(
+    batch_request: BatchRequest, principal: Principal, ports: Ports
+) -> StoredPlan | None:
+    if batch_request.plan is None:
+        return None
+    with ports.database.snapshot() as session:
+        return resolve_plan(session, principal.state.account_id, batch_request.plan)
 
 
 def delete_body(key: str, ports: Ports) -> None:

@@ -107,6 +107,7 @@ _GROUPS: Final[Mapping[str, str]] = {
     "Rendering": "Render, validate and preview documents, and read received ones.",
     "Jobs": "Renders on record, and their PDFs.",
     "Batches": "Many documents of one template in one request.",
+    "Runs": "Batches with an output plan: order, files, index and account.",
     "Templates": "Stored templates and their live content.",
     "Versions": "Published, immutable states of a template.",
     "Tags": "Movable names of versions.",

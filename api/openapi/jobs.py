@@ -21,7 +21,10 @@ from api.operations.model import (
     string,
 )
 from api.operations.parameters import BATCH_ID, EXAMPLE_JOB, JOB_ID, WEBHOOK_ID
+from shared.batches.plans import MAX_FILES, IndexFormat, Plan, Split, StoredPlan
 from shared.batches.records import ItemStatus, ShownBatch
+from shared.batches.runs import RunAccount, ShownFile
+from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
 from shared.webhooks.repository import SUBSCRIBABLE_EVENTS, Attempt, Delivery, Webhook, WebhookEvent
 
@@ -48,6 +51,18 @@ _SECRET: Final = string(
     pattern="^whsec_[A-Za-z0-9+/=]+$",
     examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 )
+
+_VALUE: Final[Schema] = {
+    "type": ["string", "number", "boolean"],
+    "description": "The value of `split.value` that its documents have.",
+    "examples": ["CH"],
+}
+_PLAN: Final[Schema] = {
+    **record_schema(
+        Plan, split=ref("PlanSplit"), index=enum_of(IndexFormat, default=IndexFormat.CSV)
+    ),
+    "additionalProperties": False,
+}
 
 
 def _list_of(plural: str, name: str) -> Schema:
@@ -76,6 +91,12 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("pages", "error", "warnings"),
     ),
+    "PlanSplit": {**record_schema(Split), "additionalProperties": False},
+    "Plan": _PLAN,
+    "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
+    "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),
+    "RunFile": record_schema(ShownFile, value=_VALUE),
+    "RunAccount": record_schema(RunAccount, files=array_of("RunFile", maxItems=MAX_FILES)),
     "BatchItems": object_schema(
         {
             "items": array_of("BatchItem", maxItems=1000),

@@ -9,13 +9,13 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from api.operations.model import TIMESTAMPS, Schema, enum_of, object_schema
-from shared.records import ShownRecord
+from shared.records import Record
 
 _REF: Final = "#/components/schemas/{name}"
 
 
 def record_schema(
-    record: type[ShownRecord], *, without: Collection[str] = (), **fields: Schema
+    record: type[Record], *, without: Collection[str] = (), **fields: Schema
 ) -> Schema:
     """Return the schema of a record; `fields` are schemas in place of those of the type."""
     _, components = msgspec.json.schema_components([record], ref_template=_REF)

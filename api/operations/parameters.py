@@ -227,6 +227,12 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
         _FILE,
         Parameter("job_id", JOB_ID, "A job of the account."),
         Parameter("batch_id", BATCH_ID, "A batch of the account."),
+        Parameter("plan", IMAGE_NAME, "The name of a plan."),
+        Parameter(
+            "number",
+            {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]},
+            "The number of a file.",
+        ),
         Parameter("webhook_id", WEBHOOK_ID, "A webhook of the account."),
     )
 }

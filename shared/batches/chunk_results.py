@@ -135,4 +135,5 @@ def _item_row(chunk: Chunk, ended: DocumentResult, at: datetime) -> dict[str, An
         "length": place.length if place else None,
         "crc32": place.crc32 if place else None,
         "warnings": list(ended.warnings) or None,
+        "values": ended.values,
     }

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import field
 
+from shared.batches.plans import Plan, Value
 from shared.errors import ErrorBody
 from shared.jobs.records import MESSAGE_VERSION, Meter, PinnedTemplate
 from shared.records import Record, ShownRecord, Timestamp, doc
@@ -78,7 +79,8 @@ class Batch(Record, frozen=True):
     """An accepted batch. `body_key` is None once its body is deleted.
 
     `error` is the error body if the result could not be produced; `traceparent` is the span of the
-    request where tracing is on; `removed_at` is when the client deleted the batch.
+    request where tracing is on; `removed_at` is when the client deleted the batch; `plan_name` is the
+    reference of its `plan`.
     """
 
     id: str
@@ -106,6 +108,8 @@ class Batch(Record, frozen=True):
     error: Mapping[str, Any] | None = None
     traceparent: str | None = None
     removed_at: datetime | None = None
+    plan: Plan | None = None
+    plan_name: str | None = None
 
     def is_expired(self, at: datetime) -> bool:
         """Return whether its PDFs have expired at an instant."""
@@ -168,6 +172,7 @@ class ShownBatch(ShownRecord, frozen=True):
     finished_at: Annotated[Timestamp | None, doc("When it ended.")] = None
     expires_at: Annotated[Timestamp | None, doc("When its PDFs are deleted.")] = None
     error: Mapping[str, Any] | None = None
+    plan: Annotated[str | None, doc("The output plan of a run, with its version.")] = None
 
 
 class PdfLocation(Record, frozen=True):
@@ -187,6 +192,7 @@ class DocumentResult(Record, frozen=True):
     error: ErrorBody | None = None
     place: PdfLocation | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
+    values: Mapping[str, Value] | None = None
 
 
 class BatchItem(Record, frozen=True):

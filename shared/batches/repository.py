@@ -46,7 +46,8 @@ class AssemblyAttempt:
 
 def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
     """Write the record as clients see it."""
-    return ShownBatch.of_row(structs.asdict(batch), **counts.to_builtins()).show()
+    shown = structs.asdict(batch) | {"plan": batch.plan_name}
+    return ShownBatch.of_row(shown, **counts.to_builtins()).show()
 
 
 def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:

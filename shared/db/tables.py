@@ -415,6 +415,9 @@ batches: Final = Table(
     Column("assembly_begun_at", Instant),
     Column("error", JSON(none_as_null=True)),
     Column("traceparent", String(64)),
+    # The plan of a run, and its reference: it stays what it is when another version is stored.
+    Column("plan", JSON(none_as_null=True)),
+    Column("plan_name", String(80)),
     CheckConstraint(
         "status IN ('queued', 'running', 'finished', 'cancelled')", name="status_known"
     ),
@@ -524,8 +527,36 @@ batch_items: Final = Table(
     Column("length", BigInteger),
     Column("crc32", BigInteger),
     Column("warnings", JSON(none_as_null=True)),
+    # Of a run: what its order and its index need of the payload.
+    Column("values", JSON(none_as_null=True)),
     CheckConstraint("status IN ('succeeded', 'failed', 'cancelled')", name="status_known"),
     Index("ix_batch_items_batch_id_status_index", "batch_id", "status", "index"),
+)
+
+# The files of a run, by number from 1; file 0 is its index.
+batch_files: Final = Table(
+    "batch_files",
+    metadata,
+    Column("batch_id", ForeignKey("batches.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("blob_key", String(255), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("value", JSON(none_as_null=True)),
+    Column("documents", BigInteger, nullable=False),
+    Column("pages", BigInteger, nullable=False),
+    Column("sheets", BigInteger, nullable=False),
+)
+
+# The versions of output plans.
+plans: Final = Table(
+    "plans",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("name", String(60), primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("plan", JSON(none_as_null=True), nullable=False),
+    Column("created_at", Instant, nullable=False),
 )
 
 webhooks: Final = Table(

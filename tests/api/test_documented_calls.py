@@ -110,6 +110,10 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     run("readJobPdf", **job)
     assert (tmp_path / "document.pdf").read_bytes().startswith(b"%PDF")
     assert len(run("listBatches")["batches"]) == 1
+    assert run("readRunAccount", **batch)["delivered"] == 1
+    assert run("putPlan", {"sort": ["to.zip"]}, plan="letters")["version"] == 1
+    assert run("listPlans")["plans"] == [run("readPlan", plan="letters")]
+    run("deletePlan", plan="letters")
     run("cancelBatch", **batch)
     assert run("listJobs")["jobs"] == []  # of accepted renders alone
     assert run("publishVersion", {"message": "First"}, **own)["version"] == 1
@@ -169,7 +173,9 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     assert run("describe")["info"]["version"] == "2.0.0"
     run("readStart")
     assert b"</html>" in run("readDescription")
-    assert set(CALLS) - ran - BROWSER == {"deleteJob", "readBatchResult"}
+    assert set(CALLS) - ran - BROWSER == {
+        "deleteJob", "readBatchResult", "readRunFile", "readRunIndex",
+    }  # fmt: skip
 
 
 def test_a_rejected_call_shows_the_error_body_and_fails(shell):

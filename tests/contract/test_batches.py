@@ -131,7 +131,7 @@ def test_the_record_has_the_current_progress(caller, numbered, slices):
     assert told == ["running", 15, 0, 10, 10]
     slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
-    assert set(record) == set(JOB_SCHEMAS["Batch"]["properties"]) - {"error"}
+    assert set(record) == set(JOB_SCHEMAS["Batch"]["properties"]) - {"error", "plan"}
     assert (record["status"], record["queued"], record["succeeded"]) == ("finished", 0, 25)
 
 

@@ -59,7 +59,12 @@ NAMED = [
     ("GET", "/v2/batches/{batch}?wait=1", {}),
     ("GET", "/v2/batches/{batch}/items", {}),
     ("GET", "/v2/batches/{batch}/result", {}),
+    ("GET", "/v2/batches/{batch}/account", {}),
+    ("GET", "/v2/batches/{batch}/files/1", {}),
+    ("GET", "/v2/batches/{batch}/index", {}),
     ("DELETE", "/v2/batches/{batch}", {}),
+    ("GET", "/v2/plans/{plan}", {}),
+    ("DELETE", "/v2/plans/{plan}", {}),
     *(
         (method, path.replace("{item}", name), {})
         for name in ("{item}", "{job}")
@@ -97,6 +102,8 @@ UNNAMED = {
     ("GET", "/v2/slugs"),
     ("GET", "/v2/jobs"),
     ("GET", "/v2/batches"),
+    ("GET", "/v2/plans"),
+    ("PUT", "/v2/plans/{}"),
     ("GET", "/v2/slugs/{}"),
     ("PUT", "/v2/images/{}"),
     ("POST", "/v2/images"),
@@ -122,7 +129,9 @@ def owned(caller, template, publish) -> dict[str, str]:
     path = f"/v2/batches?template={template}"
     batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
     item = f"job_{batch.removeprefix('batch_')}-0"
+    assert caller.put("/v2/plans/nightly", json={}).status_code == 201
     owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
+    owned["plan"] = "nightly"
     key = caller.post("/v2/keys").json["id"]
     job = caller.post("/v2/pdf", headers={"Prefer": "respond-async"}, **XML).json["id"]
     return owned | {"batch": batch, "item": item, "key": key, "job": job}
@@ -136,6 +145,7 @@ def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(caller, 
         "font": "missing",
         "webhook": "hook_none",
         "key": "key_none",
+        "plan": "missing",
     }
     missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0", "job": f"job_{'a' * 24}"}
     before, differing = snapshot(caller, owned), {}
@@ -153,6 +163,7 @@ def test_lists_and_reports_show_nothing_of_another_account(other, owned):
     assert other.get("/v2/slugs").json == {"slugs": []}
     assert other.get("/v2/jobs").json == {"jobs": []}
     assert other.get("/v2/batches").json == {"batches": []}
+    assert other.get("/v2/plans").json == {"plans": []}
     assert other.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
     assert other.get("/v2/fonts").json["fonts"] == []
     assert other.get("/v2/webhooks").json["webhooks"] == []
@@ -172,7 +183,11 @@ def test_the_matrix_has_every_endpoint(ports):
     tried = {
         (
             method,
-            re.sub(r"{\w+}|stable|(?<=versions/)1", "{}", path.partition("?")[0].partition("@")[0]),
+            re.sub(
+                r"{\w+}|stable|(?<=versions/)1|(?<=files/)1",
+                "{}",
+                path.partition("?")[0].partition("@")[0],
+            ),
         )
         for method, path, _ in NAMED
     }

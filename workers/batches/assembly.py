@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from datetime import timedelta
+from io import BufferedReader
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
-from shared.batches.records import Batch, BatchOutput
+from shared.batches.plans import Plan, RunFile, TooManyFilesError, Value, arrange
+from shared.batches.records import Batch, BatchOutput, ItemStatus
 from shared.batches.repository import (
+    BatchPart,
     begin_assembly_attempt,
     fail_merged_batch,
     find_batch,
@@ -21,6 +28,7 @@ from shared.batches.repository import (
     list_parts,
     revert_assembly_attempt,
 )
+from shared.batches.runs import INDEX_NUMBER, StoredFile, add_files, list_run_items, write_index
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
@@ -28,7 +36,8 @@ from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
 from workers.batches.documents import BatchContext
 from workers.batches.writers import make_options
-from workers.engine.merged_pdf import join_parts
+from workers.engine.finish.merging import Placement
+from workers.engine.merged_pdf import join_parts, sort_parts
 
 _PARTS_AT_ONCE: Final = 200
 _MAX_ATTEMPTS: Final = 3
@@ -77,6 +86,8 @@ def _try(batch: Batch, batch_context: BatchContext) -> None:
     try:
         with full_disk_as_unavailable("worker"):
             _assemble(batch, batch_context)
+    except TooManyFilesError as error:
+        _give_up(batch, batch_context, ErrorBody(400, str(error), ErrorKind.AUTHORING))
     except (Unavailable, BlobMissingError) as error:
         is_missing = isinstance(error, BlobMissingError)
         if now() - this.first_at >= (_PATIENCE_WITH_MISSING if is_missing else _PATIENCE):
@@ -119,15 +130,24 @@ def _failed(cause: Exception | None) -> ErrorBody:
 def _assemble(batch: Batch, batch_context: BatchContext) -> None:
     # Unnamed files, which the kernel deletes if this process is killed.
     with tempfile.TemporaryFile() as part, tempfile.TemporaryFile() as out:
-        key, size = _join(batch, batch_context, part=part, out=out)
+        if batch.plan is None:
+            key, size = _join(batch, batch_context, part=part, out=out)
+            files: Sequence[StoredFile] = ()
+        else:
+            key, size = None, 0
+            files = _write_run(batch, batch.plan, batch_context, part=part)
+    keys = [file.blob_key for file in files] + ([key] if key else [])
     with batch_context.database.session() as session:
         finished = finish_merged_batch(
             session, batch.id, result_key=key, result_bytes=size, at=now()
         )
+        if finished is not None and files:
+            add_files(session, batch.id, files)
     if finished is not None:
         batch_context.flow.report_finished(finished)
-    elif key is not None:
-        batch_context.blobs.delete(key)  # another run finished it, or the batch was cancelled
+        return
+    for each in keys:
+        batch_context.blobs.delete(each)  # another run finished it, or the batch was cancelled
 
 
 def _join(
@@ -137,7 +157,8 @@ def _join(
     first = next(parts, None)
     if first is None:
         return None, 0
-    pages = join_parts(_chained(first, parts), out, options=make_options(batch))
+    joined = (path for _, path in chain([first], parts))
+    pages = join_parts(joined, out, options=make_options(batch))
     size = out.tell()
     out.seek(0)
     key = f"batches/{batch.id}/result-{secrets.token_hex(4)}"
@@ -146,7 +167,74 @@ def _join(
     return key, size
 
 
-def _fetch_parts(batch: Batch, batch_context: BatchContext, file: BinaryIO) -> Iterator[Path]:
+def _write_run(
+    batch: Batch, plan: Plan, batch_context: BatchContext, *, part: BinaryIO
+) -> list[StoredFile]:
+    """Store the files of a run and their index, and return them; each page is read once.
+
+    Raises:
+        TooManyFilesError: the plan makes too many files of the documents.
+    """
+    with batch_context.database.snapshot() as session:
+        items = list_run_items(session, batch.id)
+    succeeded = [item for item in items if item.status is ItemStatus.SUCCEEDED]
+    files = arrange(plan, [item.as_document() for item in succeeded])
+    places = {
+        document.index: Placement(number, position, document.pages)
+        for number, file in enumerate(files)
+        for position, document in enumerate(file.documents)
+    }
+    of_parts = {
+        first: [places[item.index] for item in group]
+        for first, group in groupby(succeeded, key=attrgetter("part_first_index"))
+    }
+    parts = (
+        (path, of_parts[found.first_index])
+        for found, path in _fetch_parts(batch, batch_context, part)
+    )
+    with ExitStack() as opened:
+        outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
+        pages = sort_parts(parts, outs, options=make_options(batch), is_duplex=plan.duplex)
+        stored = [
+            _store_file(
+                batch, batch_context, out, number, _account_of(plan, file, count), file.value
+            )
+            for number, (out, file, count) in enumerate(zip(outs, files, pages, strict=True), 1)
+        ]
+        index = opened.enter_context(tempfile.TemporaryFile())
+        failed = [item for item in items if item.status is not ItemStatus.SUCCEEDED]
+        write_index(index, batch, plan, files, failed)
+        stored.insert(0, _store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0), None))
+    log.info("run written", files=len(files), documents=len(succeeded), pages=sum(pages))
+    return stored
+
+
+def _account_of(plan: Plan, file: RunFile, pages: int) -> tuple[int, int, int]:
+    sheets = sum(plan.sheets_of(document.pages) for document in file.documents)
+    return len(file.documents), pages, sheets
+
+
+def _store_file(
+    batch: Batch,
+    batch_context: BatchContext,
+    out: BinaryIO,
+    number: int,
+    counts: tuple[int, int, int],
+    value: Value,
+) -> StoredFile:
+    size = out.seek(0, os.SEEK_END)
+    out.seek(0)
+    digest = hashlib.file_digest(cast("BufferedReader", out), "sha256").hexdigest()
+    out.seek(0)
+    key = f"batches/{batch.id}/files/{number}-{secrets.token_hex(4)}"
+    batch_context.blobs.put(key, out, size)
+    documents, pages, sheets = counts
+    return StoredFile(number, key, size, digest, documents, pages, sheets, value)
+
+
+def _fetch_parts(
+    batch: Batch, batch_context: BatchContext, file: BinaryIO
+) -> Iterator[tuple[BatchPart, Path]]:
     """Yield the parts as files, one at a time: the next part overwrites the file."""
     after = -1
     path = Path(f"/proc/self/fd/{file.fileno()}")
@@ -158,7 +246,7 @@ def _fetch_parts(batch: Batch, batch_context: BatchContext, file: BinaryIO) -> I
         for part in parts:
             if part.blob_key is not None:
                 _fetch(batch_context.blobs, part.blob_key, file)
-                yield path
+                yield part, path
         after = parts[-1].first_index
 
 
@@ -168,8 +256,3 @@ def _fetch(blobs: BlobStore, key: str, file: BinaryIO) -> None:
     with blobs.open(key) as stream:
         shutil.copyfileobj(stream, file, 256 * 1024)
     file.flush()
-
-
-def _chained(first: Path, rest: Iterator[Path]) -> Iterator[Path]:
-    yield first
-    yield from rest

@@ -110,6 +110,7 @@ class MergedPartWriter:
     """Writes one PDF of all documents, with each font and image once."""
 
     def __init__(self, batch: Batch, context: RenderContext, template: PreparedTemplate) -> None:
+        self._batch = batch
         self._context = context
         self._surroundings = _PartResources(context, batch)
         self._part = MergedPart(
@@ -127,7 +128,11 @@ class MergedPartWriter:
         added = self._part.add(payload, name=f"Document {index + 1}")
         self._surroundings.end_document()
         warnings = summarise(added.warnings, left_out=added.warnings_left_out)
-        return DocumentResult(index, added.pages, added.filename, warnings=warnings)
+        plan = self._batch.plan
+        values = plan.read_values(payload.body) if plan is not None else None
+        return DocumentResult(
+            index, added.pages, added.filename, warnings=warnings, values=values or None
+        )
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Return the PDF; see `Writer.close`."""

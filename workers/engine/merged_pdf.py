@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
-from workers.engine.finish.merging import merge_parts
+from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
 from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import PreparedTemplate, build_document, lay_out_document, rendering
 from workers.engine.ports import (
@@ -111,14 +111,31 @@ def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: RenderOptions) 
     Raises:
         ValueError: there is no part.
     """
-    metadata = Metadata(
+    return merge_parts(parts, out, _write_metadata(options))
+
+
+def sort_parts(
+    parts: Iterable[tuple[Path, Sequence[Placement]]],
+    outs: Sequence[BinaryIO],
+    *,
+    options: RenderOptions,
+    is_duplex: bool,
+) -> list[int]:
+    """Write the documents of all parts in another order, to one or more files; see `distribute_parts`.
+
+    Return the number of pages of each file.
+    """
+    return distribute_parts(parts, outs, _write_metadata(options), is_duplex=is_duplex)
+
+
+def _write_metadata(options: RenderOptions) -> Metadata:
+    return Metadata(
         is_draft=options.is_draft,
         template_id=options.template_id,
         template_version=options.template_version,
         template_sha256=options.template_sha256,
         built_on=options.built_on,
     )
-    return merge_parts(parts, out, metadata)
 
 
 def _check_mergeable(document: Document, *, is_draft: bool) -> None:

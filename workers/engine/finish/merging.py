@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 import pikepdf
 
@@ -18,6 +18,14 @@ from workers.engine.ports import Metadata
 _REFERENCE: Final = re.compile(rb"\((?:[^\\()]|\\.)*\)|<[0-9A-Fa-f]*>|\b(\d+) (\d+) R\b", re.DOTALL)
 
 
+class Placement(NamedTuple):
+    """Where a document of a part goes: the file, None for none; its position in the file; and its pages."""
+
+    file: int | None
+    position: int
+    pages: int
+
+
 def merge_parts(parts: Iterable[Path], out: BinaryIO, metadata: Metadata) -> int:
     """Write the pages of all parts as one PDF and return their number.
 
@@ -27,86 +35,129 @@ def merge_parts(parts: Iterable[Path], out: BinaryIO, metadata: Metadata) -> int
     Raises:
         ValueError: there is no part, or a part has no page.
     """
-    return _PdfMerger(ObjectWriter(out)).join(parts, metadata)
+    [count] = distribute_parts(((part, None) for part in parts), [out], metadata)
+    return count
 
 
-class _PdfMerger:
-    def __init__(self, writer: ObjectWriter) -> None:
+def distribute_parts(
+    parts: Iterable[tuple[Path, Sequence[Placement] | None]],
+    outs: Sequence[BinaryIO],
+    metadata: Metadata,
+    *,
+    is_duplex: bool = False,
+) -> list[int]:
+    """Write the documents of all parts to files, and return the number of pages of each file.
+
+    Each document goes where its placement says; a part without placements goes to the end of the first
+    file. Every page is copied once, whatever the order. With `is_duplex` each document begins on a front:
+    one of an odd number of pages is followed by a blank page.
+
+    Raises:
+        ValueError: a part has no page, or a file has none.
+    """
+    files = [_MergedFile(ObjectWriter(out), is_duplex=is_duplex) for out in outs]
+    for path, placements in parts:
+        with pikepdf.open(path) as part:
+            _distribute(part, placements, files)
+    return [file.close(metadata) for file in files]
+
+
+def _distribute(
+    part: pikepdf.Pdf, placements: Sequence[Placement] | None, files: Sequence[_MergedFile]
+) -> None:
+    pages = [page.obj for page in part.pages]
+    if not pages:
+        raise ValueError("a part without pages")
+    root = part.Root.get("/Outlines")
+    entries = [] if root is None else list(_siblings(root))
+    for page in pages:
+        _remove_defaults(page)
+    if placements is None:
+        copy = files[0].open_copy(part, {})
+        files[0].add(copy, len(files[0].runs), pages, entries)
+        copy.finish()
+        return
+    digests: dict[int, bytes | None] = {}
+    copies: dict[int, _PartCopier] = {}
+    first = 0
+    for placement, entry in zip(placements, entries, strict=True):
+        own = pages[first : first + placement.pages]
+        first += placement.pages
+        if placement.file is None:
+            continue
+        file = files[placement.file]
+        copy = copies.get(placement.file) or file.open_copy(part, digests)
+        copies[placement.file] = copy
+        file.add(copy, placement.position, own, [entry])
+    for copy in copies.values():
+        copy.finish()
+
+
+class _Run(NamedTuple):
+    """Pages that follow one another: their node of the page tree, and the entries of the outline."""
+
+    node: int
+    pages: int
+    entries: list[tuple[int, bytes]]  # each without its siblings, which are known at the end
+
+
+class _MergedFile:
+    """One file: pages are written as they come, their order at the end."""
+
+    def __init__(self, writer: ObjectWriter, *, is_duplex: bool) -> None:
+        self.runs: dict[int, _Run] = {}  # by position
         self._writer = writer
+        self._is_duplex = is_duplex
         self._catalog = writer.reserve()
         self._pages = writer.reserve()
         self._outline = writer.reserve()
-        self._kids: list[bytes] = []
         self._kept: dict[bytes, int] = {}  # object numbers of resources by digest
-        self._page_count = 0
-        self._entry_count = 0
-        self._first_entry = 0
-        self._last_entry: tuple[int, bytes] | None = None  # written once its next sibling is known
 
-    def join(self, parts: Iterable[Path], metadata: Metadata) -> int:
-        for part in parts:
-            with pikepdf.open(part) as opened:
-                self._add(opened)
-        if not self._kids:
-            raise ValueError("no parts to merge")
-        self._close(metadata)
-        return self._page_count
+    def open_copy(self, part: pikepdf.Pdf, digests: dict[int, bytes | None]) -> _PartCopier:
+        """Return what copies objects of a part to this file; `digests` are shared by the files of a part."""
+        copy = _PartCopier(part, self._writer, self._kept, digests)
+        root = part.Root.get("/Outlines")
+        if root is not None:
+            copy.map_object(root, self._outline)
+        return copy
 
-    def _add(self, part: pikepdf.Pdf) -> None:
-        pages = [page.obj for page in part.pages]
-        if not pages:
-            raise ValueError("a part without pages")
+    def add(
+        self,
+        copy: _PartCopier,
+        position: int,
+        pages: Sequence[pikepdf.Object],
+        entries: Sequence[pikepdf.Object],
+    ) -> None:
+        """Add pages at a position, with their entries of the outline."""
         node = self._writer.reserve()
-        copy = _PartCopier(part, self._writer, self._kept)
-        copy.map_object(part.Root.Pages, node)
+        taken = [copy.take(entry, without=("/Prev", "/Next")) for entry in entries]
         for page in pages:
-            _remove_defaults(page)
             copy.deduplicate_resources(page.get("/Resources"))
-        self._add_entries(part, copy)
-        numbers = [copy.number_of(page) for page in pages]
-        copy.finish()
-        kids = b" ".join(b"%d 0 R" % number for number in numbers)
+            copy.replace_entry(page, "/Parent", b"/Parent %d 0 R" % node)
+        kids = [copy.number_of(page) for page in pages]
+        if self._is_duplex and len(kids) % 2:
+            kids.append(self._write_blank(pages[-1], node))
         self._writer.write_object(
             node,
             b"<< /Type /Pages /Parent %d 0 R /Count %d /Kids [%b] >>"
-            % (self._pages, len(pages), kids),
+            % (self._pages, len(kids), _references_to(kids)),
         )
-        self._kids.append(b"%d 0 R" % node)
-        self._page_count += len(pages)
+        self.runs[position] = _Run(node, len(kids), taken)
 
-    def _add_entries(self, part: pikepdf.Pdf, copy: _PartCopier) -> None:
-        root = part.Root.get("/Outlines")
-        entries = [] if root is None else list(_siblings(root))
-        if root is None or not entries:
-            return
-        copy.map_object(root, self._outline)
-        first, last = copy.number_of(entries[0]), copy.number_of(entries[-1])
-        before = self._last_entry
-        if before is None:
-            self._first_entry = first
-        else:
-            self._writer.write_object(before[0], _with_entry(before[1], b"/Next %d 0 R" % first))
-            copy.add_entry(entries[0], b"/Prev %d 0 R" % before[0])
-        self._last_entry = last, copy.defer_object(entries[-1])
-        self._entry_count += len(entries)
+    def close(self, metadata: Metadata) -> int:
+        """Write the order of the pages and the outline, and return the number of pages.
 
-    def _close(self, metadata: Metadata) -> None:
+        Raises:
+            ValueError: there are no pages.
+        """
+        if not self.runs:
+            raise ValueError("no parts to merge")
         writer = self._writer
-        outline = b""
-        if self._last_entry is not None:
-            writer.write_object(*self._last_entry)
-            outline = b" /Outlines %d 0 R /PageMode /UseOutlines" % self._outline
-        writer.write_object(
-            self._outline,
-            b"<< /First %d 0 R /Last %d 0 R /Count %d >>"
-            % (self._first_entry, self._last_entry[0], self._entry_count)
-            if self._last_entry is not None
-            else b"null",
-        )
-        writer.write_object(
-            self._pages,
-            b"<< /Type /Pages /Count %d /Kids [%b] >>" % (self._page_count, b" ".join(self._kids)),
-        )
+        runs = [self.runs[position] for position in sorted(self.runs)]
+        count = sum(run.pages for run in runs)
+        kids = _references_to([run.node for run in runs])
+        writer.write_object(self._pages, b"<< /Type /Pages /Count %d /Kids [%b] >>" % (count, kids))
+        outline = self._write_outline([entry for run in runs for entry in run.entries])
         packet = writer.reserve()
         writer.write_stream(packet, b"/Type /Metadata /Subtype /XML", write_xmp_packet(metadata))
         writer.write_object(
@@ -117,19 +168,57 @@ class _PdfMerger:
         information = writer.reserve()
         writer.write_object(information, write_document_information(metadata))
         writer.close(root=b"%d 0 R" % self._catalog, information=b"%d 0 R" % information)
+        return count
+
+    def _write_outline(self, entries: Sequence[tuple[int, bytes]]) -> bytes:
+        """Write the entries with their siblings, and return what the catalog says of the outline."""
+        if not entries:
+            self._writer.write_object(self._outline, b"null")
+            return b""
+        numbers = [number for number, _ in entries]
+        for (number, body), before, after in zip(
+            entries, [None, *numbers], [*numbers[1:], None], strict=False
+        ):
+            links = b"" if before is None else b"/Prev %d 0 R" % before
+            links += b"" if after is None else b"/Next %d 0 R" % after
+            self._writer.write_object(number, _with_entry(body, links))
+        self._writer.write_object(
+            self._outline,
+            b"<< /First %d 0 R /Last %d 0 R /Count %d >>" % (numbers[0], numbers[-1], len(numbers)),
+        )
+        return b" /Outlines %d 0 R /PageMode /UseOutlines" % self._outline
+
+    def _write_blank(self, before: pikepdf.Object, node: int) -> int:
+        number = self._writer.reserve()
+        box = before.MediaBox.unparse(resolved=True)
+        self._writer.write_object(
+            number,
+            b"<< /Type /Page /Parent %d 0 R /MediaBox %b /Resources << >> >>" % (node, box),
+        )
+        return number
+
+
+def _references_to(numbers: Sequence[int]) -> bytes:
+    return b" ".join(b"%d 0 R" % number for number in numbers)
 
 
 class _PartCopier:
     """Copies the objects that a part's pages and outline refer to, under new numbers."""
 
-    def __init__(self, part: pikepdf.Pdf, writer: ObjectWriter, kept: dict[bytes, int]) -> None:
+    def __init__(
+        self,
+        part: pikepdf.Pdf,
+        writer: ObjectWriter,
+        kept: dict[bytes, int],
+        digests: dict[int, bytes | None],
+    ) -> None:
         self._part = part
         self._writer = writer
         self._kept = kept
+        self._digests = digests
         self._numbers: dict[int, int] = {}
         self._pending: list[int] = []
         self._additions: dict[int, bytes] = {}
-        self._digests: dict[int, bytes | None] = {}
         self._deduplicated: set[int] = set()  # resource dictionaries already processed
 
     def map_object(self, old: pikepdf.Object, number: int) -> None:
@@ -140,15 +229,19 @@ class _PartCopier:
         """Return the new number of an object, and schedule it for `finish`."""
         return self._new_number(old.objgen[0])
 
-    def add_entry(self, old: pikepdf.Object, entry: bytes) -> None:
-        """Add an entry to a dictionary object when it is copied."""
+    def replace_entry(self, old: pikepdf.Object, key: str, entry: bytes) -> None:
+        """Write another entry in place of one of a dictionary object, when it is copied."""
+        if key in old:
+            del old[key]
         self._additions[old.objgen[0]] = entry
 
-    def defer_object(self, old: pikepdf.Object) -> bytes:
-        """Return the body of an object, which the caller must write under its new number."""
-        self.number_of(old)
-        self._pending.remove(old.objgen[0])
-        return self._body(old.objgen[0], old)
+    def take(self, old: pikepdf.Object, *, without: Iterable[str]) -> tuple[int, bytes]:
+        """Return the new number of an object and its body without some entries, which the caller writes."""
+        for key in without:
+            if key in old:
+                del old[key]
+        number = self._numbers[old.objgen[0]] = self._writer.reserve()
+        return number, self._renumber(old.unparse(resolved=True))
 
     def deduplicate_resources(self, resources: pikepdf.Object | None) -> None:
         """Replace each object that a resource dictionary refers to by an equal one already written."""

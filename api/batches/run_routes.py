@@ -1,0 +1,226 @@
+"""The routes of runs: output plans under /v2/plans, and the account, files and index of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from flask import Response, request
+
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.batches.routes import find_own_batch
+from api.http import write_json
+from api.operations.model import (
+    OperationResponse,
+    Parameter,
+    RequestBody,
+    Routes,
+    binary_content,
+    current_query,
+    delete,
+    get,
+    json_content,
+    json_response,
+    put,
+)
+from api.operations.parameters import (
+    FILE_ERRORS,
+    FILE_REQUEST_HEADERS,
+    NO_CONTENT,
+    file_responses,
+)
+from api.pdf_headers import write_content_disposition
+from api.stored_files import BlobFile, expired, send_file
+from shared.auth.scopes import Scope
+from shared.batches.plans import IndexFormat, Plan, check_plan_name, parse_plan
+from shared.batches.records import Batch
+from shared.batches.runs import INDEX_NUMBER, StoredFile, list_files, read_account
+from shared.batches.stored_plans import (
+    MAX_PLANS,
+    delete_plan,
+    list_plans,
+    put_plan,
+    resolve_plan,
+)
+from shared.clock import now
+from shared.errors import ServiceError
+
+_INDEX_TYPES: Mapping[IndexFormat, str] = {
+    IndexFormat.CSV: "text/csv; charset=utf-8",
+    IndexFormat.NDJSON: "application/x-ndjson",
+}
+_VERSION = Parameter(
+    "version", {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]}, "A version; the newest by default."
+)  # fmt: skip
+
+
+class PlanRoutes(Routes):
+    """The views of plans."""
+
+    tag = "Runs"
+    scopes = frozenset((Scope.RENDER,))
+    words: ClassVar[Mapping[str, str]] = {"most": f"{MAX_PLANS:,}"}
+
+    @put(
+        "/v2/plans/{plan}",
+        {
+            201: json_response("A new version.", "StoredPlan"),
+            200: json_response("The plan is as the newest version has it.", "StoredPlan"),
+        },
+        body=RequestBody(json_content("Plan"), "The plan."),
+        errors={409: ()},
+    )
+    def put_plan(self, plan: str) -> Response:
+        """Store an output plan.
+
+        What is done with the documents of a batch that names it: their order, the files that they go to, and
+        what stands in the index. A version never changes; a plan that is another one has the next number. An
+        account has at most $most.
+        """
+        check_plan_name(plan)
+        wanted = parse_plan(receive_fields(request, tuple(Plan.__struct_fields__)))
+        account_id = current_principal().state.account_id
+        with self._ports.database.session() as session:
+            stored, is_new = put_plan(session, account_id, plan, wanted, at=now())
+        return write_json(stored.show(), 201 if is_new else 200)
+
+    @get("/v2/plans", {200: json_response("The plans.", "Plans")})
+    def list_plans(self) -> Response:
+        """List the output plans.
+
+        The newest version of each, by name.
+        """
+        with self._ports.database.snapshot() as session:
+            found = list_plans(session, current_principal().state.account_id)
+        return write_json({"plans": [stored.show() for stored in found]})
+
+    @get(
+        "/v2/plans/{plan}",
+        {200: json_response("The plan.", "StoredPlan")},
+        query=(_VERSION,),
+        errors={404: ()},
+    )
+    def read_plan(self, plan: str) -> Response:
+        """Read an output plan.
+
+        Its newest version, or the one that is asked for.
+        """
+        version = current_query().get("version")
+        reference = plan if version is None else f"{plan}@{version}"
+        with self._ports.database.snapshot() as session:
+            stored = resolve_plan(session, current_principal().state.account_id, reference)
+        return write_json(stored.show())
+
+    @delete("/v2/plans/{plan}", {204: NO_CONTENT}, errors={404: ()})
+    def delete_plan(self, plan: str) -> Response:
+        """Delete an output plan.
+
+        With all its versions. Batches that were accepted with it keep it.
+        """
+        check_plan_name(plan)
+        with self._ports.database.session() as session:
+            was_there = delete_plan(session, current_principal().state.account_id, plan)
+        if not was_there:
+            raise ServiceError(404, f"The plan {plan!r} does not exist.")
+        return Response(status=204)
+
+
+class RunRoutes(Routes):
+    """The views of what a batch with a plan has made."""
+
+    tag = "Runs"
+    scopes = frozenset((Scope.RENDER,))
+
+    @get(
+        "/v2/batches/{batch_id}/account",
+        {200: json_response("The account.", "RunAccount")},
+        errors={404: ()},
+    )
+    def read_run_account(self, batch_id: str) -> Response:
+        """Read the account of a batch.
+
+        What became of its documents: those asked for are delivered, failed, cancelled or open, and the four
+        add up at every moment, also after a worker was killed. Documents of a batch with a plan are
+        delivered once its files are written; pages and sheets are of these files.
+        """
+        with self._ports.database.snapshot() as session:
+            account = read_account(session, find_own_batch(session, batch_id))
+        return write_json(account.show())
+
+    @get(
+        "/v2/batches/{batch_id}/files/{number}",
+        file_responses(OperationResponse("The PDF.", binary_content("application/pdf"))),
+        headers=FILE_REQUEST_HEADERS,
+        errors=FILE_ERRORS,
+    )
+    def read_run_file(self, batch_id: str, number: str) -> Response:
+        """Download a file of a run.
+
+        A batch with a plan has one file or more; its account lists them. 409 before its end, or if it has none.
+        """
+        with self._ports.database.snapshot() as session:
+            batch = find_own_batch(session, batch_id)
+            files = list_files(session, batch.id)
+        wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 0
+        return self._send(
+            batch, files, wanted, f"{batch.id}-{wanted:03}", "application/pdf", ".pdf"
+        )
+
+    @get(
+        "/v2/batches/{batch_id}/index",
+        file_responses(
+            OperationResponse("The index.", binary_content("text/csv", "application/x-ndjson"))
+        ),
+        headers=FILE_REQUEST_HEADERS,
+        errors=FILE_ERRORS,
+    )
+    def read_run_index(self, batch_id: str) -> Response:
+        """Download the index of a run.
+
+        A row for each document: its file, position, first page and sheet, its pages and sheets, and the values of
+        the plan's `fields`, in the order of the files; then the documents that failed.
+        """
+        with self._ports.database.snapshot() as session:
+            batch = find_own_batch(session, batch_id)
+            files = list_files(session, batch.id)
+        kind = batch.plan.index if batch.plan else IndexFormat.CSV
+        return self._send(
+            batch, files, INDEX_NUMBER, batch.id, _INDEX_TYPES[kind], f".{kind.value}"
+        )
+
+    def _send(
+        self,
+        batch: Batch,
+        files: list[StoredFile],
+        number: int,
+        name: str,
+        media_type: str,
+        extension: str,
+    ) -> Response:
+        what = "file of this batch"
+        if batch.plan is None:
+            raise ServiceError(
+                409, "A batch without a plan has no files of its own; see /v2/batches/{id}/result."
+            )
+        if not batch.status.is_final:
+            raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
+        if batch.error is not None:
+            raise ServiceError(409, f"There is no file: {batch.error['message']}")
+        if not files:
+            raise ServiceError(409, "There is no file: the batch was cancelled.")
+        if batch.is_expired(now()):
+            raise expired(what)
+        found = next((file for file in files if file.number == number), None)
+        if found is None:
+            count = len(files) - 1
+            told = f"the files 1 to {count}" if count else "no file: no document succeeded"
+            raise ServiceError(404, f"The batch has {told}.")
+        headers: dict[str, Any] = {
+            "Content-Type": media_type,
+            "Content-Disposition": write_content_disposition(
+                name, kind="attachment", extension=extension
+            ),
+        }
+        blob = BlobFile(self._ports.blobs, found.blob_key, found.bytes)
+        return send_file(request, blob, headers, what=what)

@@ -1,0 +1,212 @@
+"""Output plans of batches: the order of the documents, the files that they go to, and an index of them.
+
+A batch with a plan is a run: its documents are rendered in the order of the body, each with the values
+that the plan needs (`Plan.read_values`), and written in the order of the plan at its end (decision 0502).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from shared.errors import ServiceError
+from shared.identifiers import SLUG
+from shared.records import Record, ShownRecord, Timestamp, doc
+
+MAX_FILES: Final = 500  # of a run, which are open together
+_MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order and in the index
+_NAMES: Final = r"[^.\x00-\x1f]{1,100}(\.[^.\x00-\x1f]{1,100}){0,9}$"
+_Path = Annotated[str, msgspec.Meta(pattern=f"^(?!-){_NAMES}", max_length=300)]
+_Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
+_Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Value = str | int | float | bool | None
+
+
+class IndexFormat(StrEnum):
+    """The format of the index of a run."""
+
+    CSV = "csv"
+    NDJSON = "ndjson"
+
+
+class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where another file begins: after so many documents or sheets, or where a value changes."""
+
+    documents: Annotated[_Size | None, doc("Most documents of a file.")] = None
+    sheets: Annotated[_Size | None, doc("Most sheets of a file; a document is not divided.")] = None
+    value: Annotated[
+        _Path | None, doc("A path into the payload: each value has files of its own.")
+    ] = None
+
+
+class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is done with the documents of a batch."""
+
+    sort: Annotated[
+        tuple[_Order, ...],
+        doc(
+            "Paths into the payload, such as address.postcode, the first one first; -path descends."
+        ),
+        msgspec.Meta(max_length=8),
+    ] = ()
+    split: Split = Split()
+    duplex: Annotated[
+        bool, doc("Each document begins on a front: a blank page follows an odd number of pages.")
+    ] = False
+    index: IndexFormat = IndexFormat.CSV
+    fields: Annotated[
+        tuple[_Path, ...],
+        doc("Paths into the payload whose values stand in the index."),
+        msgspec.Meta(max_length=20),
+    ] = ()
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The paths whose values are kept with each document."""
+        named = [path.removeprefix("-") for path in self.sort]
+        named += [self.split.value] if self.split.value else []
+        return list(dict.fromkeys([*named, *self.fields]))
+
+    def read_values(self, payload: bytes) -> Mapping[str, Value]:
+        """Return the values of a document at the plan's paths, those that it has; longer ones are cut.
+
+        The engine has accepted the payload; what its reader takes beyond others', such as half a surrogate
+        pair, has no value.
+        """
+        if not self.paths:
+            return {}
+        try:
+            members = msgspec.json.decode(payload)
+        except (ValueError, RecursionError):
+            return {}
+        found = {path: _find(members, path.split(".")) for path in self.paths}
+        return {path: value for path, value in found.items() if value is not None}
+
+    def sheets_of(self, pages: int) -> int:
+        """Return the number of sheets of a document."""
+        return (pages + 1) // 2 if self.duplex else pages
+
+
+class StoredPlan(ShownRecord, frozen=True):
+    """A version of a stored plan; it never changes."""
+
+    name: Annotated[str, doc("Name of the plan.")]
+    version: Annotated[int, doc("From 1; a plan that changes has another version.", minimum=1)]
+    plan: Plan
+    created_at: Annotated[Timestamp, doc("When this version was stored.")]
+
+    def __str__(self) -> str:
+        """Return its reference."""
+        return f"{self.name}@{self.version}"
+
+
+class RunDocument(msgspec.Struct, frozen=True):
+    """A document that was rendered: its pages, and the values of the plan's paths."""
+
+    index: int
+    pages: int
+    values: Mapping[str, Value]
+
+
+class RunFile(msgspec.Struct, frozen=True):
+    """The documents of one file of a run, in order. `value` is that of `split.value`."""
+
+    documents: list[RunDocument]
+    value: Value = None
+
+
+def arrange(plan: Plan, documents: Iterable[RunDocument]) -> list[RunFile]:
+    """Return the files of a run with their documents, in order.
+
+    Numbers stand before texts, texts are in the order of their characters, documents without a value
+    last; equal ones stay in the order of the body.
+
+    Raises:
+        TooManyFilesError: there are more than `MAX_FILES`.
+    """
+    ordered = list(documents)
+    for path in reversed(
+        [*plan.sort] if plan.split.value is None else [plan.split.value, *plan.sort]
+    ):
+        name = path.removeprefix("-")
+        last = (2, "") if path == name else (-1, "")
+        ordered.sort(key=lambda each: _rank(each.values.get(name)) or last, reverse=path != name)
+    files: list[RunFile] = []
+    sheets = 0
+    for document in ordered:
+        value = document.values.get(plan.split.value) if plan.split.value else None
+        own = plan.sheets_of(document.pages)
+        if not files or _is_full(files[-1], plan.split, sheets + own) or files[-1].value != value:
+            if len(files) == MAX_FILES:
+                raise TooManyFilesError(
+                    f"The plan divides the documents into more than {MAX_FILES} files: split into larger ones."
+                )
+            files.append(RunFile([], value))
+            sheets = 0
+        files[-1].documents.append(document)
+        sheets += own
+    return files
+
+
+class TooManyFilesError(ValueError):
+    """The plan makes too many files."""
+
+
+def parse_plan(fields: Mapping[str, Any]) -> Plan:
+    """Read a plan from the JSON of a request.
+
+    Raises:
+        ServiceError: 400, with the field and what is accepted.
+    """
+    try:
+        plan = msgspec.convert(fields, Plan)
+    except msgspec.ValidationError as error:
+        raise ServiceError(400, f"Invalid plan: {error}.") from None
+    if plan.split.documents and plan.split.sheets:
+        raise ServiceError(400, "Invalid plan: split takes documents or sheets, not both.")
+    return plan
+
+
+def check_plan_name(name: str) -> None:
+    """Check that a text has the form of a plan's name.
+
+    Raises:
+        ServiceError: 400, with the rule.
+    """
+    if len(name) > 60 or not SLUG.match(name):
+        raise ServiceError(
+            400,
+            f"Invalid name {name[:100]!r} of a plan: accepted are up to 60 lower-case letters, digits and "
+            "hyphens between them.",
+        )
+
+
+def _find(members: Any, path: Sequence[str]) -> Value:
+    for name in path:
+        members = members.get(name) if isinstance(members, dict) else None
+    match members:
+        case str():
+            return members[:_MAX_VALUE_LENGTH]
+        case bool() | float():
+            return members
+        case int() if -(2**63) <= members < 2**63:  # what databases store
+            return members
+        case int():
+            return str(members)[:_MAX_VALUE_LENGTH]
+        case _:
+            return None
+
+
+def _rank(value: Value) -> tuple[int, Any] | None:
+    if value is None:
+        return None
+    return (1, value) if isinstance(value, str) else (0, float(value))
+
+
+def _is_full(file: RunFile, split: Split, sheets: int) -> bool:
+    if split.documents is not None and len(file.documents) >= split.documents:
+        return True
+    return split.sheets is not None and sheets > split.sheets

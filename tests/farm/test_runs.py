@@ -1,0 +1,258 @@
+"""Runs: the documents of a batch in the order of its plan, in files that an account adds up."""
+
+from __future__ import annotations
+
+import csv
+import json
+from hashlib import sha256
+from io import BytesIO, StringIO
+
+import pikepdf
+import pytest
+
+from shared.batches import plans
+from tests.batches import SliceWorker, accept, ndjson, send
+from tests.farm.test_batches import KilledError
+from workers.batches import assembly
+
+LETTERS = [
+    {"n": 1, "to": {"zip": "8004", "country": "CH"}},
+    {"n": 2, "to": {"zip": "10115", "country": "DE"}, "extra": ["a", "b"]},
+    {"n": 3, "to": {"zip": "3011", "country": "CH"}, "extra": ["a", "b", "c"]},
+    {"n": "x", "to": {"zip": "1000", "country": "CH"}},
+    {"n": 5, "to": {"country": "DE"}},
+    {"n": 6, "to": {"zip": "8004", "country": "CH"}},
+]
+PLAN = {
+    "sort": ["to.zip"],
+    "split": {"value": "to.country", "sheets": 3},
+    "duplex": True,
+    "fields": ["to.zip", "n"],
+}
+
+
+def store(caller, plan, name="letters"):
+    answer = caller.put(f"/v2/plans/{name}", json=plan)
+    assert answer.status_code in (200, 201), answer.json
+    return answer.json
+
+
+@pytest.fixture
+def run(caller, numbered, slices):
+    """Return a function that takes a run to its end and returns the batch's id."""
+
+    def run(plan=PLAN, documents=LETTERS, **options):
+        store(caller, plan)
+        body = ndjson(documents)
+        batch_id = accept(caller, numbered, body, output="merged", query="&plan=letters", **options)
+        slices.work_off()
+        return batch_id
+
+    return run
+
+
+def titles(caller, batch_id, number):
+    answer = caller.get(f"/v2/batches/{batch_id}/files/{number}")
+    assert answer.status_code == 200, answer.json
+    with pikepdf.open(BytesIO(answer.data)) as pdf, pdf.open_outline() as outline:
+        assert not pdf.check_pdf_syntax()
+        entries = [(entry.title.removeprefix("Number "), entry) for entry in outline.root]
+        pages = [page.obj.objgen for page in pdf.pages]
+        return [(title, pages.index(entry.destination[0].objgen) + 1) for title, entry in entries]
+
+
+def account_of(caller, batch_id):
+    account = caller.get(f"/v2/batches/{batch_id}/account").json
+    ends = ("delivered", "failed", "cancelled", "open")
+    assert account["asked"] == sum(account[end] for end in ends), account
+    return account
+
+
+def test_documents_are_sorted_split_and_begin_on_fronts(caller, run):
+    batch_id = run()
+    # 3011 has three pages, so two sheets; the second 8004 does not fit beside the first any more.
+    assert titles(caller, batch_id, 1) == [("3", 1), ("1", 5)]
+    assert titles(caller, batch_id, 2) == [("6", 1)]
+    assert titles(caller, batch_id, 3) == [("2", 1), ("5", 3)]
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["failed"], account["sheets"]) == (5, 1, 6)
+    shown = [(each["value"], each["documents"], each["sheets"]) for each in account["files"]]
+    assert shown == [("CH", 2, 3), ("CH", 1, 1), ("DE", 2, 2)]
+    assert sum(each["pages"] for each in account["files"]) == account["pages"] == 12
+    for each in account["files"]:
+        found = caller.get(f"/v2/batches/{batch_id}/files/{each['number']}").data
+        assert (sha256(found).hexdigest(), len(found)) == (each["sha256"], each["bytes"])
+    record = caller.get(f"/v2/batches/{batch_id}").json
+    assert (record["plan"], record["pages"]) == ("letters@1", 8)  # blank pages are not metered
+
+
+def test_the_index_has_a_row_for_each_document(caller, run):
+    batch_id = run()
+    answer = caller.get(f"/v2/batches/{batch_id}/index")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(StringIO(answer.text)))
+    places = [(row["n"], row["file"], row["first_page"], row["first_sheet"]) for row in rows]
+    assert places[:5] == [
+        ("3", "1", "1", "1"), ("1", "1", "5", "3"), ("6", "2", "1", "1"), ("2", "3", "1", "1"), ("5", "3", "3", "2"),
+    ]  # fmt: skip
+    assert [row["to.zip"] for row in rows[:5]] == ["3011", "8004", "8004", "10115", ""]
+    assert (rows[5]["status"], rows[5]["index"], rows[5]["file"]) == ("failed", "3", "")
+    assert rows[5]["error"]
+
+
+def test_an_index_of_json_lines_and_a_falling_order(caller, run):
+    plan = {"sort": ["-n"], "index": "ndjson", "fields": ["to.country"]}
+    batch_id = run(plan, [each for each in LETTERS if each["n"] != "x"])
+    rows = [
+        json.loads(line) for line in caller.get(f"/v2/batches/{batch_id}/index").text.splitlines()
+    ]
+    assert [row["index"] for row in rows] == [4, 3, 2, 1, 0]
+    assert rows[0]["fields"] == {"to.country": "CH"}
+    assert [title for title, _ in titles(caller, batch_id, 1)] == ["6", "5", "3", "2", "1"]
+
+
+def test_documents_of_many_slices_are_each_in_one_file_once(caller, run, monkeypatch):
+    monkeypatch.setattr("workers.batches.slices.SLICE_SECONDS", 0)  # a part for each document
+    documents = [{"n": number, "k": number * 37 % 40} for number in range(40)]
+    batch_id = run({"sort": ["k"], "split": {"documents": 15}}, documents)
+    found = [title for number in (1, 2, 3) for title, _ in titles(caller, batch_id, number)]
+    assert found == [str(each["n"]) for each in sorted(documents, key=lambda each: each["k"])]
+    assert account_of(caller, batch_id)["delivered"] == 40
+
+
+def test_the_account_adds_up_before_and_after_a_kill(
+    caller, numbered, slices, settings, monkeypatch
+):
+    store(caller, PLAN)
+    body = ndjson(LETTERS)
+    batch_id = accept(caller, numbered, body, output="merged", query="&plan=letters")
+    assert account_of(caller, batch_id)["open"] == 6
+    slices.work_once()
+    rendered = account_of(caller, batch_id)
+    assert (rendered["open"], rendered["failed"], rendered["delivered"]) == (5, 1, 0)
+    task = slices.take()
+    with monkeypatch.context() as patch:
+        patch.setattr(assembly, "add_files", _die)
+        with pytest.raises(KilledError):
+            slices.run(task)
+    assert account_of(caller, batch_id)["open"] == 5
+    assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 409
+    SliceWorker(settings).run(task)
+    assert account_of(caller, batch_id)["delivered"] == 5
+    assert titles(caller, batch_id, 2) == [("6", 1)]
+
+
+def _die(*_, **__):
+    raise KilledError
+
+
+def test_a_cancelled_run_delivers_nothing(caller, numbered, slices):
+    store(caller, PLAN)
+    batch_id = accept(caller, numbered, ndjson(LETTERS), output="merged", query="&plan=letters")
+    slices.work_once()
+    caller.delete(f"/v2/batches/{batch_id}")
+    account = account_of(caller, batch_id)
+    assert (account["cancelled"], account["failed"], account["files"]) == (5, 1, [])
+    assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 409
+
+
+def test_a_batch_without_a_plan_has_an_account_too(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson(LETTERS), output="merged")
+    slices.work_off()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["failed"], account["pages"]) == (5, 1, 8)
+    assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 409
+
+
+def test_too_many_files_are_refused_by_name(caller, run, monkeypatch):
+    monkeypatch.setattr(plans, "MAX_FILES", 2)
+    batch_id = run({"split": {"documents": 1}})
+    record = caller.get(f"/v2/batches/{batch_id}").json
+    assert "more than 2 files" in record["error"]["message"]
+    assert account_of(caller, batch_id)["failed"] == 6
+    assert "more than 2 files" in caller.get(f"/v2/batches/{batch_id}/files/1").json["message"]
+
+
+def test_a_run_keeps_the_plan_that_it_was_accepted_with(caller, numbered, slices):
+    store(caller, {"sort": ["n"]})
+    query = "&plan=letters"
+    documents = ndjson([{"n": 2}, {"n": 1}])
+    batch_id = accept(caller, numbered, documents, output="merged", query=query)
+    assert store(caller, {"sort": ["-n"]})["version"] == 2
+    caller.delete("/v2/plans/letters")
+    slices.work_off()
+    assert [title for title, _ in titles(caller, batch_id, 1)] == ["1", "2"]
+
+
+def test_plans_are_stored_in_versions_listed_and_deleted(caller):
+    first = store(caller, PLAN)
+    assert (first["name"], first["version"], first["plan"]) == ("letters", 1, PLAN)
+    assert store(caller, PLAN) == first
+    assert store(caller, {"sort": ["n"]})["version"] == 2
+    store(caller, {}, "as-sent")
+    listed = caller.get("/v2/plans").json["plans"]
+    assert [(each["name"], each["version"]) for each in listed] == [("as-sent", 1), ("letters", 2)]
+    assert caller.get("/v2/plans/letters?version=1").json == first
+    assert caller.get("/v2/plans/letters").json["version"] == 2
+    assert caller.delete("/v2/plans/letters").status_code == 204
+    assert caller.delete("/v2/plans/letters").status_code == 404
+    assert caller.get("/v2/plans/letters").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ({"sort": ["to..zip"]}, "sort"),
+        ({"sort": "zip"}, "sort"),
+        ({"split": {"documents": 0}}, "split.documents"),
+        ({"split": {"documents": 5, "sheets": 5}}, "documents or sheets"),
+        ({"split": {"pages": 5}}, "pages"),
+        ({"index": "xml"}, "index"),
+        ({"fields": ["a"] * 21}, "fields"),
+        ({"sorted": []}, "sorted"),
+    ],
+)
+def test_a_wrong_plan_is_refused_with_its_member(caller, plan, told):
+    answer = caller.put("/v2/plans/letters", json=plan)
+    assert answer.status_code == 400
+    assert told in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "told"),
+    [
+        ("&plan=none", 404, "'none' does not exist"),
+        ("&plan=No", 400, "lower-case"),
+        ("&plan=letters@x", 400, "number"),
+        ("&plan=letters@2", 404, "letters@2"),
+    ],
+)
+def test_a_batch_with_an_unknown_plan_is_refused(caller, numbered, query, status, told):
+    store(caller, PLAN)
+    answer = send(caller, numbered, ndjson(LETTERS), output="merged", query=query)
+    assert answer.status_code == status
+    assert told in answer.json["message"]
+
+
+def test_a_plan_is_of_merged_batches_alone(caller, numbered):
+    store(caller, PLAN)
+    answer = send(caller, numbered, ndjson(LETTERS), output="zip", query="&plan=letters")
+    assert answer.status_code == 400
+    assert "merged" in answer.json["message"]
+
+
+def test_values_that_have_no_order_stand_last_and_long_ones_are_cut():
+    plan = plans.Plan(sort=("a.b",), fields=("c",))
+    payload = json.dumps({"a": {"b": [1]}, "c": "x" * 1000}).encode()
+    assert plan.read_values(payload) == {"c": "x" * 200}
+    assert plan.read_values(b'{"a":{"b":1' + b"0" * 30 + b"}}") == {"a.b": "1" + "0" * 30}
+    assert plan.read_values(b'{"c":"\\ud800"}') == {}
+    values = [None, "b", 10, "a", True, 2.5]
+    documents = [
+        plans.RunDocument(index, 1, {} if value is None else {"a.b": value})
+        for index, value in enumerate(values)
+    ]
+    [file] = plans.arrange(plan, documents)
+    assert [document.index for document in file.documents] == [4, 5, 2, 3, 1, 0]
+    [file] = plans.arrange(plan.replace(sort=("-a.b",)), documents)
+    assert [document.index for document in file.documents] == [1, 3, 2, 5, 4, 0]
