@@ -83,6 +83,14 @@ def _table(part: str) -> str:
     return f"<table>{part}</table>"
 
 
+# Of any element: limits of hyphens are seen in words that have many, in a measure for some of them.
+_LADDER: Final = (
+    '<div width="34mm" lang="de" @><p>'
+    + "Die Versicherungsgesellschaft verpflichtet Versicherungsnehmer zur Schadensmeldung. " * 4
+    + "</p></div>"
+)
+
+
 def _cell(tag: str) -> str:
     return _table(
         f'<col/><col width="20mm"/><tr><{tag} @>{INLINE}</{tag}><td>two</td></tr>'
@@ -287,6 +295,10 @@ PROBES: Final[dict[str, Probe]] = {
     "white-space": Probe("pre-line", other="normal"),
     "direction": Probe("rtl"),
     "hyphens": Probe("none"),
+    "hyphenate-limit-chars": Probe("40", base='hyphens="auto"', host=_LADDER),
+    "hyphenate-limit-lines": Probe("1", base='hyphens="auto"', host=_LADDER),
+    "hyphenate-limit-last": Probe("always", base='hyphens="auto"', host=_LADDER),
+    "hyphenate-limit-zone": Probe("60%", base='hyphens="auto"', host=_LADDER.replace("34mm", "60mm")),
     "text-wrap": Probe("balance", base='font-size="6pt"'),
     "hanging-punctuation": Probe("optical", base='text-align="right"'),
     "initial-letter": Probe("2"),

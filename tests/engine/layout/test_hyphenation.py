@@ -22,8 +22,11 @@ PYPHEN_HAD = (  # noqa: SIM905
 ).split()
 
 
+OF_PATTERNS = (None, 2, 2)  # the least letters of German patterns
+
+
 def cut(text: str, lang: str) -> str:
-    return hyphenate(text, lang).replace(SOFT, "|")
+    return hyphenate(text, lang, OF_PATTERNS).replace(SOFT, "|")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -31,7 +34,7 @@ def test_two_hundred_words_of_a_language_break_as_another_implementation_breaks_
     words = (WORDS / f"{lang}.txt").read_text(encoding="utf-8").split()
     assert len(words) == 200
     written = [word.replace("-", "") for word in words]
-    assert [hyphenate(word, lang).replace(SOFT, "-") for word in written] == words
+    assert [hyphenate(word, lang, OF_PATTERNS).replace(SOFT, "-") for word in written] == words
 
 
 def test_german_words_break_between_their_parts():
@@ -66,6 +69,12 @@ def test_each_language_has_its_own_fewest_letters_at_both_ends():
     assert cut("elephant", "en") == "ele|phant"
     assert cut("Kalender", "de-CH") == "Ka|len|der"
     assert cut("reference", "en-GB") == "ref|er|ence"
+
+
+def test_german_leaves_three_letters_and_limits_replace_those_of_a_language():
+    assert hyphenate("Kalender Stadtrates", "de").replace(SOFT, "|") == "Kalen|der Stadt|ra|tes"
+    assert hyphenate("Kalender", "de", (9, None, None)) == "Kalender"
+    assert hyphenate("administration", "en", (5, 4, 6)).replace(SOFT, "|") == "admin|is|tration"
 
 
 def test_apostrophes_belong_to_the_words_of_some_languages():

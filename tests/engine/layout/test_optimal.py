@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from dataclasses import replace
+from itertools import combinations, groupby, pairwise
 
 import pypdfium2
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 from tests.engine.layout.builders import context, styled
 from tests.engine.layout.test_page_references import pdf_of
 from workers.engine.layout.lines.breaking import break_lines
+from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.optimal import RAGGED_RUNT_DEMERITS, SHRINK
 from workers.engine.tree.nodes import TextRun
-from workers.engine.tree.styles.computed import Align, TextWrap
+from workers.engine.tree.styles.computed import Align, HyphenLimits, TextWrap
+from workers.engine.units import Length
 
 WIDTH = 100.0
 LETTER = 5.0  # the width of every character of the square font in these tests
@@ -233,3 +236,55 @@ def test_no_line_takes_the_space_that_others_would_have_too_much_of():
     )
     text = pypdfium2.PdfDocument(file)[0].get_textpage().get_text_range()
     assert min(len(line.split()) for line in text.splitlines()[:-2]) >= 2
+
+
+HYPHENATED = (
+    "Die Versicherungsgesellschaft verpflichtet Versicherungsnehmer unverzüglich zur "
+    "Schadensmeldung, andernfalls Leistungskürzungen vorbehalten bleiben. Die Vertragsbedingungen "
+    "der Haftpflichtversicherung unterscheiden grundsätzlich Personenschäden und Sachschäden."
+)
+WRAPS = [(TextWrap.STABLE, Align.LEFT), (TextWrap.PRETTY, Align.JUSTIFY)]
+
+
+def count_hyphens(width: float, wrap: TextWrap, align: Align, limits: HyphenLimits) -> list[int]:
+    """Return the lengths of the ladders of hyphens in a German text."""
+    style = styled(hyphens="auto", text_wrap=wrap, align=align, hyphen_limits=limits)
+    run = TextRun(HYPHENATED, replace(style.text, lang="de"))
+    lines = break_lines(context(), [run], base=style.text, style=style.paragraph, width=width).lines
+    ends = [line.boundary == DISCRETIONARY for line in lines]
+    return [len(list(row)) for is_hyphen, row in groupby(ends) if is_hyphen]
+
+
+@pytest.mark.parametrize(("wrap", "align"), WRAPS)
+def test_ladders_of_hyphens_are_short_by_their_limit(wrap: TextWrap, align: Align):
+    def longest(lines: int) -> int:
+        widths = range(170, 250, 4)
+        limits = HyphenLimits(lines=lines)
+        return max(max(count_hyphens(width, wrap, align, limits), default=0) for width in widths)
+
+    assert longest(0) > 3
+    assert longest(2) <= (2 if wrap is TextWrap.STABLE else 3)  # where nothing else fits
+    assert longest(1) < longest(0)
+
+
+@pytest.mark.parametrize(("wrap", "align"), WRAPS)
+def test_zone_and_last_leave_words_whole_where_a_limit_asks(wrap: TextWrap, align: Align):
+    def total(limits: HyphenLimits) -> int:
+        widths = range(170, 250, 4)
+        return sum(sum(count_hyphens(width, wrap, align, limits)) for width in widths)
+
+    free = total(HyphenLimits(lines=0))
+    assert total(HyphenLimits(lines=0, zone=Length(60.0))) < free
+    assert total(HyphenLimits(lines=0, last="always")) < free
+
+
+@pytest.mark.parametrize(("wrap", "align"), WRAPS)
+def test_no_last_line_is_a_piece_of_less_than_four_letters(wrap: TextWrap, align: Align):
+    style = styled(hyphens="manual", text_wrap=wrap, align=align)
+    for width in range(40, 160, 3):
+        run = TextRun("Ein Auszug des großen Stadt\u00adra\u00adtes.", style.text)
+        lines = break_lines(
+            context(), [run], base=style.text, style=style.paragraph, width=width
+        ).lines
+        last = "".join(fragment.text for fragment in lines[-1].fragments)
+        assert last not in {"tes.", "ra\u00adtes."[3:]}

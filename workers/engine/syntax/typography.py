@@ -43,6 +43,47 @@ HANGING_KIND: Final = ValueType(
 )
 
 
+_LIMIT: Final = re.compile(r"[1-9]\d?", re.ASCII)
+
+
+def read_limit_chars(text: str) -> tuple[int | None, int | None, int | None]:
+    """Parse `hyphenate-limit-chars` (CSS Text 4 §6.3.3): letters of a word, before and after a hyphen.
+
+    None is `auto`; a missing third value is the second, a missing second one `auto`.
+
+    Raises:
+        ValueError: there are not one to three values, or one is neither `auto` nor from 1 to 99.
+    """
+    words = text.split()
+    if not 1 <= len(words) <= 3 or not all(w == "auto" or _LIMIT.fullmatch(w) for w in words):
+        raise ValueError(text)
+    total, before, after = [*words, *(words[1:] or ["auto"]), "auto"][:3]
+    return _read_limit(total), _read_limit(before), _read_limit(after)
+
+
+def _read_limit(word: str) -> int | None:
+    return None if word == "auto" else int(word)
+
+
+def read_limit_lines(text: str) -> int:
+    """Parse `hyphenate-limit-lines` (CSS Text 4 §6.3.4), 0 for `no-limit`.
+
+    Raises:
+        ValueError: it is neither `no-limit` nor a number from 1 to 99.
+    """
+    if text != "no-limit" and not _LIMIT.fullmatch(text):
+        raise ValueError(text)
+    return 0 if text == "no-limit" else int(text)
+
+
+LIMIT_CHARS_KIND: Final = ValueType(
+    "one to three of auto and numbers from 1 to 99, such as 6 3 3", read_limit_chars
+)
+LIMIT_LINES_KIND: Final = ValueType(
+    "no-limit or a number from 1 to 99", read_limit_lines, ("no-limit",)
+)
+
+
 _INITIAL: Final = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)(?:\s+(\d{1,2}|drop|raise))?", re.ASCII)
 
 

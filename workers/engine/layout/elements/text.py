@@ -63,7 +63,7 @@ from workers.engine.tree.nodes import (
     Source,
     TextRun,
 )
-from workers.engine.tree.styles.computed import Align
+from workers.engine.tree.styles.computed import Align, ParagraphStyle
 from workers.engine.units import LengthKind
 
 
@@ -393,14 +393,16 @@ def _last_line(
     together = lines.together if is_start else 1
     needed = max(style.orphans, together) if is_start else 1
     if kept >= needed:
-        return first + (_without_hyphen(lines, first, kept) if kept > needed else kept)
+        return first + (_without_hyphen(style, lines, first, kept) if kept > needed else kept)
     if not region.is_top:
         return None
     return first + max(fitting, together)
 
 
-def _without_hyphen(lines: Lines, first: int, kept: int) -> int:
+def _without_hyphen(style: ParagraphStyle, lines: Lines, first: int, kept: int) -> int:
     """Return one line less where the last one before the break ends in a hyphen, unless that one does too."""
+    if style.hyphen_limits.last == "none":
+        return kept
     last = lines.lines[first + kept - 1]
     before = lines.lines[first + kept - 2]
     is_better = last.boundary == DISCRETIONARY != before.boundary

@@ -30,7 +30,11 @@ from workers.engine.layout.lines.fragments import (
     Lines,
     Strut,
 )
-from workers.engine.layout.lines.horizontal_lists import HorizontalList, make_horizontal_lists
+from workers.engine.layout.lines.horizontal_lists import (
+    DISCRETIONARY,
+    HorizontalList,
+    make_horizontal_lists,
+)
 from workers.engine.layout.lines.initial_letters import take_initial_letter
 from workers.engine.layout.lines.optimal import MAX_BREAKPOINTS, Edges, Measure, TotalFitBreaker
 from workers.engine.syntax.typography import OPTICAL
@@ -276,6 +280,7 @@ def _break_long_list(
     characters = _ClusterPositions(hlist)
     may_cut = style.breaks_anywhere and style.white_space in _WRAPPING
     total_fit = _make_total_fit(hlist, style, breakpoints, width)
+    hyphens = _HyphenLimiter(hlist, style, breakpoints, width)
     while True:
         for box in total_fit(start, indents) if total_fit else ():
             result.starts.append(start)
@@ -297,6 +302,7 @@ def _break_long_list(
         ):
             number -= 1
         if number >= at:
+            number = hyphens.choose(at, number, limit)
             end = BoxPosition(breakpoints[number], -1, hlist.rights[breakpoints[number]])
             following = breakpoints[number] + 1
         elif (
@@ -323,6 +329,46 @@ def _break_long_list(
             return
         start = BoxPosition(following, 0, hlist.lefts[following])
         indents = indents[1:]
+
+
+class _HyphenLimiter:
+    """Applies the limits of hyphenation to lines that are filled one after the other."""
+
+    def __init__(
+        self, hlist: HorizontalList, style: ParagraphStyle, breakpoints: Sequence[int], width: float
+    ) -> None:
+        self._hlist = hlist
+        self._limits = style.hyphen_limits
+        self._breakpoints = breakpoints
+        self._width = width
+        self._zone = self._limits.zone.resolve(width) or 0.0
+        self._hyphens = 0  # of the lines before, one below the other
+
+    def choose(self, first: int, number: int, limit: float) -> int:
+        """Return the breakpoint for a line, from those up to `number` that fit into `limit` points."""
+        if not self._is_soft(number):
+            self._hyphens = 0
+            return number
+        whole = number - 1
+        while whole >= first and self._is_soft(whole):
+            whole -= 1
+        if whole >= first and self._needs_whole(self._breakpoints[whole], limit):
+            self._hyphens = 0
+            return whole
+        self._hyphens += 1
+        return number
+
+    def _is_soft(self, number: int) -> bool:
+        return self._hlist.boundaries[self._breakpoints[number]] == DISCRETIONARY
+
+    def _needs_whole(self, box: int, limit: float) -> bool:
+        """Return whether a line ends with a box, with a whole word, for it may not have a hyphen."""
+        hlist, limits = self._hlist, self._limits
+        if limits.lines and self._hyphens >= limits.lines:
+            return True
+        if self._zone and limit - hlist.rights[box] <= self._zone:
+            return True
+        return limits.last == "always" and hlist.rights[-1] - hlist.lefts[box + 1] <= self._width
 
 
 def _find_broken(
@@ -407,7 +453,8 @@ def _make_total_fit(
         x = _start_of(hlist, start)
         if natural_end - x <= width - (indents[0] if indents else 0.0) + EPSILON:
             return ()
-        measure = Measure.of(width, indents, is_justified=is_justified)
+        limits = style.hyphen_limits
+        measure = Measure.of(width, indents, is_justified=is_justified, hyphens=limits)
         breaker = TotalFitBreaker(hlist, breakpoints, start.box, x, measure, hyphen)
         return breaker.find_balanced() if wrap is TextWrap.BALANCE else breaker.find_optimal()
 

@@ -42,6 +42,7 @@ from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle, White
 
 TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
 SOFT_HYPHEN: Final = "\u00ad"
+LEAST_PIECE: Final = 4  # letters of a word that a last line is made of
 _PRESERVED: Final = re.compile(" +|[^ ]+")
 
 # Kinds of boundary: what follows a box.
@@ -103,6 +104,17 @@ class HorizontalList:
         if NO_BREAK not in inner and NO_BREAK_SPACE not in inner:
             return range(last + 1)
         return [*compress(range(last), map(_IS_OPPORTUNITY.__getitem__, inner)), last]
+
+    def keep_end(self) -> None:
+        """Remove the opportunities that leave a last line of less than `LEAST_PIECE` letters of a word."""
+        boundaries, at, letters = self.boundaries, len(self.boundaries) - 1, 0
+        while at > 0 and boundaries[at - 1] not in (SPACE, NO_BREAK_SPACE):
+            letters += sum(map(str.isalpha, self.texts[at]))
+            at -= 1
+            if letters >= LEAST_PIECE:
+                return
+            if boundaries[at] == DISCRETIONARY:
+                boundaries[at] = NO_BREAK
 
     def emergency_breakpoints(self) -> Sequence[int]:
         """Return the boxes after which a line ends where no more fits: no-break spaces included."""
@@ -377,7 +389,7 @@ def _transform_text(run: TextRun, text: str, style: ParagraphStyle) -> str:
     if style.white_space is WhiteSpace.PRE:
         return text
     if style.hyphens == "auto" and style.white_space is not WhiteSpace.NOWRAP:
-        return hyphenate(text, run.style.lang)
+        return hyphenate(text, run.style.lang, style.hyphen_limits.chars)
     return text
 
 
@@ -398,6 +410,7 @@ def _make_horizontal_list(
                 hlist.add_atomic_inline(_lay_out_atomic_inline(context, item))
             else:
                 _add_run(context, hlist, *item, style)
+        hlist.keep_end()
         return hlist
     texts = [_text_of(item) for item in content]
     text = "".join(texts)
@@ -413,6 +426,7 @@ def _make_horizontal_list(
             for text, level in levels:
                 if shown := controls.remove(text, level):
                     _add_run(context, hlist, item[0], shown, style, level, controls)
+    hlist.keep_end()
     return hlist
 
 

@@ -60,22 +60,30 @@ _WITHOUT_HYPHENS: Final = frozenset(
 )
 
 
-def hyphenate(text: str, lang: str) -> str:
+Minima = tuple[int | None, int | None, int | None]
+AUTO: Final[Minima] = (None, None, None)
+_GERMAN_LEAST: Final = 3  # patterns allow 2, which German typography avoids
+
+
+def hyphenate(text: str, lang: str, minima: Minima = AUTO) -> str:
     """Insert a soft hyphen wherever a word of the text may be hyphenated.
 
     Words with soft hyphens, addresses, file names and codes stay as they are. The parts of
     hyphenated and camel case words are hyphenated by themselves. A language without patterns leaves
-    the text unchanged.
+    the text unchanged. `minima` are the least letters of a word, before and after a hyphen.
     """
     name = _find_patterns(lang)
     if name is None:
         return text
+    if name.startswith("de-"):
+        length, before, after = minima
+        minima = (length, before or _GERMAN_LEAST, after or _GERMAN_LEAST)
     return " ".join([
-        _hyphenate_word(name, word)
+        _hyphenate_word(name, word, minima)
         if len(word) <= _MAX_CACHED_LENGTH
         else word
         if len(word) > _MAX_WORD
-        else _hyphenate(name, word)
+        else _hyphenate(name, word, minima)
         for word in text.split(" ")
     ])  # fmt: skip
 
@@ -96,22 +104,22 @@ def _find_patterns(lang: str) -> str | None:
     return None
 
 
-def _hyphenate(name: str, word: str) -> str:
-    if len(word) < _MIN_WORD or _ADDRESS.search(word):
+def _hyphenate(name: str, word: str, minima: Minima) -> str:
+    if len(word) < (minima[0] or _MIN_WORD) or _ADDRESS.search(word):
         return word
-    return _TOKEN.sub(lambda match: _hyphenate_token(name, match[0]), word)
+    return _TOKEN.sub(lambda match: _hyphenate_token(name, match[0], minima), word)
 
 
 _hyphenate_word = lru_cache(maxsize=20_000)(_hyphenate)
 
 
-def _hyphenate_token(name: str, token: str) -> str:
+def _hyphenate_token(name: str, token: str, minima: Minima) -> str:
     match = _WORD.fullmatch(token)
-    if match is None or len(match[2]) < _MIN_WORD:
+    if match is None or len(match[2]) < (minima[0] or _MIN_WORD):
         return token
     number, letters = match.groups()
     return number + "".join(
-        _insert_hyphens(_load(name), part) for part in _split_camel_case(letters)
+        _insert_hyphens(_load(name), part, minima) for part in _split_camel_case(letters)
     )
 
 
@@ -127,11 +135,15 @@ def _split_camel_case(letters: str) -> list[str]:
     return parts
 
 
-def _insert_hyphens(patterns: _Patterns, letters: str) -> str:
-    if len(letters) < _MIN_WORD:
+def _insert_hyphens(patterns: _Patterns, letters: str, minima: Minima) -> str:
+    length, before, after = minima
+    if len(letters) < (length or _MIN_WORD):
         return letters
     segments, start = [], 0
+    first, last = before or 0, len(letters) - (after or 0)
     for position in patterns.find_positions(letters):
+        if not first <= position <= last:
+            continue
         segments.append(letters[start:position])
         start = position
     return _SOFT_HYPHEN.join([*segments, letters[start:]])
@@ -290,7 +302,7 @@ def _find_seams(word: str) -> set[int]:
     """
     seams = {match.end() for pattern in (_DOUBLE, _STEMS) for match in pattern.finditer(word)}
     at = 0
-    for part in hyphenate(word, _GERMAN).split(_SOFT_HYPHEN)[:-1]:
+    for part in hyphenate(word, _GERMAN, (None, 2, 2)).split(_SOFT_HYPHEN)[:-1]:
         at += len(part)
         if word[at - 1] == "f" != word[at]:
             seams.add(at)

@@ -182,7 +182,7 @@ def _hyphenate_first_word(run: TextRun, style: ParagraphStyle | None) -> str:
     if style is None or style.hyphens != "auto":
         return run.text
     word, space, rest = run.text.partition(" ")
-    return hyphenate(word, run.style.lang) + space + rest
+    return hyphenate(word, run.style.lang, style.hyphen_limits.chars) + space + rest
 
 
 def _hangs_at_start(style: ParagraphStyle) -> bool:

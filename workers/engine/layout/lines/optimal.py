@@ -20,8 +20,10 @@ from workers.engine.layout.lines.horizontal_lists import (
     BREAK,
     DISCRETIONARY,
     IS_GLUE,
+    SPACE,
     HorizontalList,
 )
+from workers.engine.tree.styles.computed import USUAL_HYPHEN_LIMITS, HyphenLimits
 
 # Stretch and shrink of a space, as fractions of its width. TeX has 1/2 and 1/3, for wider spaces.
 _STRETCH: Final = 1 / 2
@@ -42,6 +44,9 @@ _WORST_RATIO: Final = 20_000.0
 _OPPORTUNITY: Final = 51.0  # a line's own demerits, and the penalty of a break without a space
 _DOUBLE_HYPHEN_DEMERITS: Final = 10_000.0
 _FINAL_HYPHEN_DEMERITS: Final = 5_000.0
+# One more hyphen than `hyphenate-limit-lines` allows, or one that `hyphenate-limit-last` does not, costs
+# as much as a line whose spaces are four times as wide.
+_LIMIT_DEMERITS: Final = 400_000_000.0
 # A last line of one word (a runt) costs as much as a line with spaces twice as wide, or as one
 # that leaves a third of its measure empty.
 RUNT_DEMERITS: Final = 700_000.0
@@ -61,7 +66,7 @@ class _ActiveNode(NamedTuple):
     x: float  # start of the next line in points
     glue: float  # natural width of all glue before that
     demerits: float
-    ends_in_hyphen: bool
+    hyphens: int  # of the lines before it, one below the other
     previous: _ActiveNode | None
     box: int  # that the line before ends with, -1 for the start
     line: int  # number of the next line
@@ -80,14 +85,28 @@ class Measure(NamedTuple):
     shrink: float
     ragged: float
     runt: float
+    hyphens: HyphenLimits = USUAL_HYPHEN_LIMITS
 
     @classmethod
-    def of(cls, width: float, indents: Sequence[float], *, is_justified: bool) -> Measure:
+    def of(
+        cls,
+        width: float,
+        indents: Sequence[float],
+        *,
+        is_justified: bool,
+        hyphens: HyphenLimits = USUAL_HYPHEN_LIMITS,
+    ) -> Measure:
         """Return the measure of a paragraph of `width` points, its first lines indented."""
         first = tuple(width - indent for indent in indents)
         if is_justified:
-            return cls(first, width, _STRETCH, SHRINK, 0.0, RUNT_DEMERITS)
-        return cls(first, width, 0.0, 0.0, width * _RAGGED_STRETCH, RAGGED_RUNT_DEMERITS)
+            return cls(first, width, _STRETCH, SHRINK, 0.0, RUNT_DEMERITS, hyphens)
+        ragged = width * _RAGGED_STRETCH
+        return cls(first, width, 0.0, 0.0, ragged, RAGGED_RUNT_DEMERITS, hyphens)
+
+    @property
+    def zone(self) -> float:
+        """The space in points that a line may leave free before a word is hyphenated."""
+        return self.hyphens.zone.resolve(self.others) or 0.0
 
     def width_of(self, line: int) -> float:
         """Return the width of a line by its number, from 0."""
@@ -164,7 +183,10 @@ class TotalFitBreaker:
         )
         end = self._search(unhyphenated, pretolerance)
         if end is None or self._is_runt(end):
-            end = self._search(boxes, tolerance) or end or self._search_without_limit(tolerance)
+            hyphenated = self._search(boxes, tolerance)
+            if hyphenated is None or hyphenated.demerits >= _LIMIT_DEMERITS:
+                hyphenated = end or self._search_without_limit(tolerance)
+            end = hyphenated
         return [] if end is None else self._trace(end)
 
     def find_balanced(self) -> list[int]:
@@ -226,7 +248,10 @@ class TotalFitBreaker:
         width_of, others, lines = measure.width_of, measure.others, len(measure.first)
         rights, glues = _select(edges.rights, boxes), _select(glue_sums, boxes)
         x, glue = self._x, glue_sums[self._box]
-        active = [_ActiveNode(x + width_of(0), x, glue, 0.0, False, None, -1, 0)]
+        active = [_ActiveNode(x + width_of(0), x, glue, 0.0, 0, None, -1, 0)]
+        most_hyphens = measure.hyphens.lines or inf
+        zone = measure.zone
+        whole = x  # where the last word before this one ends
         tightest: _ActiveNode | None = None
         final = len(boxes) - 1
         number = -1
@@ -242,6 +267,8 @@ class TotalFitBreaker:
             is_soft = boundary == DISCRETIONARY
             if is_soft:
                 right += self._hyphen_width(box)
+                if zone:
+                    whole = self._end_of_last_word(box)
             penalty = _OPPORTUNITY if is_soft or boundary == BREAK else 1.0
             hung = allowed[box] if allowed else 0.0
             found: list[_ActiveNode] = []
@@ -252,6 +279,8 @@ class TotalFitBreaker:
                 for node in group:
                     slack = node.limit - right
                     line_glue = glue - node.glue
+                    if zone and is_soft and whole > node.x and node.limit - whole <= zone:
+                        continue
                     if slack < -EPSILON and hung:
                         slack = min(slack + hung, 0.0)
                     if slack < -EPSILON:
@@ -268,21 +297,32 @@ class TotalFitBreaker:
                             continue
                         badness = 100 * min(ratio, _WORST_RATIO) ** 3
                     demerits = node.demerits + (penalty + badness) ** 2
-                    if is_soft and node.ends_in_hyphen:
+                    if is_soft and node.hyphens:
                         demerits += _DOUBLE_HYPHEN_DEMERITS
+                        if node.hyphens >= most_hyphens:
+                            demerits += _LIMIT_DEMERITS
                     if demerits < least:
                         best, least = node, demerits
                 if best is not None:
                     x, line = lefts[box + 1], best.line + 1
                     limit = x + (others if line >= lines else width_of(line))
                     after = glue_sums[box + 1]
-                    found.append(_ActiveNode(limit, x, after, least, is_soft, best, box, line))
+                    hyphens = best.hyphens + 1 if is_soft else 0
+                    found.append(_ActiveNode(limit, x, after, least, hyphens, best, box, line))
             if is_overfull:
                 tight = rights[number] - hung - EPSILON
                 active = [one for one in active if tight - (glue - one.glue) * shrink <= one.limit]
             active += found
             if not active:
                 return None
+
+    def _end_of_last_word(self, box: int) -> float:
+        """Return where the last word before a box ends, in points, or the start if there is none."""
+        boundaries = self._hlist.boundaries
+        for before in range(box - 1, self._box - 1, -1):
+            if boundaries[before] in (SPACE, BREAK):
+                return self._edges.rights[before]
+        return self._x
 
     def _skip(
         self,
@@ -315,6 +355,8 @@ class TotalFitBreaker:
         is_opportunity = is_soft or self._hlist.boundaries[box] == BREAK
         penalty = _OPPORTUNITY if is_opportunity else 1.0
         hyphens = _DOUBLE_HYPHEN_DEMERITS if is_soft else _FINAL_HYPHEN_DEMERITS
+        if measure.hyphens.last == "always":
+            hyphens += _LIMIT_DEMERITS
         best: _ActiveNode | None = None
         least = inf
         for node in active:
@@ -329,13 +371,13 @@ class TotalFitBreaker:
                 ratio = -slack / most
                 badness = 100 * ratio * ratio * ratio
             demerits = node.demerits + (penalty + badness) ** 2
-            if node.ends_in_hyphen:
+            if node.hyphens:
                 demerits += hyphens
             if line_glue <= 0 and node.previous is not None:
                 demerits += measure.runt
             if demerits < least:
                 best, least = node, demerits
-        return best and _ActiveNode(0.0, 0.0, glue, least, False, best, box, 0)
+        return best and _ActiveNode(0.0, 0.0, glue, least, 0, best, box, 0)
 
     def _break_greedily(self, narrower: float) -> list[int]:
         """Return the greedy breaks of lines narrower by `narrower` points; empty where a word is wider."""

@@ -13,6 +13,8 @@ from workers.engine.syntax.names import BUSINESS_TERM
 from workers.engine.syntax.typography import (
     HANGING_KIND,
     INITIAL_LETTER_KIND,
+    LIMIT_CHARS_KIND,
+    LIMIT_LINES_KIND,
     LINE_GRID_KIND,
     VARIANT_PROPERTIES,
 )
@@ -61,6 +63,10 @@ TEXT_PROPERTIES: Final = (
     _property(AttributeGroup.TEXT, "text-decoration", v.choice("none", "underline", "line-through"), "none", "Line below or through the text."),
     _inherited("white-space", v.choice("normal", "nowrap", "pre-line", "pre-wrap", "pre"), "normal", "Treatment of white space: pre keeps spaces and line ends and does not wrap, pre-wrap keeps both and wraps, pre-line keeps line ends, nowrap does not wrap."),
     _inherited("hyphens", v.choice("none", "manual", "auto"), "manual", "Where words may be hyphenated: nowhere, at soft hyphens, or by the rules of the language."),
+    _inherited("hyphenate-limit-chars", LIMIT_CHARS_KIND, "auto", "Letters of a word, before and after a hyphen that `hyphens=\"auto\"` puts, at least: auto is 5 in a word, 3 on both sides in German, else those of the patterns of the language, mostly 2 before and 2 or 3 after. A last line is never a piece of a word of less than 4 letters."),
+    _inherited("hyphenate-limit-lines", LIMIT_LINES_KIND, "2", "Lines below one another that end in a hyphen, at most; more where nothing else fits."),
+    _inherited("hyphenate-limit-last", v.choice("none", "column", "always"), "column", "Lines without a hyphen where possible: column is the last line before the end of a column or page, always the last full line of a paragraph as well."),
+    _inherited("hyphenate-limit-zone", v.length(percent=True), "0", "Space that a line may leave free before a word is hyphenated, of its width in per cent."),
     _inherited("text-wrap", v.choice("auto", "stable", "pretty", "balance"), "auto", "Choice of line breaks: stable fills line after line, pretty optimises all breaks of a paragraph, balance makes up to 10 lines about equally long; auto is pretty for justified text, stable for other text and in tables."),
     _inherited("hanging-punctuation", HANGING_KIND, "none", "Punctuation in the margins: a quote or bracket at the start of a paragraph (first) or at its end (last), stops and commas at the ends of lines, always (force-end) or where they do not fit (allow-end); optical sets hyphens and punctuation at both edges of all lines partly into the margin."),
     _inherited("overflow-wrap", v.choice("normal", "anywhere"), "anywhere", "Whether an overlong word may break at any character."),

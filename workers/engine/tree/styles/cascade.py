@@ -26,10 +26,12 @@ from workers.engine.syntax.values import (
 from workers.engine.syntax.vocabulary import PROPERTIES
 from workers.engine.tree.expressions.formats import get_decimal_symbol
 from workers.engine.tree.styles.computed import (
+    USUAL_HYPHEN_LIMITS,
     Align,
     BoxStyle,
     BreakStyle,
     BreakTo,
+    HyphenLimits,
     LineGrid,
     Numbering,
     Overflow,
@@ -146,6 +148,7 @@ class Inherited(NamedTuple):
     hyphens: str = "manual"
     text_wrap: TextWrap = TextWrap.AUTO
     hanging: tuple[str, ...] = ()
+    hyphen_limits: HyphenLimits = USUAL_HYPHEN_LIMITS
     breaks_anywhere: bool = True
     orphans: int = 2
     widows: int = 2
@@ -376,6 +379,7 @@ class _Computation:
             hyphens=get("hyphens", parent.hyphens),
             text_wrap=_apply_if_set(get("text-wrap"), TextWrap, parent.text_wrap),
             hanging=get("hanging-punctuation", parent.hanging),
+            hyphen_limits=self._hyphen_limits(parent.hyphen_limits),
             breaks_anywhere=_apply_if_set(
                 get("overflow-wrap"), lambda v: v == "anywhere", parent.breaks_anywhere
             ),
@@ -394,6 +398,15 @@ class _Computation:
         if (step := get("line-grid")) is not None:
             self.inherited = self.inherited._replace(line_grid=self._line_grid(step))
         return self.inherited
+
+    def _hyphen_limits(self, parent: HyphenLimits) -> HyphenLimits:
+        get = self.get
+        return HyphenLimits(
+            get("hyphenate-limit-chars", parent.chars),
+            get("hyphenate-limit-lines", parent.lines),
+            get("hyphenate-limit-last", parent.last),
+            self.length("hyphenate-limit-zone", parent.zone),
+        )
 
     def text(self, parent: TextStyle, *, is_inline: bool) -> TextStyle:
         """Compute the style of characters.
@@ -439,6 +452,7 @@ class _Computation:
             decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
             text_wrap=own.text_wrap,
             hanging=own.hanging,
+            hyphen_limits=own.hyphen_limits,
             initial_letter=self.get("initial-letter") or None,
             line_grid=own.line_grid,
         )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from workers.engine.syntax.numbers import NumberFormat
 from workers.engine.syntax.typography import Features
-from workers.engine.units import BLACK, Border, Color, Length, Sides
+from workers.engine.units import BLACK, ZERO, Border, Color, Length, Sides
 
 DEFAULT_PAGE_FAMILY: Final = "default"
 
@@ -110,6 +110,21 @@ class LineGrid:
     text: TextStyle
 
 
+class HyphenLimits(NamedTuple):
+    """Limits of hyphenation (CSS Text 4 §6.3): `chars` are those of a word, before and after a hyphen.
+
+    None is that of the language. `lines` is 0 for no limit, `last` none, column or always.
+    """
+
+    chars: tuple[int | None, int | None, int | None] = (None, None, None)
+    lines: int = 2
+    last: str = "column"
+    zone: Length = ZERO
+
+
+USUAL_HYPHEN_LIMITS: Final = HyphenLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class ParagraphStyle:
     """The style of lines. `line_height` in points, of the paragraph's own font size.
@@ -131,6 +146,7 @@ class ParagraphStyle:
     hanging: tuple[str, ...] = ()  # keywords of `hanging-punctuation`
     initial_letter: tuple[float, int] | None = None  # its size and its sink in lines
     line_grid: LineGrid | None = None
+    hyphen_limits: HyphenLimits = USUAL_HYPHEN_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
