@@ -24,13 +24,15 @@ from workers.engine.ports import (
     StageObserver,
 )
 from workers.engine.tree.document import Document
+from workers.engine.tree.page_values import count_sheets
 
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
     """A laid-out document, which is in the part if it `was_included`.
 
-    `title` is its entry in the outline: its title, else its file name, else the given name.
+    A blank back that ends a duplex document is none of its `pages`; it fills two pages of the file for each
+    of its `sheets`. `media` is the paper of each page of the file. `title` is its entry in the outline: its title, else its file name, else the given name.
     """
 
     pages: int
@@ -39,6 +41,8 @@ class AddedDocument:
     warnings: tuple[Diagnostic, ...]
     was_included: bool
     warnings_left_out: int = 0
+    sheets: int = 0
+    media: tuple[str, ...] = ()
 
 
 class MergedPart:
@@ -92,16 +96,18 @@ class MergedPart:
         untagged = replace(document, is_tagged=False)
         drawn = lay_out_document(untagged, resources=self._resources, findings=findings)
         title = document.info.title or document.info.filename or name
-        was_admitted = admit(len(drawn.pages))
+        was_admitted = admit(drawn.page_count)
         if was_admitted:
             self._volume.add(drawn, title=title)
         return AddedDocument(
-            len(drawn.pages),
+            drawn.page_count,
             title,
             document.info.filename,
             findings.warnings,
             was_admitted,
             findings.left_out(Severity.WARNING),
+            sheets=count_sheets(len(drawn.pages), is_duplex=document.is_duplex),
+            media=tuple(page.media for page in drawn.pages),
         )
 
 

@@ -130,7 +130,7 @@ def render(
         finished = document.einvoice.write_alone(finished, document.info.filename)
     return Rendered(
         finished,
-        len(laid_out.pages),
+        laid_out.page_count,
         document.info.filename,
         findings.warnings,
         findings.left_out(Severity.WARNING),

@@ -88,6 +88,7 @@ class RenderOptions:
     output: RenderOutput = RenderOutput.PDF
     signer: Signer | None = None
     judge: InvoiceJudge | None = None
+    is_duplex: bool | None = None  # by the document unless given
 
     @property
     def has_sample(self) -> bool:
@@ -292,7 +293,7 @@ class PdfMetadata:
 class Rendered:
     """A finished file with its number of pages, its file name if the document sets one, and warnings.
 
-    `pdf` is the XML of the invoice where `RenderOptions.output` asks for it.
+    A blank back that ends a duplex document is no page of it. `pdf` is the XML of the invoice where `RenderOptions.output` asks for it.
     """
 
     pdf: bytes

@@ -7,7 +7,7 @@ document the owner is the number of a structure element (layout/structure.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -342,6 +342,7 @@ class LaidOutPage:
     anchors: list[Anchor] = field(default_factory=list)
     bleed: float = 0.0
     slug: float = 0.0
+    media: str = "plain"
 
 
 class LaidOutPages(Protocol):
@@ -359,13 +360,20 @@ class LaidOutDocument:
     """The pages of a document and its outline, which is complete once all pages were read.
 
     Pages are drawn as they are read, so that a long document is never in memory as a whole.
-    `structure` is built meanwhile for a tagged document, and None for any other.
+    `structure` is built meanwhile for a tagged document, and None for any other. `added_pages` at the
+    end are backs of sheets, which do not count.
     """
 
     pages: LaidOutPages
     outline: list[OutlineEntry]
     structure: LogicalStructure | None = None
+    added_pages: int = 0
+
+    @property
+    def page_count(self) -> int:
+        """The number of pages that count."""
+        return len(self.pages) - self.added_pages
 
     def draw_all(self) -> LaidOutDocument:
         """Return the document with all pages drawn."""
-        return LaidOutDocument(list(self.pages), self.outline, self.structure)
+        return replace(self, pages=list(self.pages))

@@ -185,7 +185,12 @@ class PaginatedDocument:
         if self.document.is_tagged:
             flows = [flow.name for flow in self.document.flows]
             structure = LogicalStructure(self.document.info.lang, flows)
-        drawn = LaidOutDocument(_DrawnPages(self, outline, structure), outline, structure)
+        drawn = LaidOutDocument(
+            _DrawnPages(self, outline, structure),
+            outline,
+            structure,
+            added_pages=int(self.plans[-1].is_added),
+        )
         if self.document.has_print_checks:
             drawn = with_print_checks(drawn, self.context.findings)
         return with_conformance_checks(drawn, self.document, self.context.findings)
@@ -211,9 +216,11 @@ def _missing_glyph_severity(document: Document) -> Severity:
 
 def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan], PageNumbers]:
     """Repeat passes until the pages are stable; return them and their numbers."""
-    result = _repeat_passes(context, document, PageNumbers(is_estimated=True))
+    result = _repeat_passes(
+        context, document, PageNumbers(is_duplex=document.is_duplex, is_estimated=True)
+    )
     if result.moved or result.names:
-        result = _repeat_passes(context, document, PageNumbers())
+        result = _repeat_passes(context, document, PageNumbers(is_duplex=document.is_duplex))
     if not result.moved and not result.names:
         _report_unplaced(context)
         return result.pages, result.numbers

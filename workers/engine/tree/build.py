@@ -42,7 +42,7 @@ from workers.engine.tree.elements.einvoices import (
 )
 from workers.engine.tree.elements.pages import compile_pages, compile_watermark
 from workers.engine.tree.elements.tables.columns import declares_totals
-from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, TOTALS
+from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, RUNNING, SHEET, TOTALS
 from workers.engine.tree.expressions.formats import (
     DEFAULT_LANGUAGE,
     SIGNS,
@@ -88,6 +88,8 @@ class CompiledTemplate:
         names = _known_names(declarations)
         if self._features.running:  # as for totals
             names -= {RUNNING}
+        if self._features.has_sheets:
+            names -= {SHEET}
         if declarations.settings:  # which hide data of that name
             names |= {SETTINGS}
         if self._has_totals:  # data of that name are read as data.totals
@@ -137,6 +139,7 @@ class CompiledTemplate:
         self._is_tagged = self._requires_tags or is_tagged
         self._refuses_missing = context.read_constant(root, "missing-glyph") == "error"
         self._has_print_checks = bool(context.read_constant(root, "print-checks"))
+        self._is_duplex = bool(context.read_constant(root, "duplex"))
         self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
             (element.location, compile_attachment(element, context))
@@ -222,6 +225,7 @@ class CompiledTemplate:
             is_tagged=self._is_tagged,
             requires_tags=self._requires_tags,
             is_accessible=self._profiles.is_accessible,
+            is_duplex=self._is_duplex if options.is_duplex is None else options.is_duplex,
             has_print_checks=self._has_print_checks,
             running_values=None if running is None else RunningValues(running),
             has_form_fields=state.form_fields.has_interactive,

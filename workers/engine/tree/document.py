@@ -90,6 +90,7 @@ class PageMaster:
     bleed: float = 0.0
     has_crop_marks: bool = False
     is_open: bool = False
+    media: str = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,7 @@ class Document:
     is_tagged: bool = True  # has a structure tree, unless it is merged with others
     requires_tags: bool = False  # by its own `tagged` or its profile
     is_accessible: bool = False  # is to conform to PDF/UA-1
+    is_duplex: bool = False
     has_print_checks: bool = False
     running_values: RunningValues | None = None  # None where no element sets any
     has_form_fields: bool = False  # that are interactive

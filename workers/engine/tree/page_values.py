@@ -43,6 +43,22 @@ class PageValues:
     is_blank: bool = False
     first: int = 1
     running: tuple[RunningValue, ...] = ()
+    is_duplex: bool = False
+
+    @property
+    def is_front(self) -> bool:
+        """Whether the page is the front of its sheet."""
+        return not self.is_duplex or self.index % 2 == 1
+
+    @property
+    def sheet(self) -> int:
+        """The number of the page's sheet in the document."""
+        return count_sheets(self.index, is_duplex=self.is_duplex)
+
+    @property
+    def sheets(self) -> int:
+        """The number of sheets of the document."""
+        return count_sheets(self.total, is_duplex=self.is_duplex)
 
     @property
     def is_first(self) -> bool:
@@ -53,6 +69,11 @@ class PageValues:
     def is_last(self) -> bool:
         """Whether this is the last page of its page sequence."""
         return self.number == self.count
+
+
+def count_sheets(pages: int, *, is_duplex: bool) -> int:
+    """Return the number of sheets that pages fill."""
+    return (pages + 1) // 2 if is_duplex else pages
 
 
 class TotalMode(StrEnum):

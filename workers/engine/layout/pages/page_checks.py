@@ -7,7 +7,7 @@ printed beside the address would be seen through the window of an envelope.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from workers.engine.barcodes import SYMBOLOGIES
@@ -60,7 +60,7 @@ def with_conformance_checks(
     if document.profile is None and not document.is_accessible:
         return laid_out
     pages = _CheckedPages(laid_out, document.profile, document.is_accessible, findings)
-    return LaidOutDocument(pages, laid_out.outline, laid_out.structure)
+    return replace(laid_out, pages=pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ _TOLERANCE: Final = 0.01
 def with_print_checks(laid_out: LaidOutDocument, findings: Findings) -> LaidOutDocument:
     """Return a document whose pages are checked as they are read."""
     pages = _PrintedPages(laid_out, findings)
-    return LaidOutDocument(pages, laid_out.outline, laid_out.structure)
+    return replace(laid_out, pages=pages)
 
 
 @dataclass(frozen=True, slots=True)

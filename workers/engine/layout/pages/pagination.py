@@ -318,6 +318,8 @@ class _Paginator:
         if not self.pages:
             self._open_page(self.first_family)
         self._end_run()
+        if self.page_numbers.is_duplex and len(self.pages) % 2:
+            self._open_page(self.pages[-1].master.name, is_blank=True).is_added = True
         for plan in self.pages:
             if plan.master.is_open and not plan.filled_areas:
                 _close(plan)

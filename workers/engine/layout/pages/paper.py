@@ -32,6 +32,7 @@ def make_page(master: PageMaster) -> LaidOutPage:
         master.height,
         bleed=master.bleed,
         slug=marks if master.has_crop_marks else 0.0,
+        media=master.media,
     )
 
 

@@ -47,6 +47,7 @@ class PagePlan:
     run: int
     first: int
     is_blank: bool
+    is_added: bool = False  # as the back of the last sheet
     running_content: RunningContent = field(default_factory=RunningContent)
     filled_areas: list[FilledArea] = field(default_factory=list)
 
@@ -63,6 +64,7 @@ class PageNumbers:
     runs: dict[int, int] = field(default_factory=dict)
     extended: frozenset[int] = frozenset()
     running: Sequence[tuple[RunningValue, ...]] = ()  # of each page of the pass before
+    is_duplex: bool = False
     is_estimated: bool = False  # headers and footers are only as high as those of similar pages
 
     def values(self, plan: PagePlan, index: int) -> PageValues:
@@ -76,6 +78,7 @@ class PageNumbers:
             name=plan.master.name,
             is_blank=plan.is_blank,
             first=plan.first,
+            is_duplex=self.is_duplex,
             running=self.running[min(index, len(self.running)) - 1] if self.running else (),
         )
 
@@ -94,7 +97,7 @@ def count_pages(pages: Sequence[PagePlan], before: PageNumbers) -> PageNumbers:
         if not page.is_blank:
             runs[page.run] = page.number
     grown = {run for run, last in runs.items() if last > before.runs.get(run, last)}
-    return PageNumbers(len(pages), runs, before.extended | grown)
+    return PageNumbers(len(pages), runs, before.extended | grown, is_duplex=before.is_duplex)
 
 
 def group_by_family(masters: Iterable[PageMaster]) -> Families:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.build_state import Scope
-from workers.engine.tree.expressions.environment import RUNNING, TOTALS
+from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.nodes import Block, Source
 from workers.engine.tree.page_values import RUNNING_MEMBERS, PageValues
@@ -138,6 +138,8 @@ class CompiledPageContent:
                 scope.names["page"] = page_record(values)
                 if names := state.references.features.running:
                     scope.names[RUNNING] = running_record(values, names)
+                if state.references.features.has_sheets:
+                    scope.names[SHEET] = sheet_record(values)
                 self._builder.build(scope, self._parent, made)
         finally:
             state.is_page_time = was_page_time
@@ -174,6 +176,15 @@ def page_record(values: PageValues) -> dict[str, Any]:
         "even": values.number % 2 == 0,
         "blank": values.is_blank,
         "name": values.name,
+    }
+
+
+def sheet_record(values: PageValues) -> dict[str, Any]:
+    """Return the record that `sheet` reads."""
+    return {
+        "number": Decimal(values.sheet),
+        "count": Decimal(values.sheets),
+        "is_front": values.is_front,
     }
 
 

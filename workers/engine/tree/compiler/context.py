@@ -24,7 +24,13 @@ from workers.engine.tree.compiler.attributes import (
 )
 from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.expressions.compiler import compile_text, compile_value
-from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, PAGE_NAMES, RUNNING, TOTALS
+from workers.engine.tree.expressions.environment import (
+    DOCUMENT_NAMES,
+    PAGE_NAMES,
+    RUNNING,
+    SHEET,
+    TOTALS,
+)
 from workers.engine.tree.expressions.grammar import (
     Expression,
     ExpressionSyntaxError,
@@ -176,6 +182,11 @@ class CompileContext:
             known_at_page.add(RUNNING)
             if RUNNING in parsed.all_names - self.names:
                 self._check_running_values(parsed, location)
+        if self.features.has_sheets:
+            known_at_page.add(SHEET)
+            if SHEET in parsed.all_names - self.names and not self.knows_running_values:
+                message = "The sheet is known only in headers, footers and boxes of pages"
+                self._report("page-value-outside-page-time", message, parsed.text, location)
         for name in parsed.names - self.names - PAGE_NAMES - known_at_page:
             if self.expansion is None:
                 self.unresolved.append(UnresolvedName(name, parsed.text, location))

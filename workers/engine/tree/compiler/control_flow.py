@@ -29,14 +29,20 @@ from workers.engine.tree.build_state import Evaluation, Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.expressions.compiler import compile_value
-from workers.engine.tree.expressions.environment import DOCUMENT_NAMES, PAGE_NAMES, RUNNING, TOTALS
+from workers.engine.tree.expressions.environment import (
+    DOCUMENT_NAMES,
+    PAGE_NAMES,
+    RUNNING,
+    SHEET,
+    TOTALS,
+)
 from workers.engine.tree.expressions.grammar import Expression, TextTemplate
 from workers.engine.tree.expressions.runtime import describe_type
 from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.rendered_terms import RenderedTerm
 from workers.engine.tree.styles.cascade import ComputedStyle
 
-_PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING}
+_PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING, SHEET}
 _PART_NAMES: Final = DOCUMENT_NAMES | {SETTINGS} | _PAGE_VALUE_NAMES
 
 CompileInner = Callable[[Element, CompileContext], NodeBuilder]

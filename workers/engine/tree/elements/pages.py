@@ -28,7 +28,7 @@ from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.document import Area, PageContent, PageMaster, RunningBox, Watermark
 from workers.engine.tree.elements.block_builder import compile_columns, compile_position
 from workers.engine.tree.elements.figures import read_image_source
-from workers.engine.tree.expressions.environment import RUNNING, TOTALS
+from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
 from workers.engine.tree.nodes import Container, Occurrence, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import DEFAULT_PAGE_FAMILY, Overflow
@@ -37,7 +37,9 @@ from workers.engine.units import BLACK, Length, Sides
 BuildRunning = Callable[[Scope, ComputedStyle], RunningBox]
 BuildBoxes = Callable[[Scope, ComputedStyle], PageContent]
 
-_OF_A_PAGE: Final = frozenset({"page", TOTALS, RUNNING})  # names with another value on every page
+_OF_A_PAGE: Final = frozenset(
+    {"page", TOTALS, RUNNING, SHEET}
+)  # names with another value on every page
 
 
 def compile_running(element: Element, context: CompileContext) -> BuildRunning:
@@ -203,9 +205,9 @@ def _compile_master(
     Blank pages inherit the paper alone.
     """
     context, sheet = shared.context, shared.context.sheet
-    size, background, bleed, marks = (
+    size, background, bleed, marks, media = (
         _read_attribute(layers, attribute, context)
-        for attribute in ("size", "background", "bleed", "marks")
+        for attribute in ("size", "background", "bleed", "marks", "media")
     )
     margins = _compile_margins(layers, context)
     if on is Occurrence.BLANK:
@@ -241,6 +243,7 @@ def _compile_master(
             sheet.to_points(bleed(scope), root),
             marks(scope) == "crop",
             paper.is_open,
+            media(scope),
         )
 
     return build

@@ -102,6 +102,7 @@ class ReferenceFeatures(NamedTuple):
     has_notes: bool = False
     running: frozenset[str] = frozenset()  # names of running values
     has_floats: bool = False  # figures that may float
+    has_sheets: bool = False  # expressions know the sheet of a page
 
     @property
     def needs_collection(self) -> bool:
@@ -135,6 +136,7 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
         has_notes,
         frozenset(running),
         has_floats,
+        "duplex" in root.attributes,
     )
 
 
