@@ -49,7 +49,8 @@ def dump_pages(laid_out: LaidOutDocument) -> str:
 
 def _outside(page: LaidOutPage) -> str:
     bleed = f" bleed {_n(page.bleed)}" if page.bleed else ""
-    return f"{bleed} slug {_n(page.slug)}" if page.slug else bleed
+    slug = f" slug {_n(page.slug)}" if page.slug else ""
+    return f"{bleed}{slug}" + (f" on {page.media}" if page.media != "plain" else "")
 
 
 def _page_lines(page: LaidOutPage) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
+from workers.engine.layout.pages.marks import find_zone, write_marks
 from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import PreparedTemplate, build_document, lay_out_document, rendering
 from workers.engine.ports import (
@@ -24,15 +25,27 @@ from workers.engine.ports import (
     StageObserver,
 )
 from workers.engine.tree.document import Document
+from workers.engine.tree.elements.pages import read_marks
 from workers.engine.tree.page_values import count_sheets
+
+__all__ = [
+    "AddedDocument",
+    "MergedPart",
+    "find_zone",
+    "join_parts",
+    "read_marks",
+    "sort_parts",
+    "write_marks",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
     """A laid-out document, which is in the part if it `was_included`.
 
-    A blank back that ends a duplex document is none of its `pages`; it fills two pages of the file for each
-    of its `sheets`. `media` is the paper of each page of the file. `title` is its entry in the outline: its title, else its file name, else the given name.
+    A blank back that ends a duplex document is none of its `pages`; it fills two pages of the file for
+    each of its `sheets`. `media` is the paper of each page of the file. `title` is its entry in the
+    outline: its title, else its file name, else the given name.
     """
 
     pages: int

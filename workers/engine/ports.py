@@ -75,7 +75,8 @@ class RenderOptions:
 
     `with_sample` makes the document with the sample values of its template, as a draft always is.
     `built_on` has the SHA-256 of each template that it extends or imports, by the reference as written.
-    Without a `judge`, invoices of others are held against their XML schema only. Without a `signer`, a file that is to be signed is written without a signature, with a warning.
+    `reserved_zones` of fronts, as x, y, width and height in points from the upper left corner, are those
+    of marks that an output plan draws later. Without a `judge`, invoices of others are held against their XML schema only. Without a `signer`, a file that is to be signed is written without a signature, with a warning.
     """
 
     now: datetime
@@ -89,6 +90,7 @@ class RenderOptions:
     signer: Signer | None = None
     judge: InvoiceJudge | None = None
     is_duplex: bool | None = None  # by the document unless given
+    reserved_zones: Sequence[Sequence[float]] = ()
 
     @property
     def has_sample(self) -> bool:

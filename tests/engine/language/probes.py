@@ -164,6 +164,7 @@ HOSTS: Final[dict[str, str]] = {
     "security": "<document><security @/><flow><p>one</p></flow></document>",
     "attachment": '<document><attachment @/><flow><p>one</p></flow></document>',
     "einvoice": f"<document><data><json>{{\"a\": {INVOICE}, \"b\": {INVOICE.replace('2026-1', '2026-2')}}}</json></data><einvoice @/><flow><p>one</p></flow></document>",
+    "marks": '<document duplex="true"><page size="A6"><marks @/></page><flow><p>one</p></flow></document>',
     "watermark": '<document><page size="A6"/><watermark @/><flow><p>one</p></flow></document>',
     **{
         tag: f"<{tag} @>{INLINE}</{tag}>"
@@ -229,6 +230,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "page": {"size": "A6"},
     "attachment": {"name": "a.txt", "value": "'one'"},
     "einvoice": {"from": "a"},
+    "marks": {"type": "omr", "left": "5mm", "top": "5mm"},
     "watermark": {"text": "COPY"},
     "grid": {"grid-template-columns": "1fr 1fr"},
     "img": {"src": "dot", "alt": "", "width": "20mm"},
@@ -384,6 +386,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
         "minus-sign": Probe("hyphen", other="minus", host="<document @><flow><p>{{ -1 | number }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
+        "duplex": Probe("true"),
         "print-checks": Probe("true", other="false", host='<document @><flow><p font-size="4pt">a</p></flow></document>'),
         "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
@@ -478,6 +481,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "final": Probe("true", reported="final", payload=_overlay('<color name="brand" value="blue"/>')),
     },
     "page": {
+        "media": Probe("slip"),
         "background-page": Probe("2", base='background-image="letterhead"'),
         "name": Probe("default", other="x", host='<document><page @/><flow><p>one</p></flow></document>'),
         "on": Probe("first", other="last", base='size="A6"', host="<document><page @/><flow><p>one</p><break/><p>two</p></flow></document>"),
@@ -536,6 +540,20 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "from": Probe("b", other="a"),
         "if": Probe("false"),
         "final": Probe("true", reported="final", payload=_overlay('<einvoice from="b"/>')),
+    },
+    "marks": {
+        "type": Probe("itf", other="omr"),
+        "left": Probe("40mm", other="5mm"),
+        "top": Probe("40mm", other="5mm"),
+        "format": Probe("{set}", base='type="code128"'),
+        "job": Probe("A", base='type="code128" format="{job}{set}"'),
+        "set": Probe("7", base='type="code128"'),
+        "sequence": Probe("3"),
+        "inserts": Probe("2"),
+        "width": Probe("20mm"),
+        "height": Probe("20mm", base='type="code128"'),
+        "pitch": Probe("6mm"),
+        "clear": Probe("40mm", host='<document duplex="true"><page size="A6"><marks @/></page><flow><p>one</p></flow></document>'),
     },
     "watermark": {
         "on": Probe("blank"),

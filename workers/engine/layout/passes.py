@@ -32,11 +32,13 @@ from workers.engine.layout.context import (
     LayoutProblem,
     MeasureFunction,
     PageCanvas,
+    Rectangle,
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements import contents, figures, forms, grids, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
+from workers.engine.layout.pages.marks import check_zones, draw_marks
 from workers.engine.layout.pages.page_checks import (
     check_codes,
     check_windows,
@@ -404,6 +406,10 @@ def _draw_page(
         if canvas.structure is not None:
             canvas.structure.leave()
     draw_page_boxes(context, canvas, boxes, are_over=True)
+    draw_marks(context, canvas, master.marks, start)
+    check_zones(
+        context, canvas, [(Rectangle(*zone), None) for zone in document.reserved_zones], start
+    )
     check_windows(context, canvas, start)
     check_codes(context, canvas, are_all_printed=document.has_print_checks)
     draw_watermarks(context, marks, page, are_over=True)

@@ -226,6 +226,7 @@ class CompiledTemplate:
             requires_tags=self._requires_tags,
             is_accessible=self._profiles.is_accessible,
             is_duplex=self._is_duplex if options.is_duplex is None else options.is_duplex,
+            reserved_zones=options.reserved_zones,
             has_print_checks=self._has_print_checks,
             running_values=None if running is None else RunningValues(running),
             has_form_fields=state.form_fields.has_interactive,

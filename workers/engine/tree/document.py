@@ -5,6 +5,7 @@ Tree/nodes.py has its blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -65,6 +66,25 @@ class Area:
     padding: Sides[float]
 
 
+@dataclass(frozen=True, slots=True)
+class SheetMarks:
+    """Marks for an inserting machine on the fronts of sheets; places and sizes are in points."""
+
+    kind: str
+    left: float
+    top: float
+    content: str  # with the fields of a mark format
+    job: str
+    set_number: int
+    sequence: int
+    inserts: frozenset[int]
+    width: float
+    height: float
+    pitch: float
+    clear: float
+    source: Source | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PageMaster:
     """The page master of one member of a page family: paper, margins (points) and running content.
@@ -91,6 +111,7 @@ class PageMaster:
     has_crop_marks: bool = False
     is_open: bool = False
     media: str = "plain"
+    marks: tuple[SheetMarks, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +192,7 @@ class Document:
     requires_tags: bool = False  # by its own `tagged` or its profile
     is_accessible: bool = False  # is to conform to PDF/UA-1
     is_duplex: bool = False
+    reserved_zones: Sequence[Sequence[float]] = ()
     has_print_checks: bool = False
     running_values: RunningValues | None = None  # None where no element sets any
     has_form_fields: bool = False  # that are interactive

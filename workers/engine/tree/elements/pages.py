@@ -7,12 +7,12 @@ the kind is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.values import LengthValue, Paper
+from workers.engine.syntax.values import LengthValue, Paper, RelativeLength
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, find_color
@@ -25,7 +25,14 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.document import Area, PageContent, PageMaster, RunningBox, Watermark
+from workers.engine.tree.document import (
+    Area,
+    PageContent,
+    PageMaster,
+    RunningBox,
+    SheetMarks,
+    Watermark,
+)
 from workers.engine.tree.elements.block_builder import compile_columns, compile_position
 from workers.engine.tree.elements.figures import read_image_source
 from workers.engine.tree.expressions.environment import RUNNING, SHEET, TOTALS
@@ -140,6 +147,66 @@ def compile_watermark(element: Element, context: CompileContext) -> BuildWaterma
     return build
 
 
+# In the order of the fields of `SheetMarks`.
+_MARKS: Final = (
+    *("type", "left", "top", "format", "job", "set", "sequence", "inserts"),
+    *("width", "height", "pitch", "clear"),
+)
+
+
+def compile_marks(
+    element: Element, context: CompileContext
+) -> Callable[[Scope, ComputedStyle], SheetMarks | None]:
+    """Compile marks of sheets; None if their `if` fails."""
+    attributes = context.compile_attributes(element, *_MARKS)
+    condition = context.compile_condition(element)
+    sheet, source = context.sheet, Source(element.location)
+
+    def build(scope: Scope, root: ComputedStyle) -> SheetMarks | None:
+        if not condition.evaluate(scope):
+            return None
+        values = (attribute.read(scope) for attribute in attributes)
+        return make_marks(values, lambda length: sheet.to_points(length, root), source)
+
+    return build
+
+
+def make_marks(
+    values: Iterable[Any], to_points: Callable[[LengthValue], float], source: Source | None = None
+) -> SheetMarks:
+    """Return marks of the parsed values of `marks`, in the order of `_MARKS`."""
+    own: list[Any] = [
+        to_points(one) if isinstance(one, Length | RelativeLength) else one for one in values
+    ]
+    return replace(SheetMarks(*own), source=source)
+
+
+def read_marks(plan: Mapping[str, str]) -> SheetMarks:
+    """Return the marks of an output plan, whose members are the attributes of `marks`.
+
+    Raises:
+        ValueError: a member is not known, missing or not accepted; the message says which, and what is.
+    """
+    specs = ELEMENTS["marks"].attributes
+    for name in plan:
+        if name not in _MARKS:
+            raise ValueError(f'"{name}" is not a member of marks; they are {", ".join(_MARKS)}')
+    values = []
+    for name in _MARKS:
+        text = plan.get(name, specs[name].default)
+        if text is None:
+            raise ValueError(f'marks need "{name}": {specs[name].value_type.accepts}')
+        try:
+            values.append(specs[name].value_type.parse(str(text)))
+        except ValueError as accepted:
+            raise ValueError(
+                f'"{name}" of marks is "{str(text)[:40]}"; accepted is {accepted}'
+            ) from None
+        if isinstance(values[-1], RelativeLength):
+            raise ValueError(f'"{name}" of marks is "{text}"; use mm, cm, in or pt')
+    return make_marks(values, lambda length: length.value)
+
+
 _SIDES: Final = ("top", "right", "bottom", "left")
 
 BuildPage = Callable[[Scope, ComputedStyle], PageMaster]
@@ -209,7 +276,7 @@ def _compile_master(
         _read_attribute(layers, attribute, context)
         for attribute in ("size", "background", "bleed", "marks", "media")
     )
-    margins = _compile_margins(layers, context)
+    margins, all_layers = _compile_margins(layers, context), layers
     if on is Occurrence.BLANK:
         layers = layers[:1]
     image, image_page = (
@@ -220,6 +287,7 @@ def _compile_master(
     boxes = shared.boxes(_children(layers, "box"))
     areas = [_compile_area(area, context) for area in _children(layers, "area")]
     watermarks = [compile_watermark(mark, context) for mark in _children(layers, "watermark")]
+    machine_marks = [compile_marks(one, context) for one in _children(all_layers, "marks")]
     source = Source(layers[0].location) if layers else None
 
     def build(scope: Scope, root: ComputedStyle) -> PageMaster:
@@ -244,6 +312,7 @@ def _compile_master(
             marks(scope) == "crop",
             paper.is_open,
             media(scope),
+            tuple(mark for make in machine_marks if (mark := make(scope, root)) is not None),
         )
 
     return build
