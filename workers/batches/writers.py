@@ -224,4 +224,5 @@ def make_options(batch: Batch) -> RenderOptions:
         template_version=batch.pinned.version,
         template_sha256=batch.pinned.sha256,
         built_on=batch.pinned.links,
+        is_duplex=None if batch.plan is None else batch.plan.duplex,
     )

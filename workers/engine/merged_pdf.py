@@ -108,6 +108,8 @@ class MergedPart:
         self._observer.enter(Stage.LAYOUT)
         untagged = replace(document, is_tagged=False)
         drawn = lay_out_document(untagged, resources=self._resources, findings=findings)
+        if self._options.is_duplex is not None:  # the plan adds backs where it arranges the files
+            drawn = replace(drawn, pages=list(drawn.pages)[: drawn.page_count], added_pages=0)
         title = document.info.title or document.info.filename or name
         was_admitted = admit(drawn.page_count)
         if was_admitted:

@@ -89,7 +89,7 @@ class RenderOptions:
     output: RenderOutput = RenderOutput.PDF
     signer: Signer | None = None
     judge: InvoiceJudge | None = None
-    is_duplex: bool | None = None  # by the document unless given
+    is_duplex: bool | None = None  # by the document unless an output plan says
     reserved_zones: Sequence[Sequence[float]] = ()
 
     @property

@@ -78,18 +78,19 @@ def test_data_called_sheet_stay_data_without_duplex():
         rendered(xml.replace("<document>", '<document duplex="true">').replace("{}", flow))
 
 
-def test_documents_of_a_merged_file_begin_on_fronts_by_option():
-    xml = f'<document><page size="A6" media="letterhead"/>{THREE_PAGES}</document>'.encode()
-    part = MergedPart(
-        prepare_template(xml), options=RenderOptions(OPTIONS.now, is_duplex=True), resources=None
-    )
+@pytest.mark.parametrize("is_duplex", [None, True])
+def test_documents_of_a_merged_file_begin_on_fronts_unless_a_plan_adds_the_backs(is_duplex):
+    page = '<page size="A6" media="letterhead"/>'
+    xml = f'<document duplex="true">{page}{THREE_PAGES}</document>'.encode()
+    options = RenderOptions(OPTIONS.now, is_duplex=is_duplex)
+    part = MergedPart(prepare_template(xml), options=options)
     added = [part.add(None, name=str(number)) for number in range(2)]
     pdf = part.close()
     assert pdf is not None
-    assert [(one.pages, one.sheets, one.media) for one in added] == [
-        (3, 2, ("letterhead",) * 4)
-    ] * 2
-    assert [text[:3] for text in texts(pdf)] == ["one", "two", "thr", ""] * 2
+    backs = [""] if is_duplex is None else []
+    media = ("letterhead",) * (3 + len(backs))
+    assert [(one.pages, one.sheets, one.media) for one in added] == [(3, 2, media)] * 2
+    assert [text[:3] for text in texts(pdf)] == ["one", "two", "thr", *backs] * 2
 
 
 def test_optical_marks_are_on_fronts_alone_and_count_to_seven():

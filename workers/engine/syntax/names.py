@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Final
 
@@ -166,4 +167,48 @@ PROFILE: Final = ValueType(
     "between them",
     _read_profiles,
     (*_ARCHIVES, PDF_UA_1, *(f"{archive} {PDF_UA_1}" for archive in _ARCHIVES)),
+)
+
+
+# --- marks of sheets -----------------------------------------------------------------------------------
+
+_MARK_FIELD: Final = re.compile(r"\{(?:(job|inserts)|(set|sheet|count)(?::0([1-9]))?)\}")
+_MAX_MARK_FORMAT: Final = 80
+
+
+def _read_mark_format(text: str) -> str:
+    rest = _MARK_FIELD.sub("", text)
+    if not text or len(text) > _MAX_MARK_FORMAT or "{" in rest or "}" in rest:
+        raise ValueError(text)
+    return text
+
+
+def _read_feeders(text: str) -> frozenset[int]:
+    feeders = frozenset(map(int, text.replace(",", " ").split()))
+    if not feeders <= {1, 2, 3, 4}:
+        raise ValueError(text)
+    return feeders
+
+
+def fill_mark_format(text: str, values: Mapping[str, str | int]) -> tuple[str, tuple[str, ...]]:
+    """Return a format of marks filled with values, and the names of numbers too large for their width, of
+    which the last digits remain.
+    """
+    wrapped: list[str] = []
+
+    def fill(match: re.Match[str]) -> str:
+        name, width = match[1] or match[2], int(match[3] or 0)
+        shown = str(values[name]).zfill(width)
+        if width and len(shown) > width:
+            wrapped.append(name)
+        return shown[-width:]
+
+    return _MARK_FIELD.sub(fill, text), tuple(wrapped)
+
+
+FEEDERS: Final = ValueType("numbers of feeders from 1 to 4, such as 1 3", _read_feeders)
+MARK_FORMAT: Final = ValueType(
+    "a text of at most 80 characters with {job}, {set}, {sheet}, {count} and {inserts}; a number may have "
+    "a width, as in {set:06}",
+    _read_mark_format,
 )

@@ -23,7 +23,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Fill, GlyphRun, ShapedRun
 from workers.engine.layout.elements.barcodes.encoding import encode_barcode
 from workers.engine.layout.pages.source_map import find_ink
-from workers.engine.syntax.values import fill_mark_format
+from workers.engine.syntax.names import fill_mark_format
 from workers.engine.tree.document import SheetMarks
 from workers.engine.tree.nodes import Source
 from workers.engine.units import BLACK, mm
