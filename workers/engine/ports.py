@@ -202,14 +202,17 @@ class Security:
 class ArchiveProfile(StrEnum):
     """The supported conformance levels of PDF/A (ISO 19005-2 and -3)."""
 
+    PDF_A_2A = "pdf/a-2a"
     PDF_A_2B = "pdf/a-2b"
+    PDF_A_2U = "pdf/a-2u"
     PDF_A_3A = "pdf/a-3a"
     PDF_A_3B = "pdf/a-3b"
+    PDF_A_3U = "pdf/a-3u"
 
     @property
     def part(self) -> int:
         """The part of ISO 19005."""
-        return 2 if self is ArchiveProfile.PDF_A_2B else 3
+        return int(self.value[-2])
 
     @property
     def takes_files(self) -> bool:
@@ -218,8 +221,8 @@ class ArchiveProfile(StrEnum):
 
     @property
     def level(self) -> str:
-        """The conformance level: A is accessible, with a structure tree; B is basic."""
-        return "A" if self is ArchiveProfile.PDF_A_3A else "B"
+        """The conformance level: B is basic, U names the characters of all text, A has a structure tree too."""
+        return self.value[-1].upper()
 
 
 PDF_UA_1: Final = "pdf/ua-1"

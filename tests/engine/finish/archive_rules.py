@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from asn1crypto import cms
 from fontTools.ttLib import TTFont
 from PIL import ImageCms
 
+from tests.engine.finish.accessibility_fonts import read_unicode
 from tests.engine.finish.cmaps import Encoding, read_encoding
 
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
@@ -426,12 +428,32 @@ class _Checker:
         if len(values) != len(properties):
             yield "6.6.2.1 a property twice"
         part, level = (values.get(f"{PDFAID}{name}") for name in ("part", "conformance"))
-        if part is None or part.text != str(self.part) or level is None or level.text not in "AB":
+        if part is None or part.text != str(self.part) or level is None or level.text not in "ABU":
             yield "6.6.4 identification"
         elif level.text == "A" and not self.pdf.Root.keys() >= LEVEL_A:
             yield "6.7 logical structure"
+        if level is not None and level.text in ("A", "U"):
+            yield from self.characters(takes_private=level.text == "U")
         yield from self.extensions(values)
         yield from self.information(values)
+
+    def characters(self, *, takes_private: bool) -> Iterator[str]:
+        """Check that fonts name the characters of all that is shown; level A takes none for private use."""
+        for font in self.pdf.objects:
+            codes = self.codes.get(font.objgen) if isinstance(font, pikepdf.Dictionary) else None
+            if not codes:
+                continue
+            if "/ToUnicode" not in font:
+                if font.Subtype == "/Type0":
+                    yield f"6.2.11.7.2 no characters in {font.BaseFont}"
+                continue
+            values = read_unicode(font.ToUnicode.read_bytes())
+            for code in codes:
+                text = values.get(int.from_bytes(code), "")
+                if not text or any(char in "\0\ufeff\ufffe" for char in text):
+                    yield f"6.2.11.7.2 no character of {code.hex()} in {font.BaseFont}"
+                if not takes_private and any(unicodedata.category(char) == "Co" for char in text):
+                    yield f"6.2.11.7.3 private character in {font.BaseFont}"
 
     def extensions(self, values: dict[str, Any]) -> Iterator[str]:
         declared = set()

@@ -15,7 +15,7 @@ from tests.engine.finish.structure import write_structure
 from tests.golden.case import OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import render, validate
-from workers.engine.ports import Payload, PayloadKind
+from workers.engine.ports import ArchiveProfile, Payload, PayloadKind
 
 DOCUMENT = """<document profile="{profile}" title="Offer" lang="en">
   <page size="A6" margin="8mm"><footer><p>{{{{ page.number }}}}, <a href="https://example.com/">site</a></p></footer></page>
@@ -45,20 +45,26 @@ def test_a_document_that_promises_to_conforms(profile: str, is_draft: bool):
 
 
 @pytest.mark.parametrize(
-    ("profile", "part"), [("pdf/a-3b pdf/ua-1", 3), ("pdf/a-2b pdf/ua-1", 2), ("pdf/a-3a", 3)]
+    "profile", [*ArchiveProfile, *(f"{one} pdf/ua-1" for one in ArchiveProfile)]
 )
-def test_a_document_may_conform_to_a_standard_for_archives_too(profile: str, part: int):
-    assert find_archive_violations(made(profile), part) == []
+def test_a_document_may_conform_to_a_standard_for_archives_too(profile: str):
+    file = made(profile)
+    assert find_archive_violations(file, int(profile[6])) == []
+    assert f"<pdfaid:conformance>{profile[7].upper()}<".encode() in file
 
 
 @pytest.mark.parametrize(
     "attribute",
     [
+        'profile="pdf/a-2a pdf/ua-1"',
         'profile="pdf/a-2b pdf/ua-1"',
+        'profile="pdf/a-2u pdf/ua-1"',
         'profile="pdf/a-3a pdf/ua-1"',
         'profile="pdf/a-3b pdf/ua-1"',
+        'profile="pdf/a-3u pdf/ua-1"',
         'profile="pdf/ua-1"',
         'profile="pdf/a-3a"',
+        'profile="pdf/a-2a"',
     ],
 )
 def test_every_profile_that_requires_tags_can_be_named(attribute: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from workers.engine.finish.metadata import make_srgb_profile
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
 
-DOCUMENT = """<document profile="pdf/a-{part}b" title="Über &amp;" author="Ä" subject="S" keywords="k, l" lang="de">
+DOCUMENT = """<document profile="pdf/a-{part}" title="Über &amp;" author="Ä" subject="S" keywords="k, l" lang="de">
   <page size="A6" margin="8mm"><footer><p>{{{{ page.number }}}}</p></footer></page>
   <flow><h1 id="a">Kopf</h1><p>Äöü <a href="#a">hin</a> <a href="https://example.com/">weg</a></p>
     <div opacity="0.5" background="#00539c"><p>durch</p></div><img src="faded" alt="" width="10mm"/>
@@ -27,16 +28,16 @@ DOCUMENT = """<document profile="pdf/a-{part}b" title="Über &amp;" author="Ä" 
 </document>"""
 
 
-def made(part: int = 2, *, is_draft: bool = False) -> bytes:
+def made(part: int | str = "2b", *, is_draft: bool = False) -> bytes:
     payload = Payload(PayloadKind.XML, DOCUMENT.format(part=part).encode())
     options = replace(OPTIONS, is_draft=is_draft)
     return render(None, payload, options=options, resources=FolderImages()).pdf
 
 
-@pytest.mark.parametrize("part", [2, 3])
+@pytest.mark.parametrize("part", ["2b", "2u", "3b", "3u"])
 @pytest.mark.parametrize("is_draft", [False, True])
 def test_a_document_with_a_profile_conforms(part, is_draft):
-    assert find_violations(made(part, is_draft=is_draft), part) == []
+    assert find_violations(made(part, is_draft=is_draft), int(part[0])) == []
 
 
 def test_equal_input_gives_equal_bytes():
@@ -103,14 +104,14 @@ def test_security_and_a_profile_exclude_each_other_before_layout():
 # --- the rules themselves -------------------------------------------------------------------------------
 
 
-def broken(damage: Callable[[pikepdf.Pdf], object], **saved: Any) -> list[str]:
-    with pikepdf.open(io.BytesIO(made())) as pdf:
+def broken(damage: Callable[[pikepdf.Pdf], object], part: str = "2b", **saved: Any) -> list[str]:
+    with pikepdf.open(io.BytesIO(made(part))) as pdf:
         damage(pdf)
         written = io.BytesIO()
         generate = pikepdf.ObjectStreamMode.generate
         options = {"deterministic_id": True, "object_stream_mode": generate, **saved}
         pdf.save(written, **options)
-    return find_violations(written.getvalue(), 2)
+    return find_violations(written.getvalue(), int(part[0]))
 
 
 def first(pdf: pikepdf.Pdf, kind: str) -> Any:
@@ -145,6 +146,32 @@ def draw(pdf: pikepdf.Pdf, operators: bytes) -> None:
 
 def test_damage_of_nothing_is_no_damage():
     assert broken(lambda pdf: None) == []
+
+
+def forget_characters(pdf: pikepdf.Pdf) -> None:
+    for one in pdf.objects:
+        if isinstance(one, pikepdf.Dictionary) and "/ToUnicode" in one:
+            del one.ToUnicode
+
+
+def name_private_characters(pdf: pikepdf.Pdf) -> None:
+    for one in pdf.objects:
+        if isinstance(one, pikepdf.Dictionary) and "/ToUnicode" in one:
+            content = one.ToUnicode.read_bytes()
+            one.ToUnicode.write(re.sub(rb"<[0-9A-Fa-f]{4}>(?=\s*\n)", b"<E000>", content))
+
+
+@pytest.mark.parametrize(
+    ("part", "damage", "clause"),
+    [
+        ("2u", forget_characters, "6.2.11.7.2"),
+        ("3a", forget_characters, "6.2.11.7.2"),
+        ("2a", name_private_characters, "6.2.11.7.3"),
+    ],
+)
+def test_levels_u_and_a_need_the_characters_of_all_text(part, damage, clause):
+    assert any(one.startswith(clause) for one in broken(damage, part))
+    assert not any(one.startswith("6.2.11.7") for one in broken(damage))
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_the_selector_of_text_presentation_draws_the_outline():
 
 
 @pytest.mark.parametrize(
-    "profile", ["pdf/a-2b", "pdf/a-3a", "pdf/a-3b", "pdf/ua-1", "pdf/a-3a pdf/ua-1"]
+    "profile", ["pdf/a-2b", "pdf/a-2u", "pdf/a-2a", "pdf/a-3a", "pdf/ua-1", "pdf/a-3a pdf/ua-1"]
 )
 def test_archives_and_accessible_files_have_colour_glyphs(profile):
     text = "".join([*make.PAINTS, *make.MODES])

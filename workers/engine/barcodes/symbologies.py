@@ -11,6 +11,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+from workers.engine.barcodes.legal_codes import (
+    VERIFACTU_SIDES,
+    write_ksef,
+    write_ksef_certificate,
+    write_verifactu,
+    write_zatca,
+)
 from workers.engine.barcodes.national_codes import CHARSET as UPN_CHARSET
 from workers.engine.barcodes.national_codes import VERSION as UPN_VERSION
 from workers.engine.barcodes.national_codes import (
@@ -94,13 +101,15 @@ class SymbolShape(Enum):
 class PaymentFormat(NamedTuple):
     """The payload of a payment code: its writer, and the members it needs for messages.
 
-    A standard may prescribe the version (size) of the QR code, and a declared character set.
+    A standard may prescribe the version (size) of the QR code, a declared character set, and the least and
+    greatest side in millimetres, without the quiet zone.
     """
 
     write: Callable[[Mapping[str, Any]], bytes]
     members: str
     version: int | None = None
     charset: str | None = None
+    sides: tuple[float, float] | None = None
 
 
 class ColumnLimits(NamedTuple):
@@ -185,6 +194,12 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
     "upn-qr": _payment_code(
         write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
     ),
+    "ksef-qr": _payment_code(write_ksef, "nip, date and hash"),
+    "ksef-certificate-qr": _payment_code(write_ksef_certificate, "nip, hash, serial and signature"),
+    "verifactu-qr": _payment_code(
+        write_verifactu, "nif, number, date and amount", None, None, VERIFACTU_SIDES
+    ),
+    "zatca-qr": _payment_code(write_zatca, "seller, vat_number, time, total and vat"),
     "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
     "gs1-datamatrix": Symbology("DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True),
     "aztec": Symbology(

@@ -163,8 +163,7 @@ DATE_OR_INSTANT: Final = ValueType(
 )
 _ARCHIVES: Final = tuple(profile.value for profile in ArchiveProfile)
 PROFILE: Final = ValueType(
-    "pdf/a-2b, pdf/a-3a, pdf/a-3b or pdf/ua-1, or one of the first three and pdf/ua-1 with a space "
-    "between them",
+    f"{', '.join(_ARCHIVES)} or {PDF_UA_1}, or an archive profile and {PDF_UA_1} with a space between them",
     _read_profiles,
     (*_ARCHIVES, PDF_UA_1, *(f"{archive} {PDF_UA_1}" for archive in _ARCHIVES)),
 )

@@ -283,10 +283,11 @@ def _check_side(
 ) -> LayoutProblem | None:
     """Return a warning for a symbol of another size than its standard allows."""
     side = symbol.columns * module
-    if not symbol.side or abs(side - symbol.side) <= SIDE_TOLERANCE:
+    if not symbol.side or abs(side - symbol.side) <= SIDE_TOLERANCE + symbol.spare:
         return None
+    sides = sorted({symbol.side - symbol.spare, symbol.side + symbol.spare})
     what = (
-        f'A bar code of type "{node.symbology}" is {format_mm(symbol.side)} wide by its standard, '
+        f'A bar code of type "{node.symbology}" is {" to ".join(map(format_mm, sides))} wide by its standard, '
         f"this one is {format_mm(side)}"
     )
     advice = "Leave out width, height and module, and give it room."

@@ -132,7 +132,7 @@ class _CheckedPages:
                 "profile-font", f"a PDF whose fonts are not embedded: {names}; embed them", node
             )
         needs_characters = self.is_accessible or (
-            self.profile is not None and self.profile.level == "A"
+            self.profile is not None and self.profile.level in "AU"
         )
         if needs_characters and image.unmapped_fonts:
             names = ", ".join(image.unmapped_fonts)

@@ -144,7 +144,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "barcode", "A bar code.", ContentModel.EMPTY,
         required("type", _BARCODE_TYPE, "Kind of code."),
-        required("value", v.TEXT, "Text to encode; for payment codes (epc-qr, swiss-qr, spayd-qr, hct-qr, upi-qr, pix-qr, zbp-qr, upn-qr) an object of payment data."),
+        required("value", v.TEXT, "Text to encode; for payment codes (epc-qr, swiss-qr, spayd-qr, hct-qr, upi-qr, pix-qr, zbp-qr, upn-qr) and codes of the law (ksef-qr, ksef-certificate-qr, verifactu-qr, zatca-qr) an object of its data."),
         attribute("alt", v.TEXT, "Alternative text: the content of the code."),
         attribute("show-text", v.BOOLEAN, "Whether the value is printed below the code.", "false"),
         attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes; Micro QR has L, M and Q.", "M"),

@@ -308,6 +308,11 @@ def _encode_payment(
     symbol = _encode_qr_content(content, node, kind)
     if symbology == "swiss-qr" and isinstance(symbol, Symbol):
         return _add_swiss_cross(symbol, node, kind.quiet)
+    if payment.sides is not None and isinstance(symbol, Symbol):
+        quiet = 2 * kind.quiet if node.has_quiet_zone else 0
+        scale = symbol.columns / (symbol.columns - quiet)
+        least, most = (mm(side) * scale for side in payment.sides)
+        return replace(symbol, side=(least + most) / 2, spare=(most - least) / 2)
     return symbol
 
 

@@ -27,8 +27,8 @@ class Symbol:
 
     The bars of a linear symbol may have any height; a stack is rows of bars, each of a fixed
     height. `text` is the human-readable interpretation, empty for none. With `subdivisions` all
-    coordinates are that fraction of a module. `side` is the only width in points that the standard
-    allows, 0 if any. `polygons` are dark areas of other shapes, filled by the even-odd rule.
+    coordinates are that fraction of a module. `side` is the width in points that the standard
+    prescribes, 0 if any, and `spare` how much it may differ. `polygons` are dark areas of other shapes, filled by the even-odd rule.
     """
 
     columns: int
@@ -38,6 +38,7 @@ class Symbol:
     text: str = ""
     subdivisions: int = 1
     side: float = 0.0
+    spare: float = 0.0
     polygons: tuple[ModulePolygon, ...] = ()
     is_stack: bool = False
 
