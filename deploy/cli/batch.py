@@ -60,6 +60,7 @@ class _Task:
     kind: Output
     is_folder: bool
     draft: bool
+    plan: str | None
     fingerprint: str
 
     @classmethod
@@ -76,6 +77,10 @@ class _Task:
         if not is_folder and output.suffix.lower() not in kinds:
             raise CommandFailed(f"-o {arguments.output}: name a .zip, a .pdf, or a folder with a / "
                                 "at its end")  # fmt: skip
+        if arguments.plan is not None and not is_folder:
+            raise CommandFailed(
+                f"-o {arguments.output}: with --plan, name a folder with a / at its end"
+            )
         try:
             find_batch_type(documents)
             with documents.open("rb") as file:
@@ -85,10 +90,17 @@ class _Task:
         except OSError as error:
             raise CommandFailed(f"{documents} cannot be read: {error.strerror}") from error
         kind = "zip" if is_folder else kinds[output.suffix.lower()]
-        asked = [url, arguments.template, kind, arguments.draft, content]
+        asked = [url, arguments.template, kind, arguments.draft, arguments.plan, content]
         fingerprint = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
         return cls(
-            arguments.template, documents, output, kind, is_folder, arguments.draft, fingerprint
+            arguments.template,
+            documents,
+            output,
+            kind,
+            is_folder,
+            arguments.draft,
+            arguments.plan,
+            fingerprint,
         )
 
     @property
@@ -146,6 +158,7 @@ def _resume_or_submit(task: _Task, farm: Pressroom) -> Batch:
         task.template,
         task.documents,
         output=task.kind,
+        plan=task.plan,
         draft=task.draft,
         idempotency_key=state.idempotency_key,
     )
@@ -154,6 +167,10 @@ def _resume_or_submit(task: _Task, farm: Pressroom) -> Batch:
 
 
 def _fetch(task: _Task, farm: Pressroom, batch: Batch, progress: Progress) -> None:
+    if task.plan is not None:
+        farm.save_run(batch.id, task.output, progress=progress.show_bytes)
+        progress.end()
+        return
     if not task.is_folder:
         farm.save_result(batch.id, task.output, progress=progress.show_bytes)
         progress.end()

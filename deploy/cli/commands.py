@@ -454,6 +454,7 @@ COMMANDS: Final = {
                 dest="output",
                 required=True,
             ),
+            _value("--plan", "an output plan of the account: sorted files and an index", "NAME"),
             _flag("--draft", "render drafts, against the draft allowance"),
             *_REMOTE,
             _JSON,

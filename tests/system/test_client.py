@@ -123,6 +123,19 @@ def test_a_batch_is_submitted_from_an_iterator(client, template, tmp_path) -> No
     assert client.pdf(item.job_id).filename == "note-0.pdf"
 
 
+def test_the_command_writes_the_files_of_a_plan_and_their_index(
+    client, account, template, tmp_path
+) -> None:
+    write_notes(tmp_path / "notes.ndjson", 30)
+    plan = {"sort": ["-n"], "split": {"documents": 20}, "fields": ["n"]}
+    headers = {"Content-Type": "application/json"}
+    account.request("PUT", "/v2/plans/notes", json.dumps(plan).encode(), headers=headers)
+    told, _ = run(account, tmp_path, template, "notes.ndjson", "-o", "notes/", "--plan", "notes")
+    names = sorted(path.name for path in (tmp_path / "notes").iterdir())
+    assert names == ["001.pdf", "002.pdf", "index.csv"]
+    assert [each["documents"] for each in client.batch_account(told["batch"])["files"]] == [20, 10]
+
+
 def test_the_command_makes_one_pdf(account, template, tmp_path) -> None:
     write_notes(tmp_path / "notes.ndjson", 30)
     result, said = run(account, tmp_path, template, "notes.ndjson", "-o", "notes.pdf")

@@ -217,12 +217,13 @@ class Pressroom:
         documents: Iterable[Mapping[str, Any]] | str | PathLike[str],
         *,
         output: Output = "files",
+        plan: str | None = None,
         draft: bool = False,
         idempotency_key: str | None = None,
     ) -> Batch:
         """Render many documents: payloads, or a file of them (.ndjson, or .csv with one document per row).
 
-        An iterable is written to a temporary file first, so that the request can be retried.
+        A `plan` arranges them in files, whatever the `output`; see `save_run`. An iterable is written to a temporary file first, so that the request can be retried.
 
         Raises:
             ValueError: the file has another suffix.
@@ -232,7 +233,12 @@ class Pressroom:
                 Batch,
                 "POST",
                 "/v2/batches",
-                query={"template": template, "output": output, "draft": _draft(draft)},
+                query={
+                    "template": template,
+                    "output": output if plan is None else "merged",
+                    "plan": plan,
+                    "draft": _draft(draft),
+                },
                 headers={
                     "Content-Type": content_type,
                     "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
@@ -279,12 +285,39 @@ class Pressroom:
 
         `progress` is called with the bytes so far.
         """
-        target = Path(path)
+        return self._save(resource_path("batches", batch_id, "result"), Path(path), progress)
+
+    def batch_account(self, batch_id: str) -> Mapping[str, Any]:
+        """Return what became of the documents of a batch: a sum that adds up, and the files of its plan."""
+        return self._object(resource_path("batches", batch_id, "account"))
+
+    def save_run(
+        self,
+        batch_id: str,
+        folder: str | PathLike[str],
+        *,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> list[Path]:
+        """Write the files of a batch with a plan to a folder, `001.pdf` and on, and their index."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        files = self.batch_account(batch_id)["files"]
+        saved = [
+            self._save(
+                resource_path("batches", batch_id, "files", str(each["number"])),
+                target / f"{each['number']:03}.pdf",
+                progress,
+            )
+            for each in files
+        ]
+        index = self._save(resource_path("batches", batch_id, "index"), target / "index", progress)
+        with index.open("rb") as file:
+            kind = ".ndjson" if file.read(1) == b"{" else ".csv"
+        return [*saved, index.replace(index.with_suffix(kind))]
+
+    def _save(self, path: str, target: Path, progress: Callable[[int], object]) -> Path:
         partial = target.with_name(f"{target.name}.part")
-        with (
-            self._transport.stream("GET", resource_path("batches", batch_id, "result")) as response,
-            partial.open("wb") as file,
-        ):
+        with self._transport.stream("GET", path) as response, partial.open("wb") as file:
             copy_body(response, file, progress)
         return partial.replace(target)
 

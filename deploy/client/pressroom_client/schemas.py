@@ -190,6 +190,7 @@ class BatchRecord:
     finished_at: str | None = None
     expires_at: str | None = None
     error: Mapping[str, Any] | None = None
+    plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -506,6 +506,7 @@ export interface Batch {
   finished_at?: string;
   expires_at?: string;
   error?: Error;
+  plan?: string;
 }
 
 export interface BatchList {
@@ -520,6 +521,52 @@ export interface BatchItem {
   pages?: number;
   error?: Error;
   warnings?: Array<RenderWarning>;
+}
+
+export interface PlanSplit {
+  documents?: number;
+  sheets?: number;
+  value?: string;
+}
+
+export interface Plan {
+  sort?: Array<string>;
+  split?: PlanSplit;
+  duplex?: boolean;
+  index?: "csv" | "ndjson";
+  fields?: Array<string>;
+}
+
+export interface StoredPlan {
+  name: string;
+  version: number;
+  plan: Plan;
+  created_at: string;
+}
+
+export interface Plans {
+  plans: Array<StoredPlan>;
+}
+
+export interface RunFile {
+  number: number;
+  documents: number;
+  pages: number;
+  sheets: number;
+  bytes: number;
+  sha256: string;
+  value?: string | number | boolean;
+}
+
+export interface RunAccount {
+  asked: number;
+  delivered: number;
+  failed: number;
+  cancelled: number;
+  open: number;
+  pages: number;
+  sheets: number;
+  files: Array<RunFile>;
 }
 
 export interface BatchItems {
