@@ -21,6 +21,7 @@ MAX_WORKSPACE_BYTES: Final = 1 * GB
 MAX_WORKSPACE_IMAGES: Final = 1000
 MAX_INVOICE_BYTES: Final = 20 * MB  # of an invoice that is checked; the engine has the same limit
 MAX_FORM_BYTES: Final = 20 * MB  # of a PDF whose form fields are read
+MAX_SPREADSHEET_BYTES: Final = 20 * MB  # of an XLSX that is converted to CSV
 MAX_SIGNED_BYTES: Final = 64 * MB  # of a PDF that the signer signs
 MAX_FONT_BYTES: Final = 20 * MB
 MAX_WORKSPACE_FONT_BYTES: Final = 256 * MB

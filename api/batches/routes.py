@@ -14,6 +14,7 @@ from api.batches.representations import write_item, write_item_job
 from api.batches.submission import accept_batch, read_batch_request, read_first_item
 from api.http import read_choice, read_cursor, read_limit, read_wait, write_json
 from api.jobs.accepting import mark_replayed
+from api.jobs.inspection import Inspections
 from api.jobs.reading import PDF
 from api.long_poll import long_poll, stopping
 from api.operations.model import (
@@ -51,6 +52,8 @@ from api.pdf_headers import (
     write_content_disposition,
     write_warning_headers,
 )
+from api.ports import Ports
+from api.render.inspection import SPREADSHEET_TYPE
 from api.stored_files import BlobFile, expired, send_file
 from shared.auth.scopes import Scope
 from shared.batches.records import (
@@ -100,6 +103,10 @@ class BatchRoutes(Routes):
         "megabytes": str(MAX_BATCH_BYTES // MB),
     }
 
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        self._inspections = Inspections(ports)
+
     @post(
         "/v2/batches",
         {202: json_response("Accepted.", "Batch", {"Location": "Path of the batch."})},
@@ -123,7 +130,7 @@ class BatchRoutes(Routes):
         body=RequestBody(
             {
                 "application/json": {"type": "array", "items": {"type": "object"}, "minItems": 1},
-                **binary_content("text/csv", "application/x-ndjson"),
+                **binary_content("text/csv", SPREADSHEET_TYPE, "application/x-ndjson"),
             },
             "The payloads of the documents.",
         ),
@@ -138,13 +145,19 @@ class BatchRoutes(Routes):
 
         Renders many documents of one template. The body is streamed: one JSON object per line, a JSON
         array of objects, or a CSV with one document per row, whose first row has the path of each column,
-        such as buyer.name. Up to $documents documents and $megabytes MB. An invalid document fails on its
+        such as buyer.name; or the same as the first sheet of an XLSX of up to 20 MB, which is read as
+        POST /v2/spreadsheets/convert shows. Up to $documents documents and $megabytes MB. An invalid document fails on its
         own; a document beyond a free allowance fails with 402. The number of unfinished batches of an
         account is limited, by default to 100; one more is 429, before the body is read.
         """
         batch_request = read_batch_request(request)
         batch, is_replayed = accept_batch(
-            request, batch_request, current_principal(), self._ports, request_id=g.request_id
+            request,
+            batch_request,
+            current_principal(),
+            self._ports,
+            self._inspections,
+            request_id=g.request_id,
         )
         self._ports.cell(batch.account_id).batches.try_enqueue_slices()
         waiting = DocumentCounts(batch.total, 0, 0, 0, 0, pages=0)

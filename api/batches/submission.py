@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
+from tempfile import TemporaryFile
 from typing import BinaryIO, Final, TypeAlias, cast
 
 from flask import Request
 
-from api.admission.body import BodyStream
+from api.admission.body import Body, BodyStream
 from api.admission.gate import admit
 from api.auth.guard import Principal
 from api.http import quote, read_choice, require_content_type
 from api.jobs.accepting import Holding, check_repeated, hold, make_fingerprint, read_key
+from api.jobs.inspection import Inspections
 from api.operations.model import current_query
 from api.ports import Ports
+from api.render.inspection import SPREADSHEET_TYPE
 from api.render.request import pin_template
 from shared.batches.csv_rows import CsvBody
 from shared.batches.json_documents import JsonArrayBody, NdjsonBody
@@ -37,8 +41,8 @@ from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs.idempotency import Call, FirstCall
-from shared.jobs.records import Allowance
-from shared.limits import KB
+from shared.jobs.records import Allowance, BodyKind
+from shared.limits import KB, MAX_SPREADSHEET_BYTES
 from shared.settings import get_limits
 from shared.templates.references import TemplateReference, parse_reference
 
@@ -47,6 +51,7 @@ _KINDS: Final[Mapping[str, BatchKind]] = {
     "application/x-ndjson": BatchKind.NDJSON,
     _ARRAY: BatchKind.NDJSON,  # converted while it is received
     "text/csv": BatchKind.CSV,
+    SPREADSHEET_TYPE: BatchKind.CSV,  # converted by a worker
 }
 
 
@@ -56,6 +61,7 @@ class BatchRequest:
 
     kind: BatchKind
     is_array: bool
+    is_spreadsheet: bool
     charset: str | None
     template: TemplateReference
     output: BatchOutput
@@ -87,6 +93,7 @@ def read_batch_request(request: Request) -> BatchRequest:
     return BatchRequest(
         kind=kind,
         is_array=content_type.media_type == _ARRAY,
+        is_spreadsheet=content_type.media_type == SPREADSHEET_TYPE,
         charset=content_type.charset,
         template=template,
         output=output,
@@ -127,6 +134,7 @@ def receive_batch(
     batch_request: BatchRequest,
     principal: Principal,
     ports: Ports,
+    inspections: Inspections,
     *,
     request_id: str,
 ) -> ReceivedBatch:
@@ -139,7 +147,10 @@ def receive_batch(
             document; 404 and 400 for the template; 402 for the allowance.
     """
     batch_id = new_id("batch")
-    body = _open_body(batch_request, stream)
+    if batch_request.is_spreadsheet:
+        body: _Body = _convert_body(stream, principal, inspections)
+    else:
+        body = _open_body(batch_request, stream)
     try:
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
@@ -200,6 +211,16 @@ def _open_body(batch_request: BatchRequest, stream: BodyStream) -> _Body:
     return JsonArrayBody(stream) if batch_request.is_array else NdjsonBody(stream)
 
 
+def _convert_body(stream: BodyStream, principal: Principal, inspections: Inspections) -> CsvBody:
+    with TemporaryFile() as file:
+        size = 0
+        while chunk := stream.read(_CHUNK_BYTES):
+            size += file.write(chunk)
+        file.seek(0)
+        found = inspections.inspect(BodyKind.SPREADSHEET, Body(file, size), principal)
+    return CsvBody(BytesIO(found["csv"].encode()), charset="utf-8")
+
+
 def _drain(body: _Body) -> None:
     while body.read(_CHUNK_BYTES):
         pass
@@ -211,7 +232,7 @@ def _empty_body() -> ServiceError:
     return ServiceError(
         400,
         "The body contains no document; send one JSON object per line, a JSON array of objects, or one "
-        "CSV row per document.",
+        "row per document as CSV or XLSX.",
     )
 
 
@@ -223,6 +244,7 @@ def accept_batch(
     batch_request: BatchRequest,
     principal: Principal,
     ports: Ports,
+    inspections: Inspections,
     *,
     request_id: str,
 ) -> tuple[Batch, bool]:
@@ -235,9 +257,8 @@ def accept_batch(
     """
     key = read_key(request, principal.state.account_id, Call.BATCHES)
     body = sha256()
-    stream = BodyStream(
-        request, limit=get_limits().batch_bytes, note=body.update if key else _ignore
-    )
+    limit = MAX_SPREADSHEET_BYTES if batch_request.is_spreadsheet else get_limits().batch_bytes
+    stream = BodyStream(request, limit=limit, note=body.update if key else _ignore)
     with hold(key, ports) as holding:
         if holding.first is not None:
             while stream.read(_CHUNK_BYTES):
@@ -249,7 +270,9 @@ def accept_batch(
             check_unfinished_limit(
                 session, principal.state.account_id, ports.max_unfinished_batches
             )
-        received = receive_batch(stream, batch_request, principal, ports, request_id=request_id)
+        received = receive_batch(
+            stream, batch_request, principal, ports, inspections, request_id=request_id
+        )
         fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
         _record_batch(received, holding, fingerprint, ports)
         return received.batch, False

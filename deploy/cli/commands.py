@@ -446,7 +446,7 @@ COMMANDS: Final = {
         "batch.run_batch",
         (
             _value("template", "id or slug, optionally with @version or @tag", "TEMPLATE"),
-            _path("documents", "DATA.ndjson|DATA.csv"),
+            _path("documents", "DATA.ndjson|DATA.csv|DATA.xlsx"),
             _value(
                 "-o",
                 "a zip of PDFs, one merged PDF, or a folder for the PDFs",

@@ -42,6 +42,7 @@ class BodyKind(StrEnum):
     FONT = "font"  # inspected only
     INVOICE = "invoice"  # inspected, or shown by a template
     FORM = "form"  # inspected only
+    SPREADSHEET = "spreadsheet"  # inspected only
     TEMPLATE = "template"  # inspected only; in UTF-8, whatever its XML declaration says
     PREVIEW = "preview"  # a `shared.previews.records.PreviewRequest`
 

@@ -15,6 +15,7 @@ from PIL import Image
 
 from api.app import describe_api
 from shared.jobs.records import JobOutcome, OutcomeStatus
+from tests.contract.test_spreadsheets import write as write_spreadsheet
 from tests.engine.einvoices import samples
 from tests.engine.paint.test_form_fields import FIELDS, made
 from workers.engine.einvoices.files import write_invoice
@@ -134,6 +135,7 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     checked = run("checkInvoice", INVOICE)
     assert (checked["syntax"], checked["number"]) == ("ubl", "2026-0042")
     assert run("extractForm", made(FIELDS))["fields"][0]["value"] == "Ada"
+    assert run("convertSpreadsheet", write_spreadsheet([["number"], [1]])) == b"number\n1\n"
     picture = BytesIO()
     Image.new("RGB", (200, 200)).save(picture, "PNG")
     assert run("putImage", picture.getvalue(), name="logo")["width"] == 200

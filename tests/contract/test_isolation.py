@@ -97,6 +97,7 @@ UNNAMED = {
     ("POST", "/v2/einvoices/check"),
     ("POST", "/v2/einvoices/render"),
     ("POST", "/v2/forms/extract"),
+    ("POST", "/v2/spreadsheets/convert"),
     ("POST", "/v2/templates"),
     ("GET", "/v2/templates"),
     ("GET", "/v2/slugs"),

@@ -19,6 +19,7 @@ from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.images.prepare import read_image_properties
 from workers.engine.pdf_pages import UnusablePdfError, read_form
+from workers.render.spreadsheets import UnusableSpreadsheetError, convert_spreadsheet
 
 log: Final = get_logger(__name__)
 
@@ -111,6 +112,18 @@ def inspect_form(data: bytes) -> Mapping[str, Any]:
         raise UploadRefusedError(f"{error}. {error.advice}") from error
 
 
+def inspect_spreadsheet(data: bytes) -> Mapping[str, Any]:
+    """Return the first sheet of an XLSX as `csv`.
+
+    Raises:
+        UploadRefusedError: the file is not a spreadsheet within the bounds.
+    """
+    try:
+        return {"csv": convert_spreadsheet(data)}
+    except UnusableSpreadsheetError as error:
+        raise UploadRefusedError(str(error)) from error
+
+
 def inspect_template(data: bytes) -> Mapping[str, Any]:
     """Check that the text of a template is well-formed.
 
@@ -148,6 +161,7 @@ INSPECTORS: Final[Inspectors] = {
     BodyKind.FONT: inspect_font,
     BodyKind.INVOICE: inspect_invoice,
     BodyKind.FORM: inspect_form,
+    BodyKind.SPREADSHEET: inspect_spreadsheet,
     BodyKind.TEMPLATE: inspect_template,
 }
 

@@ -221,7 +221,7 @@ class Pressroom:
         draft: bool = False,
         idempotency_key: str | None = None,
     ) -> Batch:
-        """Render many documents: payloads, or a file of them (.ndjson, or .csv with one document per row).
+        """Render many documents: payloads, or a file of them (.ndjson, or .csv or .xlsx with one document per row).
 
         A `plan` arranges them in files, whatever the `output`; see `save_run`. An iterable is written to a temporary file first, so that the request can be retried.
 
@@ -439,10 +439,11 @@ def find_batch_type(path: Path) -> str:
     """Return the content type of a file of documents by its suffix.
 
     Raises:
-        ValueError: the suffix is neither .csv nor .ndjson nor .jsonl.
+        ValueError: the suffix is not that of CSV, XLSX or JSON lines.
     """
     types = {
         ".csv": "text/csv",
+        ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         ".ndjson": "application/x-ndjson",
         ".jsonl": "application/x-ndjson",
     }
