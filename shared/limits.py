@@ -41,5 +41,6 @@ MAX_CSV_COLUMNS: Final = 500
 # By default: PRESSROOM_BATCH_DOCUMENTS, PRESSROOM_BATCH_MB
 MAX_BATCH_DOCUMENTS: Final = 100_000
 MAX_BATCH_BYTES: Final = 512 * MB
-MAX_BATCH_ROW: Final = 1 * MB  # characters of a row of a CSV batch, which is held in memory
+MAX_BATCH_ROW: Final = 1 * MB  # of a row of a CSV or grouped batch, which is held in memory
+MAX_GROUPED_ROWS: Final = 1_000_000  # of a batch whose rows are grouped into documents
 MAX_DELIVERIES: Final = 2  # a job that kills its worker twice is failed, not retried

@@ -80,7 +80,7 @@ from shared.batches.repository import (
 from shared.clock import now
 from shared.db.session import Session
 from shared.errors import ErrorCode, ServiceError
-from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
+from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MAX_GROUPED_ROWS, MB
 
 _ITEMS_PER_PAGE: Final = 1000
 _RESULT: Final = "result of this batch"
@@ -100,6 +100,7 @@ class BatchRoutes(Routes):
     scopes = frozenset((Scope.RENDER,))
     words: ClassVar[Mapping[str, str]] = {
         "documents": f"{MAX_BATCH_DOCUMENTS:,}",
+        "rows": f"{MAX_GROUPED_ROWS:,}",
         "megabytes": str(MAX_BATCH_BYTES // MB),
     }
 
@@ -125,6 +126,11 @@ class BatchRoutes(Routes):
                 "The output plan: the order of the documents, the files that they go to, an index; "
                 "the batch is merged.",
             ),
+            Parameter(
+                "group",
+                {"type": "string", "maxLength": 300, "examples": ["number"]},
+                "The path of a key, such as number: consecutive rows of one key are one document.",
+            ),
         ),
         headers=(IDEMPOTENCY_KEY,),
         body=RequestBody(
@@ -146,8 +152,9 @@ class BatchRoutes(Routes):
         Renders many documents of one template. The body is streamed: one JSON object per line, a JSON
         array of objects, or a CSV with one document per row, whose first row has the path of each column,
         such as buyer.name; or the same as the first sheet of an XLSX of up to 20 MB, which is read as
-        POST /v2/spreadsheets/convert shows. Up to $documents documents and $megabytes MB. An invalid document fails on its
-        own; a document beyond a free allowance fails with 402. The number of unfinished batches of an
+        POST /v2/spreadsheets/convert shows. Up to $documents documents and $megabytes MB. With group, a document
+        has the fields of its first row and all its rows as the list rows; up to $rows rows. An invalid document
+        fails on its own; a document beyond a free allowance fails with 402. The number of unfinished batches of an
         account is limited, by default to 100; one more is 429, before the body is read.
         """
         batch_request = read_batch_request(request)

@@ -24,6 +24,7 @@ from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
 from api.render.request import pin_template
 from shared.batches.csv_rows import CsvBody
+from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import JsonArrayBody, NdjsonBody
 from shared.batches.plans import StoredPlan
 from shared.batches.records import (
@@ -42,7 +43,7 @@ from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs.idempotency import Call, FirstCall
 from shared.jobs.records import Allowance, BodyKind
-from shared.limits import KB, MAX_SPREADSHEET_BYTES
+from shared.limits import KB, MAX_GROUPED_ROWS, MAX_SPREADSHEET_BYTES
 from shared.settings import get_limits
 from shared.templates.references import TemplateReference, parse_reference
 
@@ -67,6 +68,7 @@ class BatchRequest:
     output: BatchOutput
     allowance: Allowance
     plan: str | None
+    group: str | None
 
 
 def read_batch_request(request: Request) -> BatchRequest:
@@ -84,6 +86,9 @@ def read_batch_request(request: Request) -> BatchRequest:
     if plan is not None and output not in (None, BatchOutput.MERGED):
         raise ServiceError(400, f"A batch with a plan is merged: output={output} is not accepted.")
     output = output or (BatchOutput.FILES if plan is None else BatchOutput.MERGED)
+    group = query.get("group")
+    if group is not None:
+        check_group_path(group)
     content_type = require_content_type(request, _KINDS)
     kind = _KINDS[content_type.media_type]
     if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
@@ -99,6 +104,7 @@ def read_batch_request(request: Request) -> BatchRequest:
         output=output,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         plan=plan,
+        group=group,
     )
 
 
@@ -118,7 +124,7 @@ def read_first_item(query: Mapping[str, str]) -> int:
     return int(text)
 
 
-_Body: TypeAlias = NdjsonBody | JsonArrayBody | CsvBody
+_Body: TypeAlias = NdjsonBody | JsonArrayBody | CsvBody | GroupedBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +153,9 @@ def receive_batch(
             document; 404 and 400 for the template; 402 for the allowance.
     """
     batch_id = new_id("batch")
-    if batch_request.is_spreadsheet:
-        body: _Body = _convert_body(stream, principal, inspections)
-    else:
-        body = _open_body(batch_request, stream)
+    is_spreadsheet = batch_request.is_spreadsheet
+    source = _convert(stream, principal, inspections) if is_spreadsheet else stream
+    body = _open_body(batch_request, source)
     try:
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
@@ -172,7 +177,7 @@ def receive_batch(
         request_id=request_id,
         status=BatchStatus.QUEUED,
         output=batch_request.output,
-        kind=batch_request.kind,
+        kind=BatchKind.NDJSON if isinstance(body, GroupedBody) else batch_request.kind,
         head=body.head if isinstance(body, CsvBody) else None,
         is_draft=batch_request.allowance is Allowance.DRAFT,
         template=str(batch_request.template),
@@ -205,20 +210,28 @@ def delete_body(key: str, ports: Ports) -> None:
         ports.blobs.delete(key)
 
 
-def _open_body(batch_request: BatchRequest, stream: BodyStream) -> _Body:
+def _open_body(batch_request: BatchRequest, stream: BodyStream | BytesIO) -> _Body:
+    most = None if batch_request.group is None else MAX_GROUPED_ROWS
+    body: NdjsonBody | JsonArrayBody | CsvBody
     if batch_request.kind is BatchKind.CSV:
-        return CsvBody(stream, charset=batch_request.charset)
-    return JsonArrayBody(stream) if batch_request.is_array else NdjsonBody(stream)
+        charset = "utf-8" if batch_request.is_spreadsheet else batch_request.charset
+        body = CsvBody(stream, charset=charset, most=most)
+    elif batch_request.is_array:
+        body = JsonArrayBody(stream, most=most)
+    else:
+        body = NdjsonBody(stream, most=most)
+    return body if batch_request.group is None else GroupedBody(body, batch_request.group)
 
 
-def _convert_body(stream: BodyStream, principal: Principal, inspections: Inspections) -> CsvBody:
+def _convert(stream: BodyStream, principal: Principal, inspections: Inspections) -> BytesIO:
+    """Return the CSV of a spreadsheet."""
     with TemporaryFile() as file:
         size = 0
         while chunk := stream.read(_CHUNK_BYTES):
             size += file.write(chunk)
         file.seek(0)
         found = inspections.inspect(BodyKind.SPREADSHEET, Body(file, size), principal)
-    return CsvBody(BytesIO(found["csv"].encode()), charset="utf-8")
+    return BytesIO(found["csv"].encode())
 
 
 def _drain(body: _Body) -> None:

@@ -61,6 +61,7 @@ class _Task:
     is_folder: bool
     draft: bool
     plan: str | None
+    group: str | None
     fingerprint: str
 
     @classmethod
@@ -90,7 +91,15 @@ class _Task:
         except OSError as error:
             raise CommandFailed(f"{documents} cannot be read: {error.strerror}") from error
         kind = "zip" if is_folder else kinds[output.suffix.lower()]
-        asked = [url, arguments.template, kind, arguments.draft, arguments.plan, content]
+        asked = [
+            url,
+            arguments.template,
+            kind,
+            arguments.draft,
+            arguments.plan,
+            arguments.group,
+            content,
+        ]
         fingerprint = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
         return cls(
             arguments.template,
@@ -100,6 +109,7 @@ class _Task:
             is_folder,
             arguments.draft,
             arguments.plan,
+            arguments.group,
             fingerprint,
         )
 
@@ -160,6 +170,7 @@ def _resume_or_submit(task: _Task, farm: Pressroom) -> Batch:
         output=task.kind,
         plan=task.plan,
         draft=task.draft,
+        group=task.group,
         idempotency_key=state.idempotency_key,
     )
     task.save_state(replace(state, batch_id=batch.id))

@@ -456,6 +456,11 @@ COMMANDS: Final = {
             ),
             _value("--plan", "an output plan of the account: sorted files and an index", "NAME"),
             _flag("--draft", "render drafts, against the draft allowance"),
+            _value(
+                "--group",
+                "make one document of the consecutive rows of one key, as its list rows",
+                "FIELD",
+            ),
             *_REMOTE,
             _JSON,
         ),

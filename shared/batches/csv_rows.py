@@ -10,6 +10,7 @@ import io
 import json
 from array import array
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
 from shared.batches.json_documents import check_document_count, document_too_large
@@ -34,8 +35,9 @@ class CsvBody(io.RawIOBase):
     or column names that conflict.
     """
 
-    def __init__(self, source: Any, *, charset: str | None) -> None:
+    def __init__(self, source: Any, *, charset: str | None, most: int | None = None) -> None:
         self._lines = _LineReader(_decode(source, charset))
+        self._most = most
         self._rows: Iterator[list[str]] | None = None
         self._ready = bytearray()
         self.starts = array("Q")
@@ -48,9 +50,26 @@ class CsvBody(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, in UTF-8."""
+        while (size < 0 or len(self._ready) < size) and self._read_row() is not None:
+            pass
+        piece = bytes(self._ready[:size] if size >= 0 else self._ready)
+        del self._ready[: len(piece)]
+        return piece
+
+    def read_documents(self) -> Iterator[bytes | InvalidRow]:
+        """Yield the rows as JSON objects, as `read_rows` does from the stored body; instead of `read`."""
+        while (cells := self._read_row()) is not None:
+            assert self.head is not None, "it is read before the first row"
+            self._ready.clear()
+            if cells:
+                yield _to_json(cells, self.head)
+
+    def _read_row(self) -> list[str] | None:
+        """Return the cells of the next row, which is blank without any; None after the last one."""
         try:
-            while (size < 0 or len(self._ready) < size) and self._read_row():
-                pass
+            if self._rows is None:
+                self._rows = self._read_header()
+            cells = next(self._rows, None)
         except UnicodeDecodeError as error:
             raise ServiceError(
                 400,
@@ -62,21 +81,13 @@ class CsvBody(io.RawIOBase):
             raise ServiceError(
                 400, f"CSV line {line}: {_translate_csv_error(str(error))}."
             ) from error
-        piece = bytes(self._ready[:size] if size >= 0 else self._ready)
-        del self._ready[: len(piece)]
-        return piece
-
-    def _read_row(self) -> bool:
-        if self._rows is None:
-            self._rows = self._read_header()
-        cells = next(self._rows, None)
         taken = self._lines.take_read().encode()
         if cells:
-            check_document_count(len(self.starts))
+            check_document_count(len(self.starts), most=self._most)
             self.starts.append(self.size)
         self._ready += taken
         self.size += len(taken)
-        return cells is not None
+        return cells
 
     def _read_header(self) -> Iterator[list[str]]:
         first = self._read_line()
@@ -112,15 +123,15 @@ def read_rows(stream: BinaryIO, head: CsvHeader) -> Iterator[tuple[int, bytes | 
         newline="",
     )
     lines = _LineReader(text)
-    paths = [tuple(name.split(".")) for name in head.columns]
     end = 0
     for cells in csv.reader(lines, delimiter=head.delimiter, strict=True):
         end += len(lines.take_read().encode())
         if cells:
-            yield end, _to_json(cells, paths, head)
+            yield end, _to_json(cells, head)
 
 
-def _to_json(cells: list[str], paths: list[tuple[str, ...]], head: CsvHeader) -> bytes | InvalidRow:
+def _to_json(cells: list[str], head: CsvHeader) -> bytes | InvalidRow:
+    paths = _split_columns(head.columns)
     if len(cells) != len(paths):
         sign = "tab" if head.delimiter == "\t" else head.delimiter
         return InvalidRow(
@@ -136,6 +147,11 @@ def _to_json(cells: list[str], paths: list[tuple[str, ...]], head: CsvHeader) ->
             members = members.setdefault(name, {})
         members[path[-1]] = cell
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@lru_cache(maxsize=8)
+def _split_columns(columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [tuple(name.split(".")) for name in columns]
 
 
 class _LineReader:

@@ -25,8 +25,9 @@ class NdjsonBody(io.RawIOBase):
     Reading raises `ServiceError`: 413 for too many documents or one that is too large.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, most: int | None = None) -> None:
         self._source = source
+        self._most = most
         self._line_begun_at: int | None = None
         self.starts = array("Q")
         self.size = 0
@@ -62,7 +63,7 @@ class NdjsonBody(io.RawIOBase):
             self._line_begun_at = None
             position = end + 1
         for line in _LINE.finditer(piece, position):
-            check_document_count(len(self.starts))
+            check_document_count(len(self.starts), most=self._most)
             self.starts.append(self.size + line.start())
             if line[1] is None:
                 self._line_begun_at = self.size + line.start()
@@ -79,16 +80,17 @@ def read_documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield end, line.strip()
 
 
-def check_document_count(documents: int) -> None:
-    """Check that another document may follow `documents` others.
+def check_document_count(documents: int, *, most: int | None = None) -> None:
+    """Check that another document may follow `documents` others, or a row `most` rows that are grouped.
 
     Raises:
         ServiceError: 413, the limit is reached.
     """
-    most = get_limits().batch_documents
-    if documents >= most:
+    accepted = get_limits().batch_documents if most is None else most
+    if documents >= accepted:
+        what = "documents" if most is None else "rows"
         raise ServiceError(
-            413, f"A batch has {most:,} documents at most; send more than one batch."
+            413, f"A batch has {accepted:,} {what} at most; send more than one batch."
         )
 
 
@@ -133,8 +135,9 @@ class JsonArrayBody(io.RawIOBase):
     is too large.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, most: int | None = None) -> None:
         self._source = source
+        self._most = most
         self._ready = bytearray()
         self._expects = _Expects.ARRAY
         self._depth = 0  # open brackets of the current document
@@ -204,7 +207,7 @@ class JsonArrayBody(io.RawIOBase):
         return not (self._depth or self._is_in_string or self._is_in_scalar)
 
     def _start_document(self) -> None:
-        check_document_count(len(self.starts))
+        check_document_count(len(self.starts), most=self._most)
         self.starts.append(self.size)
         self._is_in_scalar = True  # until a bracket or a quote is seen
         self._expects = _Expects.SEPARATOR

@@ -124,6 +124,19 @@ def test_csv_rows_fill_the_paths_of_their_columns(caller, slices):
     assert "3 cells" in items_of(caller, batch_id)[2]["error"]["message"]
 
 
+def test_rows_of_one_key_are_one_document_with_their_list(caller, slices):
+    template = store_template(
+        caller, '<document filename="{{ no }}.pdf"><data><json>{"no": "", "rows": []}</json></data>'
+        '<flow><p for="row in rows" height="200mm">{{ row.item }}</p></flow></document>',
+    )  # fmt: skip
+    body = b"no;item\nA;Pen\nA;Ink\nB;Cap\n"
+    batch_id = accept(caller, template, body, content_type="text/csv", query="&group=no")
+    slices.work_off()
+    assert [item["pages"] for item in items_of(caller, batch_id)] == [2, 1]
+    names = ["000000-A.pdf", "000001-B.pdf", "manifest.ndjson"]
+    assert archive_of(caller, batch_id).namelist() == names
+
+
 def test_a_merged_batch_is_one_pdf_in_input_order(caller, numbered, slices):
     body = ndjson([{"n": 3}, {"n": "x"}, {"n": 1, "extra": ["a", "b"]}, {"n": 2}])
     batch_id = accept(caller, numbered, body, output="merged")

@@ -219,11 +219,14 @@ class Pressroom:
         output: Output = "files",
         plan: str | None = None,
         draft: bool = False,
+        group: str | None = None,
         idempotency_key: str | None = None,
     ) -> Batch:
         """Render many documents: payloads, or a file of them (.ndjson, or .csv or .xlsx with one document per row).
 
-        A `plan` arranges them in files, whatever the `output`; see `save_run`. An iterable is written to a temporary file first, so that the request can be retried.
+        A `plan` arranges them in files, whatever the `output`; see `save_run`. `group` is the path of a key:
+        consecutive rows of one key are one document, with the list `rows`. An iterable is written to a
+        temporary file first, so that the request can be retried.
 
         Raises:
             ValueError: the file has another suffix.
@@ -238,6 +241,7 @@ class Pressroom:
                     "output": output if plan is None else "merged",
                     "plan": plan,
                     "draft": _draft(draft),
+                    "group": group,
                 },
                 headers={
                     "Content-Type": content_type,
