@@ -76,7 +76,7 @@ class FileWriter:
         """Render a document; see `Writer.add`."""
         payload = to_payload(document)
         self._resources.begin_document()
-        rendered = self._context.render(
+        rendered = self._context.engine.render(
             self._template,
             payload,
             options=self._options,

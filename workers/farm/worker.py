@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
@@ -301,9 +302,13 @@ def assemble(
             fonts=StoredFonts(database, blobs, shard.font_pins),
             watch=observer,
         ),
-        render=engine.render,
-        validate=engine.validate,
-        inspectors={**engine.inspectors, BodyKind.INVOICE: partial(inspect_invoice, judge=judge)},
+        engine=replace(
+            engine,
+            inspectors={
+                **engine.inspectors,
+                BodyKind.INVOICE: partial(inspect_invoice, judge=judge),
+            },
+        ),
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         observer=observer,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs.records import JobOutcome, OutcomeStatus, RenderJob
@@ -26,20 +26,7 @@ log: Final = get_logger(__name__)
 DRAFT_TEXT_BYTES: Final = 2 * MB
 
 
-class PreviewFunction(Protocol):
-    """The type of `workers.engine.preview.preview`."""
-
-    def __call__(
-        self,
-        template: PreparedTemplate,
-        payload: Payload | None,
-        *,
-        options: RenderOptions,
-        preview_options: PreviewOptions,
-        resources: Resources | None = None,
-        observer: StageObserver | None = None,
-    ) -> Preview:
-        """Lay out a document and draw one page."""
+PreviewFunction: TypeAlias = Callable[..., Preview]  # `preview` of `workers.engine.preview`
 
 
 class Previewer:

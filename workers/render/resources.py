@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
@@ -63,11 +63,8 @@ class SizedCache(Generic[Value]):
 TEMPLATE_TEXT_BYTES: Final = 8 * MB
 
 
-class PrepareFunction(Protocol):
-    """The type of `workers.engine.pipeline.prepare_template`."""
-
-    def __call__(self, source: bytes, linked: Mapping[str, bytes]) -> PreparedTemplate:
-        """Compile a template."""
+# `prepare_template` of `workers.engine.pipeline`.
+PrepareFunction: TypeAlias = Callable[[bytes, Mapping[str, bytes]], PreparedTemplate]
 
 
 class Templates:

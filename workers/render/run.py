@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import structs
 
@@ -27,16 +27,13 @@ from shared.telemetry.observer import Observer
 from shared.telemetry.traces import NULL_TRACER, Traces
 from workers.engine.diagnostics import Diagnostic, Findings
 from workers.engine.einvoices import InvoiceJudge
-from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
     Payload,
     PayloadKind,
     Rendered,
     RenderOptions,
     RenderOutput,
-    Resources,
     Stage,
-    StageObserver,
 )
 from workers.engine.preview import preview
 from workers.render.budget import Stopper, Watchdog
@@ -145,42 +142,13 @@ _OPERATIONS: Final = {
 log: Final = get_logger(__name__)
 
 
-class RenderFunction(Protocol):
-    """The type of `workers.engine.pipeline.render`."""
-
-    def __call__(
-        self,
-        template: PreparedTemplate | None,
-        payload: Payload | None,
-        *,
-        options: RenderOptions,
-        resources: Resources | None = None,
-        observer: StageObserver | None = None,
-    ) -> Rendered:
-        """Render a document."""
-
-
-class ValidateFunction(Protocol):
-    """The type of `workers.engine.pipeline.validate`."""
-
-    def __call__(
-        self,
-        template: PreparedTemplate | None,
-        payload: Payload | None,
-        *,
-        options: RenderOptions,
-        resources: Resources | None = None,
-    ) -> Findings:
-        """Return the findings of a document."""
-
-
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The functions of the document engine."""
+    """The functions of the document engine, those of `workers.engine.pipeline` and `preview`; tests have others."""
 
     prepare: PrepareFunction
-    render: RenderFunction
-    validate: ValidateFunction
+    render: Callable[..., Rendered]
+    validate: Callable[..., Findings]
     inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
     preview: PreviewFunction = preview
 
@@ -193,8 +161,7 @@ class RenderContext:
     claims: Claims
     templates: Templates
     images: Images
-    render: RenderFunction
-    validate: ValidateFunction
+    engine: Engine
     watchdog: Watchdog
     memory_mb: int
     observer: Observer
@@ -203,7 +170,6 @@ class RenderContext:
     previewer: Previewer
     traces: Traces = NULL_TRACER
     clock: FarmClock | None = None
-    inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
     signers: Signers = field(default_factory=Signers)
     judge: InvoiceJudge | None = None
 
@@ -335,7 +301,7 @@ def make_pdf(
     template = context.templates.get(job.template) if job.template else None
     payload, found = _read_payload(job, context)
     signer = context.signers.of_account(job.meter.account_id, is_discarded=lambda: images.wanted)
-    rendered = context.render(
+    rendered = context.engine.render(
         template,
         payload,
         options=replace(_options(job), signer=signer, judge=context.judge),
@@ -357,7 +323,7 @@ def make_pdf(
 
 def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
     template = context.templates.get(job.template) if job.template else None
-    found = context.validate(
+    found = context.engine.validate(
         template,
         _read_payload(job, context)[0],
         options=replace(_options(job), judge=context.judge),
@@ -367,7 +333,7 @@ def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -
 
 
 def _inspect(job: RenderJob, context: RenderContext, _: WorkspaceImages) -> JobOutcome:
-    return inspect(job, context.claims.load(job.body), context.inspectors)
+    return inspect(job, context.claims.load(job.body), context.engine.inspectors)
 
 
 def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
