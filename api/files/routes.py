@@ -87,11 +87,8 @@ class _FileRoutes(Routes, Generic[F]):
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)
-        kind = self._kind
-        self._source_fetcher = SourceUrlFetcher(
-            ports.fetcher, singular=kind.singular, plural=kind.plural, max_bytes=kind.max_bytes
-        )
-        self._store: FileStore[F] = FileStore(kind, ports)
+        self._source_fetcher = SourceUrlFetcher(ports.fetcher, self._kind)
+        self._store: FileStore[F] = FileStore(self._kind, ports)
 
     @classmethod
     def operations(cls) -> Iterator[tuple[str, Operation]]:
@@ -117,7 +114,7 @@ class _FileRoutes(Routes, Generic[F]):
         $rules
         """
         principal = current_principal()
-        self._check_name(name)
+        check_upload_name(name, self._kind)
         require_content_type(request, self._kind.media_types)
         principal.get_workspace()
         with receive_body(request, limit=self._kind.max_bytes) as body:
@@ -144,14 +141,12 @@ class _FileRoutes(Routes, Generic[F]):
         principal.get_workspace()
         with receive_body(request) as body:
             fields = split_object(body.read(), fields=("name", "source_url", "data"))
-        name = read_upload_name(fields, kind=self._kind.singular)
+        name = read_upload_name(fields, self._kind)
         if (url := _read_source_url(fields)) is not None:
             account_id = principal.state.account_id
             with self._source_fetcher.fetch(url, account_id=account_id) as body:
                 return self._store_upload(name, body, principal)
-        data = decode_data(
-            fields["data"], kind=self._kind.singular, larger_hint=self._kind.larger_hint
-        )
+        data = decode_data(fields["data"], self._kind)
         return self._store_upload(name, Body(BytesIO(data), len(data)), principal)
 
     @get(
@@ -170,7 +165,7 @@ class _FileRoutes(Routes, Generic[F]):
         query = current_query()
         limit, start_after = read_limit(query), query.get("start_after")
         if start_after is not None:
-            self._check_name(start_after)
+            check_upload_name(start_after, self._kind)
         workspace_id, files = principal.get_workspace(), self._kind.files
         with self._ports.database.snapshot() as session:
             found = files.list(session, workspace_id, limit=limit + 1, start_after=start_after)
@@ -193,7 +188,7 @@ class _FileRoutes(Routes, Generic[F]):
         The bytes themselves cannot be downloaded.
         """
         principal = current_principal()
-        self._check_name(name)
+        check_upload_name(name, self._kind)
         with self._ports.database.snapshot() as session:
             file = self._kind.files.find(session, principal.get_workspace(), name)
         if file is None:
@@ -212,7 +207,7 @@ class _FileRoutes(Routes, Generic[F]):
         Its space is freed at once.
         """
         principal = current_principal()
-        self._check_name(name)
+        check_upload_name(name, self._kind)
         if not self._store.delete(name, principal):
             raise self._not_found(name)
         return Response(status=204)
@@ -235,9 +230,6 @@ class _FileRoutes(Routes, Generic[F]):
             "updated_at": timestamp(file.updated_at),
             "updated_by": file.updated_by.show(),
         }
-
-    def _check_name(self, name: str) -> None:
-        check_upload_name(name, kind=self._kind.singular)
 
     def _not_found(self, name: str) -> ServiceError:
         message = f"The workspace holds no {self._kind.singular} named '{name}'."

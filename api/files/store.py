@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, Final, Generic, cast
+from typing import Any, BinaryIO, Final, Generic, cast
 
 from api.admission.body import SPOOL_BYTES, Body
 from api.admission.json_body import decode_string
@@ -48,8 +48,8 @@ MAX_DATA_BYTES: Final = 20 * MB  # of the base64 form, decoded
 _CHUNK_BYTES: Final = 64 * KB
 
 
-def check_upload_name(name: str, *, kind: str) -> None:
-    """Check the name of an `image` or a `font`.
+def check_upload_name(name: str, kind: FileKind[Any]) -> None:
+    """Check the name of a file.
 
     Raises:
         ServiceError: 400, with the violated rule.
@@ -60,10 +60,10 @@ def check_upload_name(name: str, *, kind: str) -> None:
         rule = "accepted are lowercase letters, digits and single hyphens, no hyphen at an end"
     else:
         return
-    raise ServiceError(400, f"Invalid {kind} name '{name[:100]}': {rule}.")
+    raise ServiceError(400, f"Invalid {kind.singular} name '{name[:100]}': {rule}.")
 
 
-def read_upload_name(fields: Mapping[str, bytes], *, kind: str) -> str:
+def read_upload_name(fields: Mapping[str, bytes], kind: FileKind[Any]) -> str:
     """Return the name in a JSON body.
 
     Raises:
@@ -72,21 +72,21 @@ def read_upload_name(fields: Mapping[str, bytes], *, kind: str) -> str:
     name = decode_string("name", fields.get("name", b""))
     if name is None:
         raise ServiceError(400, "The field name is required and must be a string.")
-    check_upload_name(name, kind=kind)
+    check_upload_name(name, kind)
     return name
 
 
-def decode_data(field: bytes, *, kind: str, larger_hint: str) -> bytes:
-    """Decode the JSON of a base64 field; `larger_hint` says how to send larger files.
+def decode_data(field: bytes, kind: FileKind[Any]) -> bytes:
+    """Decode the JSON of a base64 field.
 
     Raises:
         ServiceError: 400, not base64; 413, too large.
     """
     text = decode_string("data", field)
     if text is None:
-        raise ServiceError(400, f"The field data must be a string: the {kind} in base64.")
+        raise ServiceError(400, f"The field data must be a string: the {kind.singular} in base64.")
     if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
-        raise _data_too_large(larger_hint)
+        raise _data_too_large(kind)
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
@@ -94,7 +94,7 @@ def decode_data(field: bytes, *, kind: str, larger_hint: str) -> bytes:
             400, "The field data must be base64 with padding and without line breaks."
         ) from error
     if len(data) > MAX_DATA_BYTES:
-        raise _data_too_large(larger_hint)
+        raise _data_too_large(kind)
     return data
 
 
@@ -107,9 +107,10 @@ def compute_sha256(body: Body) -> str:
     return digest.hexdigest()
 
 
-def _data_too_large(larger_hint: str) -> ServiceError:
+def _data_too_large(kind: FileKind[Any]) -> ServiceError:
+    most = MAX_DATA_BYTES // MB
     return ServiceError(
-        413, f"The field data is larger than {MAX_DATA_BYTES // MB} MB decoded; {larger_hint}."
+        413, f"The field data is larger than {most} MB decoded; {kind.larger_hint}."
     )
 
 
@@ -282,27 +283,20 @@ _TOO_MANY: Final = (
 
 
 class SourceUrlFetcher:
-    """Fetches files of one kind for one process of the front, a bounded number at once.
-
-    `singular` and `plural` name the kind in messages; a file has at most `max_bytes`.
-    """
+    """Fetches files of one kind for one process of the front, a bounded number at once."""
 
     def __init__(
         self,
         fetcher: Fetcher,
+        kind: FileKind[Any],
         *,
-        singular: str,
-        plural: str,
-        max_bytes: int,
         at_once: int = MAX_AT_ONCE,
         of_account: int = MAX_OF_ACCOUNT,
     ) -> None:
         self._fetcher = fetcher
         self._slots = threading.BoundedSemaphore(at_once)
-        self._limit = ConcurrencyLimit(of_account, _TOO_MANY.format(plural=plural))
-        self._singular = singular
-        self._plural = plural
-        self._max_bytes = max_bytes
+        self._limit = ConcurrencyLimit(of_account, _TOO_MANY.format(plural=kind.plural))
+        self._kind = kind
 
     @contextmanager
     def fetch(self, url: str, *, account_id: str) -> Iterator[Body]:
@@ -329,10 +323,12 @@ class SourceUrlFetcher:
             self._slots.release()
 
     def _download(self, url: str, file: BinaryIO, account_id: str) -> None:
+        kind = self._kind
+        failed = f"The {kind.singular} at source_url could not be fetched"
         ask = FetchRequest(
             url,
             account_id,
-            limit_bytes=self._max_bytes,
+            limit_bytes=kind.max_bytes,
             deadline_seconds=REMOTE_IMAGE_SECONDS,
             patience_seconds=SLOT_WAIT_SECONDS,
             is_fresh=True,  # bypass the cache: store the current file
@@ -344,24 +340,16 @@ class SourceUrlFetcher:
         except TargetRefusedError as error:
             raise ServiceError(400, f"The source_url is not allowed: {error}.") from error
         except TargetTooLargeError as error:
-            raise ServiceError(
-                413,
-                f"The {self._singular} at source_url is larger than {self._max_bytes // MB} MB.",
-            ) from error
+            message = f"The {kind.singular} at source_url is larger than {kind.max_bytes // MB} MB."
+            raise ServiceError(413, message) from error
         except TargetUnreachableError as error:
-            raise ServiceError(
-                400, f"The {self._singular} at source_url could not be fetched: {error}."
-            ) from error
+            raise ServiceError(400, f"{failed}: {error}.") from error
         if not 200 <= status < 300:
-            raise ServiceError(
-                400,
-                f"The {self._singular} at source_url could not be fetched: "
-                f"the server responded {status}.",
-            )
+            raise ServiceError(400, f"{failed}: the server responded {status}.")
 
     def _busy(self) -> ServiceError:
         return ServiceError(
             503,
-            f"Too many {self._plural} are being fetched; try again in a few seconds.",
+            f"Too many {self._kind.plural} are being fetched; try again in a few seconds.",
             headers={"Retry-After": "5"},
         )

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from api.files.store import SourceUrlFetcher
+from api.files.store import FONT, SourceUrlFetcher
 from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
 from shared.limits import MAX_FONT_BYTES
@@ -138,9 +138,7 @@ def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     monkeypatch.setattr("api.files.store.SLOT_WAIT_SECONDS", 0.1)
     is_over = threading.Event()
     server = serve(lambda *_: is_over.wait(30))
-    sources = SourceUrlFetcher(
-        Fetcher(open_fetcher_url), singular="font", plural="fonts", max_bytes=1000, at_once=1
-    )
+    sources = SourceUrlFetcher(Fetcher(open_fetcher_url), FONT, at_once=1)
 
     def hold():
         with pytest.raises(ServiceError), receive(sources, server.url()):

@@ -6,12 +6,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
-from shared.files.repository import FONTS, IMAGES
+from shared.files.repository import FONTS, IMAGES, StoredFiles
 from shared.jobs.records import PinnedTemplate, RenderJob
 from shared.limits import MB
 from shared.outbound import Fetcher
@@ -124,14 +124,9 @@ class StoredFonts:
         Raises:
             Unavailable: the database or Redis is unavailable.
         """
-        sha256 = self.pins.find(workspace_id, name)
+        sha256 = _find_digest(self.database, FONTS, self.pins, workspace_id, name)
         if sha256 is None:
-            with self.database.snapshot() as session:
-                font = FONTS.find(session, workspace_id, name)
-            if font is None:
-                return None
-            sha256 = font.properties.sha256
-            self.pins.put(workspace_id, name, sha256)
+            return None
         return FontFile(sha256, partial(self._read, workspace_id, name, sha256))
 
     def list_names(self, workspace_id: str) -> Sequence[str]:
@@ -143,11 +138,7 @@ class StoredFonts:
         try:
             return self.blobs.read(FONTS.blob_key(workspace_id, sha256))
         except BlobMissingError as error:
-            raise ServiceError(
-                503,
-                f"The bytes of font '{name}' could not be read; try again.",
-                kind=ErrorKind.RESOURCE,
-            ) from error
+            raise _unreadable(f"font '{name}'") from error
 
 
 IMAGE_BYTES: Final = 64 * MB
@@ -199,7 +190,7 @@ class Images:
             ServiceError: the image was replaced during each of three attempts to read it.
         """
         for _ in range(_READ_ATTEMPTS):
-            sha256 = self._find_digest(workspace_id, name)
+            sha256 = _find_digest(self._database, IMAGES, self._pins, workspace_id, name)
             if sha256 is None:
                 return None
             key = IMAGES.blob_key(workspace_id, sha256)
@@ -207,26 +198,31 @@ class Images:
                 return self._bytes.get(key, partial(self._read, key))
             except BlobMissingError:
                 continue  # replaced between the two reads: retry
-        raise ServiceError(
-            503,
-            f"The bytes of image '{name}' could not be read; try again.",
-            kind=ErrorKind.RESOURCE,
-        )
-
-    def _find_digest(self, workspace_id: str, name: str) -> str | None:
-        pinned = self._pins.find(workspace_id, name)
-        if pinned is not None:
-            return pinned
-        with self._database.snapshot() as session:
-            image = IMAGES.find(session, workspace_id, name)
-        if image is None:
-            return None
-        self._pins.put(workspace_id, name, image.properties.sha256)
-        return image.properties.sha256
+        raise _unreadable(f"image '{name}'")
 
     def _read(self, key: str) -> tuple[bytes, int]:
         data = self._blobs.read(key)
         return data, len(data)
+
+
+def _find_digest(
+    database: Database, files: StoredFiles[Any], pins: Pins, workspace_id: str, name: str
+) -> str | None:
+    """Return the SHA-256 of a stored file, pinned for other processes; None if the workspace has no such file."""
+    digest = pins.find(workspace_id, name)
+    if digest is None:
+        with database.snapshot() as session:
+            stored = files.find(session, workspace_id, name)
+        if stored is None:
+            return None
+        digest = str(stored.properties.sha256)
+        pins.put(workspace_id, name, digest)
+    return digest
+
+
+def _unreadable(what: str) -> ServiceError:
+    message = f"The bytes of {what} could not be read; try again."
+    return ServiceError(503, message, kind=ErrorKind.RESOURCE)
 
 
 @dataclass(frozen=True, slots=True)
