@@ -8,6 +8,7 @@ from typing import Any, Final
 from flask import Flask, Request, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
+from api.account.administration import AdminRoutes, AuditRoutes, authenticate_operator
 from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
 from api.admission.framing import check_framing
@@ -189,6 +190,8 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     AccountRoutes,
     UsageRoutes,
     KeyRoutes,
+    AuditRoutes,
+    AdminRoutes,
     SignInRoutes,
     StudioRoutes,
     OpenApiRoutes,
@@ -236,7 +239,9 @@ def _before_request(ports: Ports) -> Response | None:
     if request.method == "OPTIONS":
         return make_options_response(request, ports)
     # Before routing errors: without a key, a request under /v2 does not even get a 404.
-    if request.path == "/v2" or request.path.startswith("/v2/"):
+    if request.path == "/v2/admin" or request.path.startswith("/v2/admin/"):
+        g.operator = authenticate_operator(ports)
+    elif request.path == "/v2" or request.path.startswith("/v2/"):
         g.principal = authenticate(request.headers, ports, method=request.method)
         if request.url_rule is not None:
             view = current_app.view_functions[request.url_rule.endpoint]

@@ -17,7 +17,8 @@ from shared.jobs.intake import JobIntake
 from shared.outbound import Fetcher
 from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.clocks import FarmClock
-from shared.queue.depth import Drains
+from shared.queue.depth import Drains, QueueReader
+from shared.queue.queue_factory import open_queues
 from shared.queue.replies import Replies, UsageReplay
 from shared.queue.states import PreviewSessions
 from shared.settings import Settings
@@ -52,6 +53,9 @@ class Cell(ShardServices):
         self.previews: Final = PreviewSessions(self.redis)
         self.usage_replay: Final = UsageReplay(self.redis)
         self.drains: Final = Drains(self.redis)
+        self.depth: Final = QueueReader(
+            self.redis, open_queues(settings.broker_url) if settings.broker_url else None
+        )
         self.intake: Final = JobIntake(database, self.broker, self.batches)
         self._clock = clock
         self._name = shard.name
@@ -85,6 +89,7 @@ class Ports:
     max_unfinished_batches: int
     cors_origins: frozenset[str]
     studio_local_http: bool
+    admin_keys: frozenset[str] = frozenset()  # digests
     single_sign_on: SingleSignOn | None = None
     clock: FarmClock | None = None
 

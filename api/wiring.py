@@ -10,6 +10,7 @@ from shared.auth.key_state import parse_rate
 from shared.auth.studio_sessions import SessionLimits, StudioSessions
 from shared.blobs.factory import open_store
 from shared.db.session import open_database
+from shared.identifiers import digest_api_key
 from shared.outbound import Fetcher
 from shared.queue.clocks import FarmClock
 from shared.queue.shard_layout import make_checks
@@ -77,5 +78,6 @@ def wire(settings: Settings) -> Ports:
         max_unfinished_batches=settings.max_unfinished_batches,
         cors_origins=frozenset(settings.cors_origins.split()),
         studio_local_http=settings.studio_local_http,
+        admin_keys=frozenset(map(digest_api_key, settings.admin_keys.split())),
         single_sign_on=settings.single_sign_on,
     )

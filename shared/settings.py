@@ -136,6 +136,11 @@ class Settings(LimitSettings, FetcherSettings, SignerSettings, RuleSettings):
     # the newest first. The front and webhooks need them.
     secret_keys: str = ""
 
+    # Keys of an operator for /v2/admin, which is 404 without one: 32 or more letters and digits each, separated by spaces.
+    admin_keys: Annotated[str, Meta(pattern=r"^([A-Za-z0-9_-]{32,200}( |$))*$")] = ""
+    # Days that entries of the audit log are kept; 0 means forever.
+    audit_days: Annotated[int, Meta(ge=0, le=36500)] = 730
+
     render_budget: Annotated[float, Meta(gt=0, le=3600)] = 60.0
     # Seconds that a preview may take, including its wait.
     preview_budget: Annotated[float, Meta(gt=0, le=600)] = 10.0

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from flask import Response, request
 
@@ -15,7 +15,7 @@ from api.auth.guard import current_principal
 from api.http import parse_timestamp, write_json
 from api.operations.model import RequestBody, Routes, delete, get, json_content, json_response, post
 from api.operations.parameters import NO_CONTENT
-from shared.auth import accounts
+from shared.auth import accounts, audit
 from shared.auth.scopes import Scope, list_scopes, parse_scopes
 from shared.clock import now
 from shared.db.session import Session
@@ -66,24 +66,17 @@ class KeyRoutes(Routes):
         An account has at most 100 keys that are neither revoked nor expired; more are 409.
         """
         state = current_principal().state
-        fields = receive_fields(request, ("name", "expires_at", "scopes"))
-        name, at = _read_name(fields), now()
-        expires_at = _read_expiry(fields, at=at)
-        scopes = _read_scopes(fields, own=state.scopes)
+        at = now()
+        wanted = receive_key_request(own=state.scopes, at=at)
         # Without a lock first: under many calls at once those beyond the limit would wait for it in vain.
         with self._ports.database.snapshot() as session:
             _check_limit(session, state.account_id, at=at)
         with self._ports.database.session() as session:
             accounts.lock_account(session, state.account_id)
             _check_limit(session, state.account_id, at=at)
-            created = accounts.create_key(
-                session, state.account_id, expires_at=expires_at, name=name, scopes=scopes
-            )
-            keys = accounts.list_keys(session, state.account_id)
-        _log.info("key created", account=state.account_id, by_key=state.key_id, key=created.key_id)
-        record = next(key for key in keys if key.key_id == created.key_id)
-        shown = {**record.show(), "key": created.api_key}
-        return write_json(shown, 201, headers={"Location": f"/v2/keys/{created.key_id}"})
+            shown = create_key(session, state.account_id, wanted, actor=state.key_id)
+        _log.info("key created", account=state.account_id, by_key=state.key_id, key=shown["id"])
+        return write_json(shown, 201, headers={"Location": f"/v2/keys/{shown['id']}"})
 
     @delete("/v2/keys/{key_id}", {204: NO_CONTENT}, errors={404: ()})
     def revoke_key(self, key_id: str) -> Response:
@@ -94,16 +87,59 @@ class KeyRoutes(Routes):
         """
         state = current_principal().state
         with self._ports.database.session() as session:
-            found = _KEY_ID.match(key_id) and accounts.find_key_digest(
-                session, state.account_id, key_id
-            )
-            if not found:
-                message = f"The account has no key {key_id[:100]!r}."
-                raise ServiceError(404, message)
-            accounts.revoke_key(session, key_id)
+            found = revoke_key(session, state.account_id, key_id, actor=state.key_id)
         self._ports.admissions.drop(state.account_id, [found])
         _log.info("key revoked", account=state.account_id, by_key=state.key_id, key=key_id)
         return Response(status=204)
+
+
+class KeyTerms(TypedDict):
+    """What a new key shall be."""
+
+    name: str | None
+    expires_at: datetime | None
+    scopes: frozenset[Scope]
+
+
+def receive_key_request(*, own: frozenset[Scope], at: datetime) -> KeyTerms:
+    """Receive the terms of a new key; its scopes are at most `own`.
+
+    Raises:
+        ServiceError: 400, 403.
+    """
+    fields = receive_fields(request, ("name", "expires_at", "scopes"))
+    return {
+        "name": _read_name(fields),
+        "expires_at": _read_expiry(fields, at=at),
+        "scopes": _read_scopes(fields, own=own),
+    }
+
+
+def create_key(
+    session: Session, account_id: str, wanted: KeyTerms, *, actor: str
+) -> dict[str, Any]:
+    """Create a key, and return it with its secret as JSON."""
+    created = accounts.create_key(session, account_id, **wanted)
+    keys = accounts.list_keys(session, account_id)
+    record = next(key for key in keys if key.key_id == created.key_id)
+    details = {"scopes": list_scopes(wanted["scopes"])}
+    audit.record(session, account_id, actor, "key.created", created.key_id, details)
+    return {**record.show(), "key": created.api_key}
+
+
+def revoke_key(session: Session, account_id: str, key_id: str, *, actor: str) -> str:
+    """Revoke a key of an account, and return its digest.
+
+    Raises:
+        ServiceError: 404, the account has no such key.
+    """
+    found = _KEY_ID.match(key_id) and accounts.find_key_digest(session, account_id, key_id)
+    if not found:
+        message = f"The account has no key {key_id[:100]!r}."
+        raise ServiceError(404, message)
+    accounts.revoke_key(session, key_id)
+    audit.record(session, account_id, actor, "key.revoked", key_id)
+    return found
 
 
 def _check_limit(session: Session, account_id: str, *, at: datetime) -> None:

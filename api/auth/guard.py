@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 from flask import g
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_cookie
 
 from api.ports import Ports
+from shared.auth import audit
 from shared.auth.accounts import find_key_state
 from shared.auth.key_state import Admission, KeyState
 from shared.auth.scopes import Scope, list_scopes
 from shared.auth.studio_sessions import StudioSession
 from shared.clock import now
+from shared.db.session import Session
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import digest_api_key
@@ -145,6 +148,18 @@ class Principal:
                 code=ErrorCode.WORKSPACE_UNRESOLVED,
             )
         return self.state.workspace_id
+
+
+def record_change(
+    session: Session,
+    principal: Principal,
+    action: str,
+    subject: str,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Append what the key of a request does to the audit log of its account."""
+    state = principal.state
+    audit.record(session, state.account_id, state.key_id, action, subject, details)
 
 
 def authenticate(headers: Headers, ports: Ports, *, method: str) -> Principal:

@@ -116,6 +116,7 @@ _GROUPS: Final[Mapping[str, str]] = {
     "Fonts": "Fonts of the workspace.",
     "Webhooks": "Addresses that are notified of ends of jobs and batches.",
     "Account": "The account, its usage and its keys.",
+    "Administration": "Accounts, keys, usage and queues of the whole farm, for keys of an operator; 404 unless the operator has set one.",
     "Operation": "The state and the description of the service.",
 }
 # Errors of every operation with a key; 400 is an unknown or invalid parameter.
@@ -128,6 +129,10 @@ _COMMON_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     500: (),
     503: (),
 }
+# Of operations with a key of an operator, which has neither account nor rate.
+_OPERATOR_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = dict.fromkeys(
+    (400, 401, 404, 414, 500, 503), ()
+)
 # Statuses also used by errors without a code.
 _STATUSES_WITHOUT_CODE: Final = (400, 401, 403, 404)
 # Sent by the HTTP server with its own page, before the application runs (decision 310).
@@ -188,6 +193,7 @@ def describe(operations: Iterable[Operation]) -> Mapping[str, Any]:
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+                "operator": {"type": "http", "scheme": "bearer"},
             },
             "headers": {
                 name: {"description": text, "schema": {"type": kind}}
@@ -227,6 +233,8 @@ def _write_security(operation: Operation) -> list[dict[str, list[str]]]:
     """Return the alternatives of scheme and scope; OpenAPI 3.1 (4.8.30) lets schemes list roles."""
     if not operation.needs_key:
         return []
+    if operation.is_operator:
+        return [{"operator": []}]
     names = list_scopes(operation.scopes)
     alternatives = [[]] if operation.scopes == ALL_SCOPES else [[name] for name in names]
     return [{scheme: names} for names in alternatives for scheme in ("bearer", "key")]
@@ -272,9 +280,8 @@ def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, A
             | (_header("Idempotent-Replayed") if operation.takes("Idempotency-Key") else {}),
             "content": _write_content(response.content),
         }
-    failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(
-        operation.all_errors
-    )
+    common = _OPERATOR_ERRORS if operation.is_operator else _COMMON_ERRORS
+    failures = dict(common if operation.needs_key else {500: ()}) | dict(operation.all_errors)
     for status in sorted(failures):
         name = _name_error_response(operation, status, failures[status])
         shared.responses[name] = _write_error_response(operation, status, failures[status], shared)
@@ -292,7 +299,8 @@ def _name_error_response(operation: Operation, status: int, codes: tuple[ErrorCo
     """Return the component name of an error: its codes, or its status without one, such as TemplateNotFound or Gone."""
     phrase = HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
     name = _name_codes(codes) or phrase
-    return name if operation.needs_key else f"{name}Keyless"
+    has_rate = operation.needs_key and not operation.is_operator
+    return name if has_rate else f"{name}Keyless"
 
 
 def _name_codes(codes: tuple[ErrorCode, ...]) -> str:
@@ -331,7 +339,8 @@ def _write_error_response(
 
 
 def _rate_headers(operation: Operation) -> dict[str, Any]:
-    return (_header("RateLimit") | _header("RateLimit-Policy")) if operation.needs_key else {}
+    has_rate = operation.needs_key and not operation.is_operator
+    return (_header("RateLimit") | _header("RateLimit-Policy")) if has_rate else {}
 
 
 def _header(name: str) -> dict[str, Any]:

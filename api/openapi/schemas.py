@@ -23,7 +23,8 @@ from api.operations.model import (
     string,
 )
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
-from shared.auth.accounts import PLANS, Account, Key
+from shared.auth.accounts import MAX_PAGES, PLANS, Account, AccountInfo, Key, NewAccount
+from shared.auth.audit import AuditEntry
 from shared.auth.key_state import Rate
 from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
@@ -73,6 +74,17 @@ WARNINGS: Final = array_of(
 )
 _SHA256: Final = string(
     "SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$", examples=["0123456789abcdef" * 4]
+)
+_PLAN: Final = string("The plan.", enum=list(PLANS))
+_PAGES: Final = integer("Pages per billing period.", maximum=MAX_PAGES)
+_RENEWAL_DAY: Final = integer("Day of the month on which periods begin.", minimum=1, maximum=31)
+_QUEUE: Final = object_schema(
+    {
+        "name": string("The name."),
+        "waiting": integer("Jobs that wait."),
+        "running": integer("Jobs that run."),
+        "is_drained": boolean("Whether workers start none of its jobs."),
+    }
 )
 _HAS_MORE: Final = boolean("Whether there are more entries.")
 _NEXT_CURSOR: Final = string("The start_after of the next page; absent on the last page.")
@@ -571,6 +583,54 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         _KEY, {"key": string("The secret of the key, returned only here.")}
     ),
     "KeyList": object_schema({"keys": array_of("Key")}),
+    "AuditEntry": record_schema(AuditEntry),
+    "AuditLog": object_schema(
+        {"entries": array_of("AuditEntry"), "next_cursor": _NEXT_CURSOR},
+        optional=("next_cursor",),
+    ),
+    "NewAccount": {
+        **record_schema(NewAccount, plan=_PLAN, max_pages=_PAGES, renewal_day=_RENEWAL_DAY),
+        "additionalProperties": False,
+    },
+    "NewAccounts": strict_object({"accounts": array_of("NewAccount", minItems=1, maxItems=1000)}),
+    "CreatedAccounts": object_schema({"accounts": array_of("CreatedAccount")}),
+    "CreatedAccount": object_schema(
+        {
+            "id": string("Id of the account."),
+            "is_new": boolean("Whether this call created it."),
+            "reference": string("The reference of the request."),
+            "key_id": string("Id of its key, if it is new."),
+            "key": string("The secret of the key, returned only here, if it is new."),
+        },
+        optional=("reference", "key_id", "key"),
+    ),
+    "AccountInfo": record_schema(AccountInfo),
+    "AccountList": object_schema(
+        {"accounts": array_of("AccountInfo"), "next_cursor": _NEXT_CURSOR},
+        optional=("next_cursor",),
+    ),
+    "AccountChanges": strict_object(
+        {
+            "plan": _PLAN,
+            "max_pages": _PAGES,
+            "max_draft_pages": _PAGES,
+            "rate_limit": string("Such as 20/second.", examples=["20/second"]),
+            "disabled": boolean("Whether its keys are refused."),
+            "verified": boolean("Whether the email address is verified."),
+        },
+        optional=("plan", "max_pages", "max_draft_pages", "rate_limit", "disabled", "verified"),
+    ),
+    "Queue": _QUEUE,
+    "QueueChange": strict_object(
+        {"is_drained": boolean("Whether workers start none of its jobs.")}
+    ),
+    "FarmStatus": object_schema(
+        {
+            "healthy": boolean("Whether all answer."),
+            "problems": {"type": "array", "items": string("The name of a part that does not.")},
+            "queues": array_of("Queue", description="The queues; empty with problems."),
+        }
+    ),
     "KeyRequest": strict_object(
         {
             "name": string(

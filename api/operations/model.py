@@ -139,6 +139,7 @@ class Operation:
     description: str = ""
     is_strict: bool = False  # the path has no other spelling, with a slash at its end
     is_described: bool = True
+    is_operator: bool = False  # of /v2/admin, for keys of an operator
 
     def __call__(self, view: View) -> View:
         """Declare a view to be of this operation."""
@@ -194,6 +195,7 @@ class Routes:
     tag: ClassVar[str]
     scopes: ClassVar[frozenset[Scope]] = frozenset()
     is_readable: ClassVar[bool] = True
+    is_operator: ClassVar[bool] = False
     words: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, ports: Ports) -> None:
@@ -229,6 +231,7 @@ class Routes:
             name=operation.name or first + "".join(map(str.capitalize, others)),
             tag=cls.tag,
             scopes=operation.scopes or cls._scopes_of(operation.method),
+            is_operator=cls.is_operator,
             summary=summary.removesuffix("."),
             description=" ".join(description.split()),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from api.admission.body import receive_fields
-from api.auth.guard import Principal, current_principal
+from api.auth.guard import Principal, current_principal, record_change
 from api.conditional_requests import (
     Preconditions,
     make_etag,
@@ -87,6 +87,8 @@ class TagRoutes(Routes):
                 at=now(),
             )
             held = names.find_tag(session, template_id, tag)
+            details = {"tag": tag, "version": version}
+            record_change(session, principal, "tag.set", template_id, details)
         assert held is not None, "it was set in this transaction"
         return write_json(
             {"tag": tag, "version": version}, headers={"ETag": make_etag(held.show())}
@@ -156,6 +158,8 @@ class TagRoutes(Routes):
             removed = names.remove_tag(
                 session, principal.state.account_id, template_id, tag, user=principal.user, at=now()
             )
+            if removed:
+                record_change(session, principal, "tag.removed", template_id, {"tag": tag})
         return write_json({"tag": tag, "removed": removed})
 
     @get(
@@ -297,4 +301,5 @@ class SlugRoutes(Routes):
         workspace_id = principal.get_workspace()
         with change_templates(principal, self._ports) as session:
             names.release_slug(session, workspace_id, slug)
+            record_change(session, principal, "slug.released", slug)
         return Response(status=204)

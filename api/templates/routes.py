@@ -10,7 +10,7 @@ from typing import Any, Final
 from flask import Response, request
 
 from api.admission.body import Body, receive_body, receive_fields
-from api.auth.guard import current_principal
+from api.auth.guard import current_principal, record_change
 from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
 from api.http import read_choice, read_limit, require_content_type, write_json
 from api.jobs.inspection import Inspections
@@ -263,6 +263,8 @@ class TemplateRoutes(Routes):
             removed = templates.delete_template(
                 session, principal.state.account_id, template, at=now()
             )
+            if removed:
+                record_change(session, principal, "template.deleted", template)
         if not removed:
             raise own_template_not_found(template)
         return Response(status=204)

@@ -8,7 +8,7 @@ from typing import Final
 from flask import Response, request
 
 from api.admission.body import receive_fields
-from api.auth.guard import current_principal
+from api.auth.guard import current_principal, record_change
 from api.conditional_requests import (
     Preconditions,
     make_etag,
@@ -119,6 +119,9 @@ class VersionRoutes(Routes):
                 user=principal.user,
                 at=now(),
             )
+            if published.is_new:
+                details = {"version": published.version.version, "sha256": published.version.sha256}
+                record_change(session, principal, "version.published", template_id, details)
         record = published.version.show()
         status = 201 if published.is_new else 200
         reference = TemplateReference(template_id, NumberedVersion(published.version.version))

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
-from datetime import UTC, date
-from typing import Any, Final
+from datetime import UTC
 
 import msgspec
 
-from deploy.cli.farm import FarmStores, open_farm
+from deploy.cli.farm import open_farm
 from deploy.cli.output import CommandFailed, print_result, write_table
-from shared.auth import accounts
+from shared.auth import accounts, audit
+from shared.auth.administration import list_all_accounts, report_usage
 from shared.clock import now, timestamp
 from shared.db.session import Session
-from shared.errors import Unavailable
 from shared.jobs.records import Allowance
-from shared.usage.periods import find_period
-from shared.usage.repository import find_totals
-
-_AT_ONCE: Final = 500
 
 
 def run_create(arguments: argparse.Namespace) -> int:
@@ -53,6 +47,8 @@ def run_set(arguments: argparse.Namespace) -> int:
 
         def change(session: Session) -> list[str]:
             accounts.set_account(session, account_id, **changes)
+            given = {name: value for name, value in changes.items() if value is not None}
+            audit.record(session, account_id, audit.OPERATOR, "account.changed", account_id, given)
             return list(accounts.key_digests_of(session, account_id))
 
         farm.invalidate_keys(account_id, farm.change(change))
@@ -64,7 +60,7 @@ def run_set(arguments: argparse.Namespace) -> int:
 def run_list(arguments: argparse.Namespace) -> int:
     """List all accounts with plan, limits and state."""
     with open_farm(arguments.data) as farm:
-        found = _list_all(farm)
+        found = list_all_accounts(farm.database)
     if arguments.json:
         shown = [
             msgspec.structs.asdict(each) | {"created_at": timestamp(each.created_at)}
@@ -97,10 +93,11 @@ def run_usage(arguments: argparse.Namespace) -> int:
     account_id, today = arguments.account_id, arguments.date or now().astimezone(UTC).date()
     with open_farm(arguments.data) as farm:
         if account_id is None:
-            reports = [_report(farm, account, today) for account in _list_all(farm)]
+            found = list_all_accounts(farm.database)
         else:
-            account = farm.read(lambda session: accounts.get_account(session, account_id))
-            reports = [_report(farm, account, today)]
+            found = [farm.read(lambda session: accounts.get_account(session, account_id))]
+        with farm.database.snapshot() as session:
+            reports = [report_usage(session, farm.key_states, each, today) for each in found]
     if account_id is not None:
         print_result(reports[0], as_json=arguments.json)
     elif arguments.json:
@@ -116,48 +113,6 @@ def run_usage(arguments: argparse.Namespace) -> int:
         ]
         print(write_table(head, rows))
     return 0
-
-
-def _list_all(farm: FarmStores) -> list[accounts.AccountInfo]:
-    found: list[accounts.AccountInfo] = []
-    with farm.database.snapshot() as session:
-        while True:
-            after = found[-1].account_id if found else None
-            page = accounts.list_accounts(session, after=after, limit=_AT_ONCE)
-            found += page
-            if len(page) < _AT_ONCE:
-                return found
-
-
-def _report(farm: FarmStores, account: accounts.AccountInfo, today: date) -> dict[str, Any]:
-    period = find_period(today, renewal_day=account.renewal_day)
-    start, end = period.key, period.end.isoformat()
-    used = farm.read(lambda session: find_totals(session, account.account_id, start))
-    counted = None
-    if farm.key_states is not None:
-        with suppress(Unavailable):
-            # Without a counter in Redis there is no unrecorded usage.
-            cache = farm.key_states.of(account.account_id)
-            counted = cache.find_usage(account.account_id, start) or used
-    terms = {Allowance.PRODUCTION: account.max_pages, Allowance.DRAFT: account.max_draft_pages}
-    report: dict[str, Any] = {
-        "account_id": account.account_id,
-        "plan": account.plan,
-        "period_start": start,
-        "period_end": end,
-    }
-    for allowance, most in terms.items():
-        of_ledger = used.of(allowance)
-        unrecorded = None  # unknown while Redis is unavailable
-        if counted is not None:
-            unrecorded = max(counted.of(allowance).pages - of_ledger.pages, 0)
-        report[allowance.value] = {
-            "pages": of_ledger.pages,
-            "renders": of_ledger.calls,
-            "max_pages": most,
-            "pages_not_in_the_ledger_yet": unrecorded,
-        }
-    return report
 
 
 _CHANGES = ("disabled", "verified", "plan", "max_pages", "max_draft_pages", "rate_limit")

@@ -136,6 +136,7 @@ GROUPS: Final = {
     "account": "create, change and list accounts",
     "key": "create, revoke and list API keys",
     "ledger": "export the usage ledger, and see to events that are missing from it",
+    "audit": "export and verify the log of who changed what",
     "job": "show recorded jobs",
     "queue": "pause and resume queues",
     "shards": "change a farm's Redis servers, or find an account's",
@@ -284,6 +285,16 @@ COMMANDS: Final = {
             _FARM,
         ),
         "Prints a JSON object a line.",
+    ),
+    "audit export": Command(
+        "write the audit log, a JSON object a line",
+        "ledger.run_audit_export",
+        (_output("FILE", "file, replaced if it exists (standard output)"), _FARM),
+    ),
+    "audit verify": Command(
+        "verify that no entry of the audit log was changed, added or removed",
+        "ledger.run_audit_verify",
+        (_path("file", "FILE", "an exported log (that of the farm)", nargs="?"), _FARM),
     ),
     "job show": Command(
         "show one job",

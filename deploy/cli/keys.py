@@ -9,7 +9,7 @@ import msgspec
 
 from deploy.cli.farm import open_farm
 from deploy.cli.output import print_result, write_table
-from shared.auth import accounts
+from shared.auth import accounts, audit
 from shared.auth.scopes import list_scopes
 from shared.auth.sign_in_keys import restore_sign_in
 from shared.clock import timestamp
@@ -18,15 +18,17 @@ from shared.db.session import Session
 
 def run_create(arguments: argparse.Namespace) -> int:
     """Create a key; only this output contains it."""
-    with open_farm(arguments.data) as farm:
-        made = farm.change(
-            lambda session: accounts.create_key(
-                session,
-                arguments.account_id,
-                expires_at=arguments.expires_at,
-                scopes=arguments.scopes,
-            )
+    account_id = arguments.account_id
+
+    def create(session: Session) -> accounts.CreatedKey:
+        key = accounts.create_key(
+            session, account_id, expires_at=arguments.expires_at, scopes=arguments.scopes
         )
+        audit.record(session, account_id, audit.OPERATOR, "key.created", key.key_id)
+        return key
+
+    with open_farm(arguments.data) as farm:
+        made = farm.change(create)
     print_result(msgspec.to_builtins(made), as_json=arguments.json)
     return 0
 
@@ -39,6 +41,7 @@ def run_revoke(arguments: argparse.Namespace) -> int:
             digest = accounts.revoke_key(session, arguments.key_id)
             state = accounts.find_key_state(session, digest)
             assert state is not None, "a revoked key exists"
+            audit.record(session, state.account_id, audit.OPERATOR, "key.revoked", arguments.key_id)
             return state.account_id, digest
 
         account_id, digest = farm.change(revoke)

@@ -1,4 +1,4 @@
-"""`pressroom ledger export|dead`: the metered jobs of a date range, and the events that are in no ledger."""
+"""`pressroom ledger export|dead` and `pressroom audit export|verify`: metered jobs, and who changed what."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from deploy.cli.farm import find_farm, open_farm
-from deploy.cli.output import CommandFailed
+from deploy.cli.output import CommandFailed, read_file
 from shared.clock import timestamp
 
 if TYPE_CHECKING:
@@ -32,6 +32,36 @@ def run_export(arguments: argparse.Namespace) -> int:
             count = _WRITERS[arguments.format](rows, output)
     print(f"{count:,} rows", file=sys.stderr)
     return 0
+
+
+def run_audit_export(arguments: argparse.Namespace) -> int:
+    """Write the audit log as NDJSON, chain by chain."""
+    from shared.auth.audit import read_all
+
+    with (
+        open_farm(arguments.data) as farm,
+        farm.database.snapshot() as session,
+        _open_output(arguments.output) as output,
+    ):
+        output.writelines(json.dumps(entry) + "\n" for entry in read_all(session))
+    return 0
+
+
+def run_audit_verify(arguments: argparse.Namespace) -> int:
+    """Verify the hashes of the audit log, of the farm or of an exported file; return 1 if a chain is broken."""
+    from shared.auth.audit import find_breaks, read_all
+
+    try:
+        if arguments.file is not None:
+            lines = read_file(arguments.file).splitlines()
+            found = list(find_breaks(map(json.loads, lines)))
+        else:
+            with open_farm(arguments.data) as farm, farm.database.snapshot() as session:
+                found = list(find_breaks(read_all(session)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise CommandFailed(f"{arguments.file} is not an exported audit log") from error
+    print("\n".join(found) or "all entries are as they were written")
+    return 1 if found else 0
 
 
 def run_dead(arguments: argparse.Namespace) -> int:

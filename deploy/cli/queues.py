@@ -12,9 +12,8 @@ from deploy.cli.farm import find_farm
 from deploy.cli.output import CommandFailed, print_result
 from shared.clock import ticks
 from shared.queue.connection import connect
-from shared.queue.depth import PROPAGATION_SECONDS, Drains, QueueReader
+from shared.queue.depth import PROPAGATION_SECONDS, Drains, QueueReader, read_depth
 from shared.queue.queue_factory import open_queues
-from shared.telemetry.readings import QueueDepth
 
 _POLL_SECONDS: Final = 0.2
 
@@ -54,21 +53,11 @@ def _change(changes: Sequence[Callable[[str], bool]], queue: str) -> bool:
     return any(done)
 
 
-def _read_depth(readers: Sequence[QueueReader], queue: str) -> QueueDepth:
-    """Return the depth of a queue over all shards; it is drained if it is on each."""
-    found = [reader.read_depth().queues[queue] for reader in readers]
-    return QueueDepth(
-        waiting=sum(each.waiting for each in found),
-        running=sum(each.running for each in found),
-        is_drained=all(each.is_drained for each in found),
-    )
-
-
 def _await_idle(readers: Sequence[QueueReader], queue: str, *, seconds: float) -> None:
     begun = ticks()
     # A worker still starts a job that it requested before it saw the drain.
     applied_at = begun + PROPAGATION_SECONDS
-    while (running := _read_depth(readers, queue).running) or ticks() < applied_at:
+    while (running := read_depth(readers, queue).running) or ticks() < applied_at:
         if ticks() - begun >= max(seconds, PROPAGATION_SECONDS):
             raise CommandFailed(
                 f"{queue} is drained, but {running} of its jobs still run after {seconds:g} s"
@@ -79,7 +68,7 @@ def _await_idle(readers: Sequence[QueueReader], queue: str, *, seconds: float) -
 def _show(
     readers: Sequence[QueueReader], queue: str, beside: dict[str, Any], *, as_json: bool
 ) -> None:
-    depth = _read_depth(readers, queue)
+    depth = read_depth(readers, queue)
     shown = {
         "queue": queue,
         "drained": depth.is_drained,

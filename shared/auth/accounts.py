@@ -7,13 +7,17 @@ After a change of an account or a key is committed, the caller invalidates the c
 from __future__ import annotations
 
 import re
+from base64 import b32encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final
+from hashlib import sha256
+from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import field
-from sqlalchemy import RowMapping, func, insert, or_, select, update
+from sqlalchemy import RowMapping, Table, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
 from shared.auth.key_state import KeyState, Rate, parse_rate
 from shared.auth.scopes import ALL_SCOPES, Scope, decode_scopes, encode_scopes, list_scopes
@@ -21,8 +25,9 @@ from shared.clock import now
 from shared.db.session import Session
 from shared.db.tables import accounts, api_keys, users, workspaces
 from shared.db.user_refs import UserRef
-from shared.identifiers import digest_api_key, display_api_key, new_api_key, new_id
-from shared.records import Record, ShownRecord, Timestamp, doc
+from shared.errors import ServiceError
+from shared.identifiers import ID_LENGTH, digest_api_key, display_api_key, new_api_key, new_id
+from shared.records import ShownRecord, Timestamp, doc
 
 PLANS: Final = ("free", "paid")
 # Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
@@ -30,6 +35,7 @@ SIGN_IN_DISPLAY: Final = "sign-in"
 MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 
 _EMAIL: Final = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}\Z")
+_TERMS: Final = ("plan", "max_pages", "max_draft_pages", "renewal_day", "rate_limit")
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}\Z")
 
 
@@ -52,19 +58,40 @@ class CreatedKey:
     api_key: str
 
 
-class AccountInfo(Record, frozen=True):
+class NewAccount(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The terms of a new account, whose name is the email address by default.
+
+    With a reference, such as the number of a customer, it is created once however often it is asked for.
+    """
+
+    email: Annotated[str, doc("Address of the account's user.")]
+    name: Annotated[str | None, doc("Name of the user; the email address.")] = None
+    reference: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None,
+        doc("The caller's own name of the account: the same never makes a second one."),
+    ] = None
+    plan: Annotated[str, doc("The plan.")] = "free"
+    max_pages: Annotated[int, doc("Pages per billing period.")] = 1000
+    max_draft_pages: Annotated[int | None, doc("Draft pages per period; no limit.")] = None
+    renewal_day: Annotated[int, doc("Day of the month on which periods begin.")] = 1
+    rate_limit: Annotated[str | None, doc("Such as 20/second; that of the plan.")] = None
+    with_workspace: Annotated[bool, doc("Whether it has slugs, images and fonts.")] = True
+    verified: Annotated[bool, doc("Whether the email address is verified.")] = True
+
+
+class AccountInfo(ShownRecord, frozen=True):
     """An account with its terms and its state."""
 
-    account_id: str = field(name="id")
-    name: str
-    plan: str
-    max_pages: int
-    max_draft_pages: int | None
-    renewal_day: int
-    rate_limit: str | None
-    is_disabled: bool
-    is_email_verified: bool
-    created_at: datetime
+    account_id: Annotated[str, doc("Id of the account.")] = field(name="id")
+    name: Annotated[str, doc("Name of the account's user.")]
+    plan: Annotated[str, doc("The plan.")]
+    max_pages: Annotated[int, doc("Pages per billing period.")]
+    max_draft_pages: Annotated[int | None, doc("Draft pages per period, null without a limit.")]
+    renewal_day: Annotated[int, doc("Day of the month on which periods begin.")]
+    rate_limit: Annotated[str | None, doc("Its own rate limit, null for that of the plan.")]
+    is_disabled: Annotated[bool, doc("Whether its keys are refused.")]
+    is_email_verified: Annotated[bool, doc("Whether the email address is verified.")]
+    created_at: Annotated[Timestamp, doc("When it was created.")]
 
 
 class Account(ShownRecord, frozen=True):
@@ -100,52 +127,103 @@ class Key(ShownRecord, frozen=True, kw_only=True):
     is_own: Annotated[bool, doc("Whether the request was authenticated with it.")]
 
 
-def create_account(  # noqa: PLR0913 - the options of the operator command, by name
-    session: Session,
-    *,
-    email: str,
-    name: str | None = None,
-    plan: str = "free",
-    max_pages: int = 1000,
-    max_draft_pages: int | None = None,
-    renewal_day: int = 1,
-    with_workspace: bool = True,
-    verified: bool = True,
-) -> CreatedAccount:
-    """Create an account with one user and one key; the name defaults to the email address.
+def create_account(session: Session, **terms: Any) -> CreatedAccount:
+    """Create an account with one user and one key; the terms are those of `NewAccount`.
 
     Raises:
         ValueError: a value is out of range; the message names it and what is accepted.
     """
-    shown_name = email if name is None else name
-    _check_person(email, shown_name)
-    _check_terms(plan=plan, max_pages=max_pages, max_draft_pages=max_draft_pages)
-    _check_renewal_day(renewal_day)
-    account_id, at = new_id("acc"), now()
-    session.execute(
-        insert(accounts).values(
-            id=account_id,
-            name=shown_name,
-            plan=plan,
-            max_pages=max_pages,
-            max_draft_pages=max_draft_pages,
-            renewal_day=renewal_day,
-            is_disabled=False,
-            is_email_verified=verified,
-            created_at=at,
+    (created,) = create_accounts(session, [NewAccount(**terms)]).values()
+    assert created is not None, "an account without a reference is new"
+    return created
+
+
+def create_accounts(
+    session: Session, given: Sequence[NewAccount]
+) -> dict[str, CreatedAccount | None]:
+    """Create accounts, each with one user and one key; None for one that exists by its reference.
+
+    Raises:
+        ValueError: a value is out of range; the message names it and what is accepted.
+        ServiceError: 409, another transaction has created one of them meanwhile.
+    """
+    ids = [_find_id(each) for each in given]
+    if len(set(ids)) < len(ids):
+        raise ValueError("reference: two of the accounts have the same.")
+    existing = set(session.scalars(select(accounts.c.id).where(accounts.c.id.in_(ids))))
+    made: dict[str, CreatedAccount | None] = {}
+    rows: dict[Table, list[dict[str, Any]]] = {
+        accounts: [],
+        users: [],
+        workspaces: [],
+        api_keys: [],
+    }
+    at = now()
+    for account_id, account in zip(ids, given, strict=True):
+        _check_new(account)
+        if account_id in existing:
+            made[account_id] = None
+            continue
+        user = UserRef(new_id("usr"), account.name or account.email, account.email)
+        workspace_id = new_id("wsp") if account.with_workspace else None
+        key, row = _make_key(account_id, user.id, at=at)
+        made[account_id] = CreatedAccount(account_id, workspace_id, user, key.key_id, key.api_key)
+        terms = {name: getattr(account, name) for name in _TERMS}
+        rows[accounts].append(
+            {"id": account_id, "name": user.name, "is_disabled": False, "created_at": at}
+            | {"is_email_verified": account.verified}
+            | terms
         )
-    )
-    user = UserRef(new_id("usr"), shown_name, email)
-    session.execute(
-        insert(users).values(id=user.id, account_id=account_id, name=user.name, email=user.email)
-    )
-    workspace_id = new_id("wsp") if with_workspace else None
-    if workspace_id is not None:
-        session.execute(
-            insert(workspaces).values(id=workspace_id, account_id=account_id, created_at=at)
+        rows[users].append(
+            {"id": user.id, "account_id": account_id, "name": user.name, "email": user.email}
         )
-    key = create_key(session, account_id)
-    return CreatedAccount(account_id, workspace_id, user, key.key_id, key.api_key)
+        if workspace_id is not None:
+            rows[workspaces].append(
+                {"id": workspace_id, "account_id": account_id, "created_at": at}
+            )
+        rows[api_keys].append(row)
+    try:
+        for table, values in rows.items():
+            if values:
+                session.execute(insert(table), values)
+    except IntegrityError as error:
+        raise ServiceError(
+            409, "Another call creates the same accounts; repeat the request."
+        ) from error
+    return made
+
+
+def _find_id(account: NewAccount) -> str:
+    """Return the id of a new account: that of its reference, by which a repeated call finds it."""
+    if account.reference is None:
+        return new_id("acc")
+    digest = b32encode(sha256(account.reference.encode()).digest()).decode().lower()
+    return f"acc_{digest[:ID_LENGTH]}"
+
+
+def _make_key(
+    account_id: str,
+    user_id: str,
+    *,
+    at: datetime,
+    scopes: frozenset[Scope] = ALL_SCOPES,
+    name: str | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[CreatedKey, dict[str, Any]]:
+    """Return a new key and its row."""
+    key_id, api_key = new_id("key"), new_api_key()
+    row = {
+        "id": key_id,
+        "account_id": account_id,
+        "user_id": user_id,
+        "digest": digest_api_key(api_key),
+        "display": display_api_key(api_key),
+        "name": name,
+        "scopes": encode_scopes(scopes),
+        "created_at": at,
+        "expires_at": expires_at,
+    }
+    return CreatedKey(key_id, api_key), row
 
 
 def create_key(
@@ -169,21 +247,11 @@ def create_key(
     )
     if user_id is None:
         raise LookupError(f"There is no account {account_id!r}.")
-    key_id, api_key = new_id("key"), new_api_key()
-    session.execute(
-        insert(api_keys).values(
-            id=key_id,
-            account_id=account_id,
-            user_id=user_id,
-            digest=digest_api_key(api_key),
-            display=display_api_key(api_key),
-            name=name,
-            scopes=encode_scopes(scopes),
-            created_at=now(),
-            expires_at=expires_at,
-        )
+    key, row = _make_key(
+        account_id, user_id, at=now(), scopes=scopes, name=name, expires_at=expires_at
     )
-    return CreatedKey(key_id, api_key)
+    session.execute(insert(api_keys), row)
+    return key
 
 
 def revoke_key(session: Session, key_id: str) -> str:
@@ -359,10 +427,15 @@ def _check_account(session: Session, account_id: str) -> None:
         raise LookupError(f"There is no account {account_id!r}.")
 
 
-def _check_person(email: str, name: str) -> None:
-    if not _EMAIL.match(email):
-        raise ValueError(f"email: {email!r} is not an address such as name@example.org.")
-    _check_name(name)
+def _check_new(account: NewAccount) -> None:
+    if not _EMAIL.match(account.email):
+        raise ValueError(f"email: {account.email!r} is not an address such as name@example.org.")
+    _check_name(account.email if account.name is None else account.name)
+    _check_terms(
+        plan=account.plan, max_pages=account.max_pages, max_draft_pages=account.max_draft_pages
+    )
+    _check_renewal_day(account.renewal_day)
+    _check_rate_limit(account.rate_limit)
 
 
 def _check_name(name: str) -> None:

@@ -608,3 +608,19 @@ webhook_attempts: Final = Table(
     Column("milliseconds", Integer, nullable=False),
     Column("error", Text),
 )
+
+# Who changed what: one chain for each account, and '' for the farm. Rows never change; `hash` covers the
+# row and the hash before it. No foreign key: it outlives the account.
+audit_log: Final = Table(
+    "audit_log",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", Instant, nullable=False, index=True),
+    # The id of a key; operator:… for a key of /v2/admin, and `operator` for the command line.
+    Column("actor", String(64), nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("subject", String(255), nullable=False),
+    Column("details", JSON, nullable=False),
+    Column("hash", String(64), nullable=False),
+)

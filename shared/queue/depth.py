@@ -6,7 +6,7 @@ Workers consume nothing from a drained queue until an operator resumes it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from redis import Redis
@@ -69,6 +69,16 @@ class QueueReader:
             memory["used_memory"],
             memory["maxmemory"],
         )
+
+
+def read_depth(readers: Sequence[QueueReader], queue: str) -> QueueDepth:
+    """Return the depth of a queue over all shards; it is drained if it is on each."""
+    found = [reader.read_depth().queues[queue] for reader in readers]
+    return QueueDepth(
+        waiting=sum(each.waiting for each in found),
+        running=sum(each.running for each in found),
+        is_drained=all(each.is_drained for each in found),
+    )
 
 
 def _describe(

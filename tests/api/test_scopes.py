@@ -37,6 +37,7 @@ ROUTES_THAT_READ_KEYS_DO_NOT_LIST = {
     "/v2/webhooks/{}/rotate",
     "/v2/webhooks/{}/test",
     "/v2/webhooks/{}/deliveries",
+    "/v2/audit",
 }
 
 
@@ -46,7 +47,7 @@ def list_calls(ports):
     return {
         (method, rule.rule): find_scopes(app.view_functions[rule.endpoint])
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/v2")
+        if rule.rule.startswith("/v2") and not rule.rule.startswith("/v2/admin/")
         for method in rule.methods - {"OPTIONS"}
     }
 

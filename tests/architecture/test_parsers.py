@@ -40,6 +40,8 @@ WRITERS = {"json", "json_text", "html"}
 REQUEST = {"json", "get_json", "form", "files", "values", "get_data", "data", "stream"}
 LINKS = "bounded by the elements that the engine accepts"
 ALLOWED = {
+    "api/account/administration.py csv": "writes it",
+    "api/account/administration.py msgspec": "of an operator, at most 4 MB, into types of our own",
     "api/admission/body.py request.stream": "the one reader of bodies",
     "api/admission/json_body.py json.loads": "at most 64 KB",
     "api/admission/json_body.py msgspec": "makes no objects of what members contain",

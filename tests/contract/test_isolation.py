@@ -88,6 +88,7 @@ UNNAMED = {
     ("GET", "/v2/account/usage"),
     ("GET", "/v2/account/usage/days"),
     ("GET", "/v2/account/usage/templates"),
+    ("GET", "/v2/audit"),
     ("GET", "/v2/keys"),
     ("POST", "/v2/keys"),
     ("POST", "/v2/session"),
@@ -193,7 +194,7 @@ def test_the_matrix_has_every_endpoint(ports):
         for method, path, _ in NAMED
     }
     for rule in create_app(ports).url_map.iter_rules():
-        if rule.rule.startswith("/v2"):
+        if rule.rule.startswith("/v2") and not rule.rule.startswith("/v2/admin/"):
             for method in rule.methods - {"HEAD", "OPTIONS"}:
                 assert (method, re.sub(r"<[\w:]+>", "{}", rule.rule)) in tried | UNNAMED
 

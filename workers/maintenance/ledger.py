@@ -1,11 +1,12 @@
-"""The maintenance task that deletes old rows of the usage ledger."""
+"""The maintenance tasks that delete old rows of the usage ledger and of the audit log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from shared.auth import audit
 from shared.clock import now
 from shared.db.session import Database
 from shared.settings import get_limits
@@ -17,6 +18,19 @@ ROWS_PER_TRANSACTION: Final = 2_000  # takes SQLite, which has one writer, a ten
 _MONTHS_A_YEAR: Final = 12
 
 log: Final = get_logger(__name__)
+
+
+def prune_audit_log(database: Database, days: int) -> int:
+    """Delete entries of the audit log after a number of days, none if it is 0; return how many."""
+    if not days:
+        return 0
+    before = now() - timedelta(days=days)
+
+    def prune() -> int:
+        with database.session() as session:
+            return audit.delete_old_entries(session, before=before, limit=ROWS_PER_TRANSACTION)
+
+    return repeat_while_full(prune, limit=ROWS_PER_TRANSACTION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from shared.telemetry import metrics
 from shared.telemetry.metrics import Exporter
 from shared.telemetry.probe import start_probe
 from shared.telemetry.process import ProcessMetrics
-from workers.maintenance.ledger import PruneLedger
+from workers.maintenance.ledger import PruneLedger, prune_audit_log
 from workers.maintenance.orphans import orphan_tasks
 from workers.maintenance.reconciliation import reconciliation_tasks, recount_usage
 from workers.maintenance.recorded_work import (
@@ -87,6 +87,9 @@ def make_runners(
         MaintenanceTask("idempotency_keys_removed", 60.0, partial(remove_keys, database)),
         MaintenanceTask(
             "ledger_rows_pruned", 60.0, PruneLedger(database, settings.ledger_months).run_once
+        ),
+        MaintenanceTask(
+            "audit_entries_pruned", 60.0, partial(prune_audit_log, database, settings.audit_days)
         ),
         *orphan_tasks(database, blobs, [shard.claims for shard in shards.values()]),
     ]

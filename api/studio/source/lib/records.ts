@@ -458,6 +458,94 @@ export interface KeyList {
   keys: Array<Key>;
 }
 
+export interface AuditEntry {
+  number: number;
+  at: string;
+  actor: string;
+  action: string;
+  subject: string;
+  details: Record<string, unknown>;
+  hash: string;
+}
+
+export interface AuditLog {
+  entries: Array<AuditEntry>;
+  next_cursor?: string;
+}
+
+export interface NewAccount {
+  email: string;
+  name?: string;
+  reference?: string;
+  plan?: "free" | "paid";
+  max_pages?: number;
+  max_draft_pages?: number;
+  renewal_day?: number;
+  rate_limit?: string;
+  with_workspace?: boolean;
+  verified?: boolean;
+}
+
+export interface NewAccounts {
+  accounts: Array<NewAccount>;
+}
+
+export interface CreatedAccounts {
+  accounts: Array<CreatedAccount>;
+}
+
+export interface CreatedAccount {
+  id: string;
+  is_new: boolean;
+  reference?: string;
+  key_id?: string;
+  key?: string;
+}
+
+export interface AccountInfo {
+  id: string;
+  name: string;
+  plan: string;
+  max_pages: number;
+  max_draft_pages: number | null;
+  renewal_day: number;
+  rate_limit: string | null;
+  is_disabled: boolean;
+  is_email_verified: boolean;
+  created_at: string;
+}
+
+export interface AccountList {
+  accounts: Array<AccountInfo>;
+  next_cursor?: string;
+}
+
+export interface AccountChanges {
+  plan?: "free" | "paid";
+  max_pages?: number;
+  max_draft_pages?: number;
+  rate_limit?: string;
+  disabled?: boolean;
+  verified?: boolean;
+}
+
+export interface Queue {
+  name: string;
+  waiting: number;
+  running: number;
+  is_drained: boolean;
+}
+
+export interface QueueChange {
+  is_drained: boolean;
+}
+
+export interface FarmStatus {
+  healthy: boolean;
+  problems: Array<string>;
+  queues: Array<Queue>;
+}
+
 export interface KeyRequest {
   name?: string;
   expires_at?: string;

@@ -1,0 +1,115 @@
+"""What an operator does to accounts, by the command line and by /v2/admin alike."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import ColumnElement, delete, func, or_, select
+
+from shared.auth import accounts
+from shared.db.session import Database, Session
+from shared.db.tables import IS_UNFINISHED, batches, jobs, metadata, templates, webhooks, workspaces
+from shared.db.tables import accounts as account_rows
+from shared.errors import ServiceError, Unavailable
+from shared.jobs.records import Allowance
+from shared.templates.repository import PUBLIC_ACCOUNT
+from shared.usage.periods import find_period
+from shared.usage.repository import find_totals
+
+if TYPE_CHECKING:  # commands that need no Redis do not load it
+    from shared.auth.admission import ShardedAdmissionCache
+
+_AT_ONCE: Final = 500
+# Metered pages are billed whatever becomes of the account; the audit log says who deleted it.
+_KEPT: Final = ("audit_log", "usage_ledger", "usage_totals", "usage_days", "usage_templates")
+
+
+def list_all_accounts(database: Database) -> list[accounts.AccountInfo]:
+    """Return all accounts, ordered by id."""
+    found: list[accounts.AccountInfo] = []
+    with database.snapshot() as session:
+        while True:
+            after = found[-1].account_id if found else None
+            page = accounts.list_accounts(session, after=after, limit=_AT_ONCE)
+            found += page
+            if len(page) < _AT_ONCE:
+                return found
+
+
+def report_usage(
+    session: Session,
+    key_states: ShardedAdmissionCache | None,
+    account: accounts.AccountInfo,
+    day: date,
+) -> dict[str, Any]:
+    """Report the billing period of an account that contains a day: pages in the ledger, and not recorded yet.
+
+    What is not recorded yet is None while Redis is unavailable, or without `key_states`.
+    """
+    period = find_period(day, renewal_day=account.renewal_day)
+    start, end = period.key, period.end.isoformat()
+    used = find_totals(session, account.account_id, start)
+    counted = None
+    if key_states is not None:
+        with suppress(Unavailable):
+            # Without a counter in Redis there is no unrecorded usage.
+            cache = key_states.of(account.account_id)
+            counted = cache.find_usage(account.account_id, start) or used
+    terms = {Allowance.PRODUCTION: account.max_pages, Allowance.DRAFT: account.max_draft_pages}
+    report: dict[str, Any] = {
+        "account_id": account.account_id,
+        "plan": account.plan,
+        "period_start": start,
+        "period_end": end,
+    }
+    for allowance, most in terms.items():
+        of_ledger = used.of(allowance)
+        unrecorded = None
+        if counted is not None:
+            unrecorded = max(counted.of(allowance).pages - of_ledger.pages, 0)
+        report[allowance.value] = {
+            "pages": of_ledger.pages,
+            "renders": of_ledger.calls,
+            "max_pages": most,
+            "pages_not_in_the_ledger_yet": unrecorded,
+        }
+    return report
+
+
+def delete_account(session: Session, account_id: str) -> None:
+    """Delete an account with all that the database has of it, except what was metered.
+
+    Its files in the object store are deleted by the maintenance process, since nothing names them any more.
+
+    Raises:
+        LookupError: there is no such account.
+        ServiceError: 409, it is not disabled, its work has not ended, or it has the public templates.
+    """
+    if account_id == PUBLIC_ACCOUNT:
+        raise ServiceError(409, "The account has the public templates of the service.")
+    if not accounts.get_account(session, account_id).is_disabled:
+        raise ServiceError(409, "The account is not disabled: disable it first.")
+    unfinished = jobs.c.status.in_(("queued", "running")) & (jobs.c.account_id == account_id)
+    running = IS_UNFINISHED & (batches.c.account_id == account_id)
+    for table, condition in ((jobs, unfinished), (batches, running)):
+        if session.scalar(select(func.count()).select_from(table).where(condition)):
+            raise ServiceError(409, f"The account has {table.name} that have not ended; try again.")
+    owned: dict[str, Any] = {
+        "account_id": [account_id],
+        "workspace_id": select(workspaces.c.id).where(workspaces.c.account_id == account_id),
+        "template_id": select(templates.c.id).where(templates.c.account_id == account_id),
+        "webhook_id": select(webhooks.c.id).where(webhooks.c.account_id == account_id),
+    }
+    # Rows that refer to others come first; other rows of batches and deliveries go with them.
+    for table in reversed(metadata.sorted_tables):
+        if table.name in _KEPT:
+            continue
+        conditions: list[ColumnElement[bool]] = [
+            table.c[name].in_(ids) for name, ids in owned.items() if name in table.c
+        ]
+        if table.name == "accounts":
+            conditions = [account_rows.c.id == account_id]
+        if conditions:
+            session.execute(delete(table).where(or_(*conditions)))
