@@ -6,6 +6,7 @@ that the plan needs (`Plan.read_values`), and written in the order of the plan a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -22,6 +23,10 @@ _NAMES: Final = r"[^.\x00-\x1f]{1,100}(\.[^.\x00-\x1f]{1,100}){0,9}$"
 _Path = Annotated[str, msgspec.Meta(pattern=f"^(?!-){_NAMES}", max_length=300)]
 _Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
 _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+_MARK_FORMAT: Final = (
+    r"^([ -z|~]|\{(job|inserts|(set|sheet|count)(:0[1-9])?)\}){1,20}$"  # 180 characters at most
+)
+_DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
 Value = str | int | float | bool | None
 
 
@@ -42,6 +47,47 @@ class Split(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     ] = None
 
 
+class MarkType(StrEnum):
+    """The marks that an inserting machine reads."""
+
+    OMR = "omr"
+    DATAMATRIX = "datamatrix"
+    CODE128 = "code128"
+    ITF = "itf"
+
+
+class Marks(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Marks on the front of every sheet, as the element `marks` draws them; lengths are in millimetres."""
+
+    type: MarkType
+    left: Annotated[float, msgspec.Meta(ge=0, le=2000)]
+    top: Annotated[float, msgspec.Meta(ge=0, le=2000)]
+    format: Annotated[
+        str,
+        doc("Content of a bar code, with {job}, {set}, {sheet}, {count} and {inserts}."),
+        msgspec.Meta(pattern=_MARK_FORMAT),
+    ] = "{set:06}{sheet:02}{count:02}"
+    job: Annotated[str, doc("Name of the job."), msgspec.Meta(pattern="^[ -~]{0,20}$")] = ""
+    inserts: Annotated[
+        str,
+        doc("Feeders of inserts, such as 1 3."),
+        msgspec.Meta(pattern="^([1-4]( [1-4]){0,3})?$"),
+    ] = ""
+    width: Annotated[float, msgspec.Meta(ge=2, le=200)] = 8
+    height: Annotated[float, msgspec.Meta(ge=2, le=200)] = 8
+    pitch: Annotated[float, msgspec.Meta(ge=1.5, le=20)] = 4
+    clear: Annotated[float, msgspec.Meta(ge=0, le=50)] = 3
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes of the element."""
+        lengths = {"left", "top", "width", "height", "pitch", "clear"}
+        return {
+            name: f"{value:.3f}mm" if name in lengths else str(value)
+            for name, value in msgspec.structs.asdict(self).items()
+        }
+
+
 class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is done with the documents of a batch."""
 
@@ -56,6 +102,12 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     duplex: Annotated[
         bool, doc("Each document begins on a front: a blank page follows an odd number of pages.")
     ] = False
+    marks: Annotated[
+        Marks | None,
+        doc(
+            "Marks for the inserting machine, with the number of the set and of the sheet in the run."
+        ),
+    ] = None
     index: IndexFormat = IndexFormat.CSV
     fields: Annotated[
         tuple[_Path, ...],
@@ -167,6 +219,14 @@ def parse_plan(fields: Mapping[str, Any]) -> Plan:
         raise ServiceError(400, f"Invalid plan: {error}.") from None
     if plan.split.documents and plan.split.sheets:
         raise ServiceError(400, "Invalid plan: split takes documents or sheets, not both.")
+    if plan.marks is not None and plan.marks.type is MarkType.ITF:
+        digits = _DIGITS_OF_MARKS.sub(lambda found: "0" * int(found[1] or 4), plan.marks.format)
+        if not digits.isdecimal() or len(digits) % 2:
+            raise ServiceError(
+                400,
+                "Invalid plan: the format of marks of type itf takes digits, and numbers with their width such as "
+                "{set:06}, that are an even number of digits together.",
+            )
     return plan
 
 

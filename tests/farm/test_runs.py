@@ -8,7 +8,9 @@ from hashlib import sha256
 from io import BytesIO, StringIO
 
 import pikepdf
+import pypdfium2
 import pytest
+import zxingcpp
 
 from shared.batches import plans
 from tests.batches import SliceWorker, accept, ndjson, send
@@ -98,6 +100,42 @@ def test_the_index_has_a_row_for_each_document(caller, run):
     assert [row["to.zip"] for row in rows[:5]] == ["3011", "8004", "8004", "10115", ""]
     assert (rows[5]["status"], rows[5]["index"], rows[5]["file"]) == ("failed", "3", "")
     assert rows[5]["error"]
+
+
+def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(caller, run):
+    marks = {
+        "type": "datamatrix",
+        "left": 3,
+        "top": 3,
+        "format": "{job}{set:06}{sheet:02}{count:02}",
+    }
+    batch_id = run(PLAN | {"marks": marks | {"job": "N1", "clear": 1}})
+    read = []
+    for number in (1, 2, 3):
+        pdf = caller.get(f"/v2/batches/{batch_id}/files/{number}").data
+        for page in pypdfium2.PdfDocument(pdf):
+            codes = zxingcpp.read_barcodes(page.render(scale=4).to_pil())
+            read.append([code.text for code in codes])
+    fronts = [["N10000010102"], ["N10000010202"]]
+    fronts += [[f"N100000{at}0101"] for at in (2, 3)]
+    assert read[::2][:4] == fronts
+    assert read[1::2] == [[]] * 6
+
+
+@pytest.mark.parametrize(
+    ("marks", "accepted"),
+    [
+        ({"type": "qr", "left": 3, "top": 3}, "marks.type"),
+        ({"type": "omr", "left": 3}, "top"),
+        ({"type": "omr", "left": 3, "top": 3, "width": 1}, "marks.width"),
+        ({"type": "omr", "left": 3, "top": 3, "format": "{page}"}, "marks.format"),
+        ({"type": "itf", "left": 3, "top": 3, "format": "{set:05}"}, "an even number of digits"),
+    ],
+)
+def test_marks_of_a_plan_are_checked_when_it_is_stored(caller, marks, accepted):
+    answer = caller.put("/v2/plans/letters", json={"marks": marks})
+    assert answer.status_code == 400
+    assert accepted in answer.json["message"]
 
 
 def test_an_index_of_json_lines_and_a_falling_order(caller, run):

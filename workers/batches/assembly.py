@@ -35,7 +35,7 @@ from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavai
 from shared.queue.slice_commits import Assembly
 from shared.telemetry.log import get_logger, log_context
 from workers.batches.documents import BatchContext
-from workers.batches.writers import make_options
+from workers.batches.writers import make_options, read_plan_marks
 from workers.engine.finish.merging import Placement
 from workers.engine.merged_pdf import join_parts, sort_parts
 
@@ -179,11 +179,7 @@ def _write_run(
         items = list_run_items(session, batch.id)
     succeeded = [item for item in items if item.status is ItemStatus.SUCCEEDED]
     files = arrange(plan, [item.as_document() for item in succeeded])
-    places = {
-        document.index: Placement(number, position, document.pages)
-        for number, file in enumerate(files)
-        for position, document in enumerate(file.documents)
-    }
+    places = _place_documents(plan, files)
     of_parts = {
         first: [places[item.index] for item in group]
         for first, group in groupby(succeeded, key=attrgetter("part_first_index"))
@@ -194,7 +190,13 @@ def _write_run(
     )
     with ExitStack() as opened:
         outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
-        pages = sort_parts(parts, outs, options=make_options(batch), is_duplex=plan.duplex)
+        pages = sort_parts(
+            parts,
+            outs,
+            options=make_options(batch),
+            is_duplex=plan.duplex,
+            marks=read_plan_marks(plan),
+        )
         stored = [
             _store_file(
                 batch, batch_context, out, number, _account_of(plan, file, count), file.value
@@ -207,6 +209,18 @@ def _write_run(
         stored.insert(0, _store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0), None))
     log.info("run written", files=len(files), documents=len(succeeded), pages=sum(pages))
     return stored
+
+
+def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placement]:
+    """Return the place of each document by its index, with its number and first sheet in the run."""
+    places: dict[int, Placement] = {}
+    sheet = 1
+    for at, file in enumerate(files):
+        for position, document in enumerate(file.documents):
+            number = len(places) + 1
+            places[document.index] = Placement(at, position, document.pages, number, sheet)
+            sheet += plan.sheets_of(document.pages)
+    return places
 
 
 def _account_of(plan: Plan, file: RunFile, pages: int) -> tuple[int, int, int]:

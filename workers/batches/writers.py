@@ -12,12 +12,13 @@ from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
 
 from shared.batches.csv_rows import InvalidRow
+from shared.batches.plans import Plan
 from shared.batches.records import Batch, BatchOutput, DocumentResult, PdfLocation
 from shared.clock import ticks
 from shared.limits import MB
 from shared.telemetry import metrics
 from workers.batches.documents import to_payload
-from workers.engine.merged_pdf import MergedPart
+from workers.engine.merged_pdf import MergedPart, SheetMarks, find_zone, read_marks
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import FontFile, ImageUnavailableError, RenderOptions, Resources, Stage
 from workers.render.failures import summarise
@@ -215,8 +216,14 @@ class _PartResources:
         self._seconds.clear()
 
 
+def read_plan_marks(plan: Plan | None) -> SheetMarks | None:
+    """Return the marks that a plan draws on fronts."""
+    return None if plan is None or plan.marks is None else read_marks(plan.marks.attributes)
+
+
 def make_options(batch: Batch) -> RenderOptions:
     """Return the options of a batch; `now` is the time of acceptance, not of this run."""
+    marks = read_plan_marks(batch.plan)
     return RenderOptions(
         datetime.fromtimestamp(batch.created_at.timestamp(), UTC),
         is_draft=batch.is_draft,
@@ -225,4 +232,5 @@ def make_options(batch: Batch) -> RenderOptions:
         template_sha256=batch.pinned.sha256,
         built_on=batch.pinned.links,
         is_duplex=None if batch.plan is None else batch.plan.duplex,
+        reserved_zones=[] if marks is None else [find_zone(marks)],
     )

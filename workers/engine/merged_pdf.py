@@ -24,13 +24,14 @@ from workers.engine.ports import (
     Stage,
     StageObserver,
 )
-from workers.engine.tree.document import Document
+from workers.engine.tree.document import Document, SheetMarks
 from workers.engine.tree.elements.pages import read_marks
 from workers.engine.tree.page_values import count_sheets
 
 __all__ = [
     "AddedDocument",
     "MergedPart",
+    "SheetMarks",
     "find_zone",
     "join_parts",
     "read_marks",
@@ -141,12 +142,21 @@ def sort_parts(
     *,
     options: RenderOptions,
     is_duplex: bool,
+    marks: SheetMarks | None = None,
 ) -> list[int]:
     """Write the documents of all parts in another order, to one or more files; see `distribute_parts`.
 
-    Return the number of pages of each file.
+    Return the number of pages of each file. `marks` are drawn with the place of each sheet in the run.
     """
-    return distribute_parts(parts, outs, _write_metadata(options), is_duplex=is_duplex)
+
+    def draw(placement: Placement, sheet: int, sheets: int, height: float) -> bytes:
+        assert marks is not None
+        numbers = {"number": placement.number, "sequence": placement.first_sheet}
+        return write_marks(marks, **numbers, sheet=sheet, sheets=sheets, page_height=height)
+
+    draw_marks = None if marks is None else draw
+    metadata = _write_metadata(options)
+    return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks)
 
 
 def _write_metadata(options: RenderOptions) -> Metadata:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -24,6 +24,12 @@ class Placement(NamedTuple):
     file: int | None
     position: int
     pages: int
+    number: int = 0  # of the document and its first sheet in all files, from 1
+    first_sheet: int = 0
+
+
+# Returns the operators that draw the marks of a sheet, of how many, on a page of a height.
+DrawMarks = Callable[[Placement, int, int, float], bytes]
 
 
 def merge_parts(parts: Iterable[Path], out: BinaryIO, metadata: Metadata) -> int:
@@ -45,17 +51,20 @@ def distribute_parts(
     metadata: Metadata,
     *,
     is_duplex: bool = False,
+    draw_marks: DrawMarks | None = None,
 ) -> list[int]:
     """Write the documents of all parts to files, and return the number of pages of each file.
 
     Each document goes where its placement says; a part without placements goes to the end of the first
     file. Every page is copied once, whatever the order. With `is_duplex` each document begins on a front:
-    one of an odd number of pages is followed by a blank page.
+    one of an odd number of pages is followed by a blank page. `draw_marks` draws on fronts.
 
     Raises:
         ValueError: a part has no page, or a file has none.
     """
-    files = [_MergedFile(ObjectWriter(out), is_duplex=is_duplex) for out in outs]
+    files = [
+        _MergedFile(ObjectWriter(out), is_duplex=is_duplex, draw_marks=draw_marks) for out in outs
+    ]
     for path, placements in parts:
         with pikepdf.open(path) as part:
             _distribute(part, placements, files)
@@ -88,6 +97,7 @@ def _distribute(
         file = files[placement.file]
         copy = copies.get(placement.file) or file.open_copy(part, digests)
         copies[placement.file] = copy
+        file.draw_marks(copy, placement, own)
         file.add(copy, placement.position, own, [entry])
     for copy in copies.values():
         copy.finish()
@@ -104,10 +114,14 @@ class _Run(NamedTuple):
 class _MergedFile:
     """One file: pages are written as they come, their order at the end."""
 
-    def __init__(self, writer: ObjectWriter, *, is_duplex: bool) -> None:
+    def __init__(
+        self, writer: ObjectWriter, *, is_duplex: bool, draw_marks: DrawMarks | None
+    ) -> None:
         self.runs: dict[int, _Run] = {}  # by position
         self._writer = writer
         self._is_duplex = is_duplex
+        self._draw_marks = draw_marks
+        self._saving = 0  # the stream that saves the graphics state before the content of a page
         self._catalog = writer.reserve()
         self._pages = writer.reserve()
         self._outline = writer.reserve()
@@ -143,6 +157,27 @@ class _MergedFile:
             % (self._pages, len(kids), _references_to(kids)),
         )
         self.runs[position] = _Run(node, len(kids), taken)
+
+    def draw_marks(
+        self, copy: _PartCopier, placement: Placement, pages: Sequence[pikepdf.Object]
+    ) -> None:
+        """Draw the marks of a document above the content of its fronts."""
+        if self._draw_marks is None:
+            return
+        if not self._saving:
+            self._saving = self._writer.reserve()
+            self._writer.write_stream(self._saving, b"", b"q\n")
+        fronts = pages[:: 2 if self._is_duplex else 1]
+        for sheet, page in enumerate(fronts, 1):
+            left, bottom, _, top = (float(edge) for edge in page.get("/TrimBox", page.MediaBox))
+            drawn = self._draw_marks(placement, sheet, len(fronts), top - bottom)
+            number = self._writer.reserve()
+            moved = b"Q q 1 0 0 1 %.3f %.3f cm\n%bQ\n" % (left, bottom, drawn)
+            self._writer.write_stream(number, b"", moved)
+            old = page.get("/Contents")
+            parts = [] if old is None else list(old) if isinstance(old, pikepdf.Array) else [old]
+            contents = [self._saving, *(copy.number_of(part) for part in parts), number]
+            copy.replace_entry(page, "/Contents", b"/Contents [%b]" % _references_to(contents))
 
     def close(self, metadata: Metadata) -> int:
         """Write the order of the pages and the outline, and return the number of pages.
@@ -233,7 +268,8 @@ class _PartCopier:
         """Write another entry in place of one of a dictionary object, when it is copied."""
         if key in old:
             del old[key]
-        self._additions[old.objgen[0]] = entry
+        number = old.objgen[0]
+        self._additions[number] = b" ".join(filter(None, (self._additions.get(number), entry)))
 
     def take(self, old: pikepdf.Object, *, without: Iterable[str]) -> tuple[int, bytes]:
         """Return the new number of an object and its body without some entries, which the caller writes."""
