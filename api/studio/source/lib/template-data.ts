@@ -30,6 +30,23 @@ export function readExample(template: string): { defaults: Data; example: Data }
   return { defaults, example };
 }
 
+/** Return the paths of single values that a document must have, as the template declares, and that have no default. */
+export function findRequired(template: string): string[] {
+  const { defaults } = readExample(template);
+  const found: string[] = [];
+  let lists = 0;
+  for (const [, closes, name, attributes = ""] of template.replace(/<!--[^]*?-->/g, "").matchAll(/<(\/?)(dataset|field)\b([^>]*)>/g)) {
+    if (name === "dataset" && !attributes.endsWith("/")) lists += closes ? -1 : 1;
+    const path = /\bname="([\w.]+)"/.exec(attributes)?.[1];
+    if (name === "field" && lists === 0 && path && /\brequired="true"/.test(attributes) && follow(defaults, path) == null) found.push(path);
+  }
+  return found;
+}
+
+function follow(data: Data, path: string): unknown {
+  return path.split(".").reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), data);
+}
+
 function findJson(template: string, tag: "json" | "sample"): string {
   const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(template)?.[1] ?? "";
   const inside = /^\s*<!\[CDATA\[([^]*?)\]\]>\s*$/.exec(text)?.[1];

@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { ask, askJson } from "../lib/api";
-import { download } from "../lib/download";
+import { download, saveFile } from "../lib/download";
 import { describe, useLoad } from "../lib/load";
 import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages";
 import { usePolling } from "../lib/poll";
 import { mayChange } from "../lib/rights";
-import { linkTo } from "../lib/router";
+import { goTo, linkTo } from "../lib/router";
+import { canRepeat, repeatFailed, writeFailed } from "../lib/started";
 import type { Account, Batch, BatchItem, PageProps } from "../lib/types";
 import { Empty, FormDialog, LookOnly, Narrow, Notice, Result, Wide } from "../ui/parts";
 import { Findings, Status, StatusChoice } from "./jobs";
@@ -121,14 +122,17 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
     batch.reload();
     items.reload();
   });
-  const save = async (from: string, name: string) => {
+  const attempt = async (act: () => Promise<void>) => {
     setError(null);
     try {
-      await download(from, name);
+      await act();
     } catch (failure) {
       setError(describe(failure));
     }
   };
+  const save = (from: string, name: string) => attempt(() => download(from, name));
+  // With a byte order mark: without it Excel reads Windows-1252.
+  const saveFailed = async () => saveFile(new Response(`\uFEFF${await writeFailed(id)}`, { headers: { "Content-Type": "text/csv" } }), "failed.csv");
   return (
     <>
       <p class="crumb">
@@ -147,6 +151,16 @@ function BatchPage({ id, account }: { id: string; account: Account }) {
                 {record.status === "finished" && (
                   <button type="button" class="primary" onClick={() => save(`${path}/result`, "batch")}>
                     {t("batches.result")}
+                  </button>
+                )}
+                {!isGoing(record) && record.failed > 0 && (
+                  <button type="button" onClick={() => attempt(saveFailed)}>
+                    {t("batches.saveFailed")}
+                  </button>
+                )}
+                {!isGoing(record) && record.failed > 0 && canRepeat(id) && mayChange(account, "render") && (
+                  <button type="button" onClick={() => attempt(async () => goTo("batches", (await repeatFailed(id)).id))}>
+                    {count("batches.repeat", record.failed)}
                   </button>
                 )}
                 {isGoing(record) && mayChange(account, "render") && (

@@ -1,15 +1,16 @@
-/** A batch from a CSV file: columns mapped to the data of a template, the first documents previewed, then started. */
+/** A batch from a CSV file or a spreadsheet: columns mapped to the data of a template, the first documents previewed, then started. */
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import { askJson } from "../lib/api";
-import { CsvError, decodeText, readCsv, type Table, writeCsv } from "../lib/csv";
+import { ask, askJson, Failure } from "../lib/api";
+import { CsvError, decodeText, readCsv, type Table } from "../lib/csv";
 import { describe, useLoad } from "../lib/load";
 import { count, formatNumber, t } from "../lib/messages";
 import { drawPage, type Drawing } from "../lib/previews";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
-import { findPaths, readData } from "../lib/template-data";
-import type { Batch, PageProps, Tag, Version } from "../lib/types";
+import { startBatch } from "../lib/started";
+import { findPaths, findRequired, parse, readData } from "../lib/template-data";
+import type { PageProps, Tag, Version } from "../lib/types";
 import { LookOnly, Notice, Result, Wide } from "../ui/parts";
 import { DropZone } from "./files";
 import { readTemplate, takeDropped } from "./template/read";
@@ -17,6 +18,10 @@ import { readTemplate, takeDropped } from "./template/read";
 const PREVIEWED = 3;
 const OUTPUTS = ["files", "zip", "merged"] as const;
 const LEFT_OUT = "";
+const SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
+/** The paths last chosen for the columns of a template, which this browser keeps. */
+const mappingOf = (template: string) => `pressroom-mapping:${template}`;
 
 export function NewBatch({ account, route }: PageProps) {
   const id = route[1] ?? "";
@@ -41,7 +46,7 @@ export function NewBatch({ account, route }: PageProps) {
       <p class="soft">{t("newBatch.help")}</p>
       <LookOnly account={account} lacks="render" />
       <DropZone
-        accept=".csv,.tsv,text/csv"
+        accept={`.csv,.tsv,.xlsx,text/csv,${SPREADSHEET}`}
         label={t(file ? "newBatch.other" : "newBatch.drop")}
         help={file?.name ?? t("newBatch.dropHelp")}
         multiple={false}
@@ -75,6 +80,7 @@ export function NewBatch({ account, route }: PageProps) {
                     <Mapping
                       key={`${file.name} ${file.lastModified} ${file.size}`}
                       table={found}
+                      template={template.id}
                       content={template.content}
                       mayStart={mayChange(account, "render")}
                       reference={selector ? `${template.id}@${selector}` : template.id}
@@ -95,29 +101,42 @@ class FileError extends Error {}
 
 async function readFile(file: File): Promise<{ table: Table } | { error: string }> {
   try {
-    const table = readCsv(decodeText(new Uint8Array(await file.arrayBuffer())));
+    const table = readCsv(await readText(file));
     if (table.rows.length === 0) throw new FileError(t("newBatch.noRows"));
     return { table };
   } catch (failure) {
+    if (failure instanceof Failure) return { error: describe(failure) };
     if (failure instanceof CsvError) return { error: t("newBatch.notCsv", { line: failure.line }) };
     return { error: failure instanceof FileError ? failure.message : describe(failure) };
   }
 }
 
+/** Return the text of a CSV file; a spreadsheet is converted by the service. */
+async function readText(file: File): Promise<string> {
+  if (!/\.xlsx$/i.test(file.name)) return decodeText(new Uint8Array(await file.arrayBuffer()));
+  return (await ask("POST", "/v2/spreadsheets/convert", { body: file, type: SPREADSHEET })).text();
+}
+
 function Mapping({
   table: read,
+  template,
   content,
   mayStart,
   reference,
 }: {
   table: { table: Table } | { error: string };
+  template: string;
   content: string;
   mayStart: boolean;
   reference: string;
 }) {
   const known = useMemo(() => findPaths(readData(content, "")), [content]);
   const table = "table" in read ? read.table : { columns: [], rows: [] };
-  const [targets, setTargets] = useState(() => table.columns.map((column) => suggest(column, known)));
+  const required = useMemo(() => findRequired(content), [content]);
+  const [targets, setTargets] = useState(() => {
+    const kept = parse(localStorage.getItem(mappingOf(template)) ?? "") ?? {};
+    return table.columns.map((column) => (typeof kept[column] === "string" ? kept[column] : suggest(column, known)));
+  });
   const [output, setOutput] = useState<(typeof OUTPUTS)[number]>("files");
   const [draft, setDraft] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -125,16 +144,15 @@ function Mapping({
   const id = useId();
   if ("error" in read) return <Notice kind="error">{read.error}</Notice>;
   const twice = targets.find((target, index) => target !== LEFT_OUT && targets.indexOf(target) !== index);
+  const missing = required.filter((path) => !targets.includes(path));
   const isEmpty = targets.every((target) => target === LEFT_OUT);
   const start = async () => {
     setBusy(true);
     setError(null);
     try {
       const query = new URLSearchParams({ template: reference, output, ...(draft && { draft: "true" }) });
-      const made = await askJson<Batch>("POST", `/v2/batches?${query}`, {
-        body: writeCsv(pick(table, targets)),
-        type: "text/csv; charset=utf-8",
-      });
+      const made = await startBatch(pick(table, targets), String(query));
+      localStorage.setItem(mappingOf(template), JSON.stringify(Object.fromEntries(table.columns.map((each, index) => [each, targets[index]]))));
       goTo("batches", made.id);
     } catch (failure) {
       setError(describe(failure));
@@ -184,6 +202,9 @@ function Mapping({
             </tbody>
           </table>
         </Wide>
+        {missing.length > 0 && (
+          <Notice kind={draft ? "info" : "error"}>{t(draft ? "newBatch.missingDraft" : "newBatch.missing", { paths: missing.join(", ") })}</Notice>
+        )}
         {twice !== undefined && <Notice kind="error">{t("newBatch.twice", { path: twice })}</Notice>}
       </section>
       <section aria-labelledby={`${id}-first`}>
@@ -211,7 +232,7 @@ function Mapping({
           <label for={`${id}-draft`}>{t("newBatch.draft")}</label>
         </div>
         {error !== null && <Notice kind="error">{error}</Notice>}
-        <button type="button" class="primary" disabled={!mayStart || busy || isEmpty || twice !== undefined} onClick={start}>
+        <button type="button" class="primary" disabled={!mayStart || busy || isEmpty || twice !== undefined || (missing.length > 0 && !draft)} onClick={start}>
           {count("newBatch.start", table.rows.length)}
         </button>
       </section>

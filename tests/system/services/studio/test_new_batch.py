@@ -7,6 +7,9 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
+from api.render.inspection import SPREADSHEET_TYPE
+from tests.contract.test_spreadsheets import write as write_spreadsheet
+
 TEMPLATE = (
     '<document><data><json>{"number": "0", "buyer": {"name": "?"}, "total": null}</json>'
     '<field name="total" type="decimal" required="true"/></data>'
@@ -65,6 +68,35 @@ def test_a_dropped_csv_becomes_a_batch(page: Page, account, template):
     expect(page.get_by_role("row", name="3").locator(".finding")).to_contain_text("total")
     (batch,) = account.request("GET", "/v2/batches").json["batches"]
     assert (batch["succeeded"], batch["failed"]) == (2, 1)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Failures as CSV").click()
+    head, row = saved.value.path().read_text("utf-8-sig").splitlines()
+    assert head == "Document,number,buyer.name,total,Reason"
+    assert row.startswith("3,3,Last,x,")
+    assert "total" in row
+    page.get_by_role("button", name="Render the failed one again").click()
+    expect(page.get_by_text("1 of 1, 1 failed")).to_be_visible(timeout=60_000)
+
+
+def test_a_spreadsheet_is_mapped_and_its_mapping_kept(page: Page, account, template):
+    body = write_spreadsheet([["Nummer", "Betrag"], ["R-7", 2.5]])
+    file = {"name": "orders.xlsx", "mimeType": SPREADSHEET_TYPE, "buffer": body}
+    page.get_by_role("link", name="Start a batch").click()
+    page.locator("input[type=file]").set_input_files(file)
+    start = page.get_by_role("button", name="Render 1 document")
+    expect(page.get_by_role("alert")).to_contain_text("The template requires total")
+    expect(start).to_be_disabled()
+    page.get_by_label("Draft").check()
+    expect(start).to_be_enabled()
+    page.get_by_label("Draft").uncheck()
+    page.get_by_label("Path of the column Nummer").fill("number")
+    page.get_by_label("Path of the column Betrag").fill("total")
+    start.click()
+    expect(page.get_by_text("1 of 1")).to_be_visible(timeout=60_000)
+    assert account.request("GET", "/v2/batches").json["batches"][0]["succeeded"] == 1
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_label("Path of the column Betrag")).to_have_value("total")
 
 
 def test_a_file_that_is_not_csv_is_reported_and_replaced(page: Page, template):

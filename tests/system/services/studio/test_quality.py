@@ -11,7 +11,7 @@ PLACES = {
     "templates": "Templates",
     "templates/service-invoice": "Invoice",
     "templates/service-invoice/compare/live/1": "Compare",
-    "templates/service-invoice/batch": "Batch from a CSV file",
+    "templates/service-invoice/batch": "Batch from a spreadsheet",
     "images": "Images",
     "fonts": "Fonts",
     "jobs": "Jobs",

@@ -130,7 +130,7 @@ def test_an_author_without_the_right_to_render_writes_and_starts_no_batch(open_w
     go_to(page, f"templates/{template}", re.compile("."))
     expect(page.get_by_role("link", name="Edit")).to_be_visible()
     expect(page.get_by_role("link", name="Start a batch")).to_have_count(0)
-    go_to(page, f"templates/{template}/batch", "Batch from a CSV file")
+    go_to(page, f"templates/{template}/batch", "Batch from a spreadsheet")
     expect(page.get_by_text(NO_RENDERS)).to_be_visible()
     file = {"name": "orders.csv", "mimeType": "text/csv", "buffer": b"name\nAda\n"}
     page.locator("input[type=file]").set_input_files(file)

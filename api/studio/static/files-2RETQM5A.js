@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-4WVGUVXL.js";import"./chunk-TNPPWGCT.js";import"./chunk-LSBFPMW5.js";import"./chunk-QAIBVUXC.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-SJVR7KZZ.js";import"./chunk-7FRQAT4Q.js";import"./chunk-7KLLVTDD.js";import"./chunk-QAIBVUXC.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
