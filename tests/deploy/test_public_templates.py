@@ -350,6 +350,12 @@ AMOUNTS = {
     },
     "service-receipt": {"lines": [{"text": COMPOUND, "price": WIDE, "rate": 0.19}]},
     "service-voucher": {"vouchers": [{"code": "NW26-7KQ4", "value": WIDE}]},
+    "service-insurance-policy": {
+        "covers": [{"text": COMPOUND, "limit": WIDE, "premium": WIDE}] * 9
+    },
+    "service-catalogue-page": {
+        "articles": [{"number": "A-1", "name": COMPOUND, "price": WIDE}] * 9
+    },
 }
 
 

@@ -111,6 +111,13 @@ def _certificate(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     return {"rows": rows}, amounts
 
 
+def _policy(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
+    premiums = [_round(_price_of(line), digits) for line in TAXED]
+    tax = _round(sum(premiums) * Decimal("0.19"), digits)
+    covers = [{"text": "A", "premium": str(_price_of(line))} for line in TAXED]
+    return {"covers": covers, "tax_rate": "0.19"}, [*premiums, tax, sum(premiums) + tax]
+
+
 def _reminder(digits: int) -> tuple[dict[str, Any], list[Decimal]]:
     amounts = [_round(_price_of(line), digits) for line in TAXED]
     invoices = [
@@ -180,6 +187,7 @@ CASES = {
     "service-dunning-letter": _reminder,
     "service-receipt": _order,
     "service-tax-certificate": _certificate,
+    "service-insurance-policy": _policy,
     "service-account-statement": _bank_statement,
     "service-utility-bill": _taxed_at_once("charges", {"rate": "0.19", "paid": None}),
     "service-us-invoice": _taxed_at_once(

@@ -114,6 +114,11 @@ _TAG: Final = re.compile(
     re.DOTALL,
 )
 
+# GitHub's mathematics: amounts such as "$5 to $6" are none, since a space is before the second sign.
+_FORMULA: Final = re.compile(
+    r"\$\$[^$\n]{1,500}\$\$|(?<![\w$\\])\$(?=\S)[^$\n]{1,500}(?<=[^\s\\])\$(?![\w$])"
+)
+
 _Node = Element | Text
 _Token = Mapping[str, Any]
 
@@ -395,7 +400,12 @@ class _ElementBuilder:
     # --- inline content -----------------------------------------------------------------------------
 
     def _text(self, token: _Token) -> Iterator[_Node]:
-        yield self._literal(_unescape(token["raw"]))
+        raw = token["raw"]
+        if "$" in raw and (formula := _FORMULA.search(raw)) is not None:
+            what = f'The formula "{shorten_text(formula[0])}" in the Markdown is printed as it is'
+            place = self._locate(self._location.tag_name)
+            self._findings.warn("markdown-formula", f"{what}; use a picture of it", place)
+        yield self._literal(_unescape(raw))
 
     def _inline_element(self, tag: str, token: _Token) -> Iterator[_Node]:
         yield self._element(tag, self.inlines(token["children"]))

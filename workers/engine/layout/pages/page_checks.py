@@ -280,7 +280,7 @@ def _describe(context: LayoutContext, address: PrintedAddress, item: SingleItem)
 
 
 _NARROWER: Final = mm(0.002)  # than the least module, by rounding
-_TOUCH: Final = mm(0.3)  # of ink and a quiet zone: boxes of lines are larger than their letters
+_TOUCH: Final = mm(0.3)  # of ink and a quiet zone; boxes of lines are higher than their letters
 
 
 def check_codes(context: LayoutContext, canvas: PageCanvas, *, are_all_printed: bool) -> None:
@@ -297,15 +297,17 @@ def check_codes(context: LayoutContext, canvas: PageCanvas, *, are_all_printed: 
             )
             advice = "Give the code more room, or a shorter value."
             _warn(context, canvas, code, "barcode-module", what, advice)
-    for at, _, (left, top, right, bottom) in find_ink(canvas.items):
+    for at, item, (left, top, right, bottom) in find_ink(canvas.items):
+        is_text = isinstance(item, GlyphRun | ShapedRun)
+        room = max((bottom - top) / 4 if is_text else 0.0, _TOUCH)
         for code in codes:
             x, y, width, height = code.zone
             is_ground = left <= x and right >= x + width and top <= y and bottom >= y + height
             is_inside = (
                 left < x + width - _TOUCH
                 and right > x + _TOUCH
-                and top < y + height - _TOUCH
-                and bottom > y + _TOUCH
+                and top + room < y + height
+                and bottom - room > y
             )
             if is_inside and not is_ground and not code.first <= at < code.end:
                 what = f'The quiet zone of the bar code of type "{code.node.symbology}" has ink'
