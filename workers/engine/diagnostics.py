@@ -152,23 +152,23 @@ class Findings:
         else:
             self._count_unlisted(severity, hash(diagnostic))
 
-    def error(self, code: str, message: str, *chain: SourceLocation) -> None:
-        """Add an error at the first location of `chain`."""
+    def error(self, code: str, message: str, *chain: SourceLocation | None) -> None:
+        """Add an error at the first location of `chain`; None is for an unknown one."""
         self._add_finding(Severity.ERROR, code, message, chain)
 
-    def warn(self, code: str, message: str, *chain: SourceLocation) -> None:
+    def warn(self, code: str, message: str, *chain: SourceLocation | None) -> None:
         """Add a warning at the first location of `chain`."""
         self._add_finding(Severity.WARNING, code, message, chain)
 
     def _add_finding(
-        self, severity: Severity, code: str, message: str, chain: tuple[SourceLocation, ...]
+        self, severity: Severity, code: str, message: str, chain: tuple[SourceLocation | None, ...]
     ) -> None:
         if self.part_context is not None:
             location, name = self.part_context
             chain = (*chain, location)
             if name not in message:
                 message = f"{message} ({name})"
-        self.add(Diagnostic(severity, code, message, chain))
+        self.add(Diagnostic(severity, code, message, tuple(filter(None, chain))))
 
     def extend(
         self, other: Findings, change: Callable[[Diagnostic], Diagnostic] | None = None

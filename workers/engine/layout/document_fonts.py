@@ -19,7 +19,7 @@ from workers.engine.fonts import (
 )
 from workers.engine.layout.context import Fonts
 from workers.engine.ports import FontFile, Resources
-from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.syntax.suggestions import suggest_if_listed
 from workers.engine.tree.document import DeclaredFont
 from workers.engine.tree.memo import TemplateMemo
 from workers.engine.tree.styles.computed import TextStyle
@@ -125,11 +125,7 @@ def _find_files(
         if font.name not in files:
             files[font.name] = resources.find_font(font.name)
         if files[font.name] is None:
-            near = (
-                suggest_name(font.name, resources.list_fonts())
-                if findings.has_room_for_errors
-                else ""
-            )
+            near = suggest_if_listed(findings, font.name, resources.list_fonts())
             findings.error(
                 "font-not-found",
                 f'The workspace has no font "{font.name}"{near}',

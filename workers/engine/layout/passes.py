@@ -42,8 +42,7 @@ from workers.engine.layout.pages.marks import check_zones, draw_marks
 from workers.engine.layout.pages.page_checks import (
     check_codes,
     check_windows,
-    with_conformance_checks,
-    with_print_checks,
+    with_page_checks,
 )
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
 from workers.engine.layout.pages.paper import (
@@ -193,9 +192,7 @@ class PaginatedDocument:
             structure,
             added_pages=int(self.plans[-1].is_added),
         )
-        if self.document.has_print_checks:
-            drawn = with_print_checks(drawn, self.context.findings)
-        return with_conformance_checks(drawn, self.document, self.context.findings)
+        return with_page_checks(drawn, self.document, self.context.findings)
 
     def find_boxes(self, index: int) -> list[ElementBox]:
         """Return the boxes of the elements on a page, counted from 0, in painting order.

@@ -83,7 +83,7 @@ def warn_of_stretching(
             "background-stretched",
             f"The page of the PDF has {across:.0f} × {down:.0f} mm and is stretched to the "
             f"{width / mm(1):.0f} × {height / mm(1):.0f} mm of the paper; use one of its proportions",
-            *(() if place is None else (place,)),
+            place,
         )
 
 
@@ -113,12 +113,11 @@ def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: F
     """Warn about the parts of an SVG, or of a page of a PDF, that are not drawn."""
     if isinstance(image, PreparedImage) or not image.omitted:
         return
-    places = () if place is None else (place,)
     what = ", ".join(image.omitted)
     if isinstance(image, VectorImage):
-        findings.warn("svg-left-out", f"The SVG image is drawn without {what}", *places)
+        findings.warn("svg-left-out", f"The SVG image is drawn without {what}", place)
     else:
-        findings.warn("pdf-left-out", f"The page of the PDF is drawn without {what}", *places)
+        findings.warn("pdf-left-out", f"The page of the PDF is drawn without {what}", place)
 
 
 _UNCERTAIN: Final = "; it is on some pages only, so a render may succeed without it"
@@ -167,14 +166,13 @@ def _check(use: _Use, resources: Resources, findings: Findings) -> ContentProble
 
 
 def _report(use: _Use, problem: ContentProblem, findings: Findings) -> None:
-    places = () if use.place is None else (use.place,)
     if use.consequence:
-        findings.warn(problem.code, f"{problem.text}; {use.consequence}", *places)
+        findings.warn(problem.code, f"{problem.text}; {use.consequence}", use.place)
     elif use.is_certain:
         advice = f". {problem.advice}{use.advice}" if problem.advice else ""
-        findings.error(problem.code, f"{problem.text}{use.what}{advice}", *places)
+        findings.error(problem.code, f"{problem.text}{use.what}{advice}", use.place)
     else:
-        findings.warn(problem.code, f"{problem.text}{use.what}{_UNCERTAIN}", *places)
+        findings.warn(problem.code, f"{problem.text}{use.what}{_UNCERTAIN}", use.place)
 
 
 # --- where pictures are ---------------------------------------------------------------------------------

@@ -182,11 +182,11 @@ class DataReport:
         if suggestion and self._refuses_misspelled:
             self.error(code, text, location or self._location)
         else:
-            self._findings.warn(code, text, *([] if location is None else [location]))
+            self._findings.warn(code, text, location)
 
     def warn(self, code: str, message: str, location: SourceLocation | None) -> None:
         """Report a warning."""
-        self._findings.warn(code, message, *(() if location is None else (location,)))
+        self._findings.warn(code, message, location)
 
     def report_remaining(self) -> None:
         """Report the number of errors beyond those listed."""

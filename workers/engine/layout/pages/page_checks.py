@@ -6,8 +6,8 @@ printed beside the address would be seen through the window of an envelope.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from workers.engine.barcodes import SYMBOLOGIES
@@ -25,6 +25,7 @@ from workers.engine.layout.display import (
     GlyphRun,
     LaidOutDocument,
     LaidOutPage,
+    LaidOutPages,
     Owner,
     Path,
     Picture,
@@ -38,12 +39,12 @@ from workers.engine.layout.display import (
     single_items,
 )
 from workers.engine.layout.pages.source_map import find_ink
+from workers.engine.layout.structure import LogicalStructure
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import PDF_UA_1, ArchiveProfile
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import VectorImage
 from workers.engine.tree.document import Document, PageMaster
-from workers.engine.tree.nodes import SourceNode
 from workers.engine.units import POINTS_PER_MM, ColorSpace, mm
 
 # ISO 19005-2, 6.1.13 allows 28 nested graphics states; an image and the draft mark add one each.
@@ -53,37 +54,64 @@ MAX_SIDE: Final = 14_400.0
 _COLORLESS: Final = (Save, Restore, Widget)
 
 
-def with_conformance_checks(
+def with_page_checks(
     laid_out: LaidOutDocument, document: Document, findings: Findings
 ) -> LaidOutDocument:
-    """Return a document whose pages are checked as they are read, if it has a profile."""
-    if document.profile is None and not document.is_accessible:
+    """Return a document whose pages are checked as they are read, as far as it asks for that."""
+    checks: list[Callable[[int, LaidOutPage], None]] = []
+    if document.has_print_checks:
+        checks.append(_PrintChecks(laid_out.structure, findings).check)
+    if document.profile is not None or document.is_accessible:
+        profile, is_accessible = document.profile, document.is_accessible
+        conformance = _ConformanceChecks(laid_out.structure, profile, is_accessible, findings)
+        checks.append(conformance.check)
+    if not checks:
         return laid_out
-    pages = _CheckedPages(laid_out, document.profile, document.is_accessible, findings)
-    return replace(laid_out, pages=pages)
+    return replace(laid_out, pages=_CheckedPages(laid_out.pages, checks))
 
 
 @dataclass(frozen=True, slots=True)
 class _CheckedPages:
-    """The pages of a document with a profile; violations become findings."""
+    """The pages of a document, each checked with its number when it is read."""
 
-    laid_out: LaidOutDocument
+    pages: LaidOutPages
+    checks: Sequence[Callable[[int, LaidOutPage], None]]
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def __iter__(self) -> Iterator[LaidOutPage]:
+        for number, page in enumerate(self.pages, 1):
+            for check in self.checks:
+                check(number, page)
+            yield page
+
+
+def _place_of(
+    owner: Owner | PageMaster, structure: LogicalStructure | None
+) -> SourceLocation | None:
+    """Return the location of an owner, None for running content."""
+    if isinstance(owner, int):
+        owner = None if structure is None else structure.nodes[owner]
+    return None if owner is None or owner.source is None else owner.source.location
+
+
+@dataclass(frozen=True, slots=True)
+class _ConformanceChecks:
+    """The checks of a profile; violations become findings."""
+
+    structure: LogicalStructure | None
     profile: ArchiveProfile | None
     is_accessible: bool
     findings: Findings
 
-    def __len__(self) -> int:
-        return len(self.laid_out.pages)
-
-    def __iter__(self) -> Iterator[LaidOutPage]:
-        for page in self.laid_out.pages:
-            if self.profile is not None:
-                self._check_size(page)
-                self._check_items(page)
-            for item in page.items:
-                if isinstance(item, Picture) and isinstance(item.image, ImportedPage):
-                    self._check_imported(item.image, item.node)
-            yield page
+    def check(self, _number: int, page: LaidOutPage) -> None:
+        if self.profile is not None:
+            self._check_size(page)
+            self._check_items(page)
+        for item in page.items:
+            if isinstance(item, Picture) and isinstance(item.image, ImportedPage):
+                self._check_imported(item.image, item.node)
 
     def _check_size(self, page: LaidOutPage) -> None:
         outside = 2 * (page.bleed + page.slug)
@@ -143,16 +171,8 @@ class _CheckedPages:
             self._report("profile-pdf", f"a PDF with {breach}; export it again", node)
 
     def _report(self, code: str, what: str, owner: Owner | PageMaster) -> None:
-        node = self._node_of(owner)
-        places = () if node is None or node.source is None else (node.source.location,)
-        profile = self.profile or PDF_UA_1
-        self.findings.error(code, f'profile="{profile}" does not allow {what}', *places)
-
-    def _node_of(self, owner: Owner | PageMaster) -> SourceNode | PageMaster | None:
-        if not isinstance(owner, int):
-            return owner
-        structure = self.laid_out.structure
-        return None if structure is None else structure.nodes[owner]
+        profile, place = self.profile or PDF_UA_1, _place_of(owner, self.structure)
+        self.findings.error(code, f'profile="{profile}" does not allow {what}', place)
 
 
 def _depth_of(picture: Picture) -> int:
@@ -178,45 +198,24 @@ MIN_TEXT: Final = 5.0
 _TOLERANCE: Final = 0.01
 
 
-def with_print_checks(laid_out: LaidOutDocument, findings: Findings) -> LaidOutDocument:
-    """Return a document whose pages are checked as they are read."""
-    pages = _PrintedPages(laid_out, findings)
-    return replace(laid_out, pages=pages)
-
-
 @dataclass(frozen=True, slots=True)
-class _PrintedPages:
-    """The pages of a document; each element is reported once for each fault."""
+class _PrintChecks:
+    """The checks of a print shop; each element is reported once for each fault."""
 
-    laid_out: LaidOutDocument
+    structure: LogicalStructure | None
     findings: Findings
+    _reported: set[tuple[str, SourceLocation | None]] = field(default_factory=set)
 
-    def __len__(self) -> int:
-        return len(self.laid_out.pages)
-
-    def __iter__(self) -> Iterator[LaidOutPage]:
-        reported: set[tuple[str, SourceLocation | None]] = set()
-        for number, page in enumerate(self.laid_out.pages, 1):
-            for item in single_items(page.items):
-                fault = _find_fault(item)
-                if fault is None:
-                    continue
-                code, message = fault
-                place = self._find_place(item)
-                if (code, place) not in reported:
-                    reported.add((code, place))
-                    places = () if place is None else (place,)
-                    self.findings.warn(code, f"{message} (page {number})", *places)
-            yield page
-
-    def _find_place(self, item: SingleItem) -> SourceLocation | None:
-        """Return the location of an item, None for running content."""
-        owner = item.node if isinstance(item, Picture) else getattr(item, "owner", None)
-        if isinstance(owner, int):
-            owner = (
-                None if self.laid_out.structure is None else self.laid_out.structure.nodes[owner]
-            )
-        return None if owner is None or owner.source is None else owner.source.location
+    def check(self, number: int, page: LaidOutPage) -> None:
+        for item in single_items(page.items):
+            fault = _find_fault(item)
+            if fault is None:
+                continue
+            owner = item.node if isinstance(item, Picture) else getattr(item, "owner", None)
+            (code, message), place = fault, _place_of(owner, self.structure)
+            if (code, place) not in self._reported:
+                self._reported.add((code, place))
+                self.findings.warn(code, f"{message} (page {number})", place)
 
 
 def _find_fault(item: SingleItem) -> tuple[str, str] | None:

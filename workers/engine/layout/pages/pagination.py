@@ -584,7 +584,7 @@ class _Paginator:
             "max-pages",
             f'Text does not fit: the flow "{flow.name}" needs {count} pages, '
             f"max-pages allows {flow.max_pages}. Shorten the text, or raise max-pages.",
-            *_places(flow),
+            _place_of(flow),
         )
 
     def _raise_no_area(self, flow: Flow, plan: PagePlan) -> NoReturn:
@@ -594,17 +594,16 @@ class _Paginator:
             f'The flow "{flow.name}" has content left on page {len(self.pages)}, but the page '
             f'"{plan.master.name}" (on="{plan.master.on}") has no area for it. Add '
             f'<area flow="{flow.name}"/> to the page, or shorten the text.',
-            *_places(flow),
-            *(() if source is None else (source.location,)),
+            _place_of(flow),
+            None if source is None else source.location,
         )
 
     def _raise_no_room(self, area: Area | None) -> NoReturn:
-        places = () if area is None else (area.source.location,)
         self._raise_error(
             "no-room",
             f"The offsets, sizes and padding of the `area` leave no room in it on page "
             f"{len(self.pages)}. Make them smaller.",
-            *places,
+            None if area is None else area.source.location,
         )
 
     def _raise_no_progress(self, flow: Flow) -> NoReturn:
@@ -612,10 +611,10 @@ class _Paginator:
             "no-progress",
             f'Nothing of the flow "{flow.name}" fits on page {len(self.pages)}. '
             "Make the page's margins, header or footer smaller.",
-            *_places(flow),
+            _place_of(flow),
         )
 
-    def _raise_error(self, code: str, message: str, *places: SourceLocation) -> NoReturn:
+    def _raise_error(self, code: str, message: str, *places: SourceLocation | None) -> NoReturn:
         self.context.findings.error(code, message, *places)
         raise self.context.findings.to_error()
 
@@ -664,8 +663,8 @@ def _is_on_side(side: str, index: int) -> bool:
     return (index % 2 == 1) == (side == "right")
 
 
-def _places(flow: Flow) -> tuple[SourceLocation, ...]:
-    return () if flow.source is None else (flow.source.location,)
+def _place_of(flow: Flow) -> SourceLocation | None:
+    return None if flow.source is None else flow.source.location
 
 
 def _close(plan: PagePlan) -> None:

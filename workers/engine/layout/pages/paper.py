@@ -44,12 +44,11 @@ def draw_background(context: LayoutContext, master: PageMaster, items: list[Item
         items.append(Fill(*area, master.background, None))
     if master.background_image is None:
         return
+    place = None if master.source is None else master.source.location
     image = find_picture(context, master.background_image, master.source)
     if isinstance(image, ContentProblem):
-        places = () if master.source is None else (master.source.location,)
-        context.findings.error(image.code, f"{image.text}, for the background of the page", *places)
+        context.findings.error(image.code, f"{image.text}, for the background of the page", place)
         return
-    place = None if master.source is None else master.source.location
     warn_of_stretching(image, *area[2:], place, context.findings)
     items.append(Picture(*area, image, None, master))
 
@@ -87,8 +86,8 @@ def _draw_picture(
     """Draw a rotated picture in the centre of the page, scaled to its share of it."""
     image = find_picture(context, picture, mark.source)
     if isinstance(image, ContentProblem):
-        places = () if mark.source is None else (mark.source.location,)
-        context.findings.error(image.code, f"{image.text}, for the watermark", *places)
+        place = None if mark.source is None else mark.source.location
+        context.findings.error(image.code, f"{image.text}, for the watermark", place)
         return
     width, height = image.width_points, image.height_points
     across, down = abs(cos(radians(mark.rotate))), abs(sin(radians(mark.rotate)))
