@@ -77,8 +77,7 @@ _ADDRESS_ONLINE: Final = _nested(
     "URIUniversalCommunication/URIID", "electronicAddress", schemeID="electronicAddressScheme"
 )
 _VAT_ID: Final = _parent(
-    "SpecifiedTaxRegistration",
-    MappingNode("ram:ID", "vatId", attributes=(("schemeID", "=VA"),)),
+    "SpecifiedTaxRegistration", MappingNode("ram:ID", "vatId", attributes=(("schemeID", "=VA"),))
 )
 _TYPE: Final = _fixed("TypeCode", "VAT")
 
@@ -322,9 +321,7 @@ _PRODUCT: Final = _parent(
     ),
     _parent(
         "DesignatedProductClassification",
-        replace(
-            _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
-        ),
+        replace(_leaf("ClassCode", "code", listID="scheme", listVersionID="version")),
         each="classifications",
     ),
     _nested("OriginTradeCountry/ID", "origin"),

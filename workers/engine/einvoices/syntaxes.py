@@ -118,20 +118,10 @@ def _unchanged(record: Record) -> Record:
 
 CII: Final = InvoiceSyntax("cii", cii.ROOT, cii.INVOICE, cii.PREFIXES, _adapt_to_cii, _unchanged)
 UBL_INVOICE: Final = InvoiceSyntax(
-    "ubl",
-    ubl.INVOICE_ROOT,
-    ubl.INVOICE,
-    ubl.INVOICE_PREFIXES,
-    _adapt_to_ubl,
-    _restore_from_ubl,
+    "ubl", ubl.INVOICE_ROOT, ubl.INVOICE, ubl.INVOICE_PREFIXES, _adapt_to_ubl, _restore_from_ubl
 )
 UBL_CREDIT_NOTE: Final = InvoiceSyntax(
-    "ubl",
-    ubl.CREDIT_ROOT,
-    ubl.CREDIT_NOTE,
-    ubl.CREDIT_PREFIXES,
-    _adapt_to_ubl,
-    _restore_from_ubl,
+    "ubl", ubl.CREDIT_ROOT, ubl.CREDIT_NOTE, ubl.CREDIT_PREFIXES, _adapt_to_ubl, _restore_from_ubl
 )
 SYNTAXES: Final = (CII, UBL_INVOICE, UBL_CREDIT_NOTE)
 SYNTAX_NAMES: Final = ("cii", "ubl")

@@ -199,12 +199,7 @@ def _payment_means(*due_date: MappingNode) -> MappingNode:
             only_with=FIRST,
         ),
     )
-    return MappingNode(
-        "cac:PaymentMeans",
-        children=means,
-        inside="payment",
-        each="accounts",
-    )
+    return MappingNode("cac:PaymentMeans", children=means, inside="payment", each="accounts")
 
 
 def _adjustment(each: str, indicator: str, *category: MappingNode) -> MappingNode:
@@ -227,10 +222,7 @@ _CATEGORY: Final = _parent(
 _VAT_TOTAL: Final = _parent(
     "TaxTotal",
     MappingNode(
-        "cbc:TaxAmount",
-        "totals.vat",
-        attributes=(("currencyID", "/currency"),),
-        is_key=True,
+        "cbc:TaxAmount", "totals.vat", attributes=(("currencyID", "/currency"),), is_key=True
     ),
     MappingNode(
         "cbc:TaxAmount",
@@ -369,11 +361,7 @@ _TENDER: Final = _reference("OriginatorDocumentReference", "tenderReference")
 _CONTRACT: Final = _reference("ContractDocumentReference", "contractReference")
 _OBJECT: Final = _parent(
     "AdditionalDocumentReference",
-    MappingNode(
-        "cbc:ID",
-        "objectReference",
-        attributes=(("schemeID", "objectReferenceScheme"),),
-    ),
+    MappingNode("cbc:ID", "objectReference", attributes=(("schemeID", "objectReferenceScheme"),)),
     _fixed("DocumentTypeCode", "130"),
 )
 # A CreditNote has no ProjectReference; EN 16931 has it state the project as a document of type 50.
@@ -437,12 +425,7 @@ CREDIT_NOTE: Final = MappingNode(
         *_PARTIES,
         # A CreditNote has no due date of its own.
         _payment_means(
-            MappingNode(
-                "cbc:PaymentDueDate",
-                "/dueDate",
-                only_with=FIRST,
-                date_format=_ISO_DATE,
-            )
+            MappingNode("cbc:PaymentDueDate", "/dueDate", only_with=FIRST, date_format=_ISO_DATE)
         ),
         *_AMOUNTS,
         _line("CreditNoteLine", "CreditedQuantity"),

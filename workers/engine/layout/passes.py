@@ -39,11 +39,7 @@ from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements import contents, figures, forms, grids, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
 from workers.engine.layout.pages.marks import check_zones, draw_marks
-from workers.engine.layout.pages.page_checks import (
-    check_codes,
-    check_windows,
-    with_page_checks,
-)
+from workers.engine.layout.pages.page_checks import check_codes, check_windows, with_page_checks
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
 from workers.engine.layout.pages.paper import (
     draw_background,

@@ -15,6 +15,7 @@ from workers.engine.syntax.element_checks import (
     check_numbers,
     check_pages,
     check_profile,
+    colors_in,
     is_strict,
 )
 from workers.engine.syntax.identifiers import (
@@ -25,7 +26,7 @@ from workers.engine.syntax.identifiers import (
 )
 from workers.engine.syntax.nodes import ALERTS, Element, Expansion, Key, PartExpansion, Text, key_of
 from workers.engine.syntax.suggestions import join_words, suggest_element, suggest_if_listed
-from workers.engine.syntax.values import BorderValue, ColorName
+from workers.engine.syntax.values import ColorName
 from workers.engine.syntax.vocabulary import (
     ELEMENTS,
     GROUP_LIKE,
@@ -434,14 +435,9 @@ def _find_cycles(parents: Mapping[str, str | None]) -> frozenset[str]:
 
 
 def find_color_names(value: Any) -> Iterator[str]:
-    """Yield the colour names in a value that are not CSS names and need a `color` element."""
-    if isinstance(value, ColorName) and value.standard is None:
-        yield value.name
-    elif isinstance(value, BorderValue):
-        yield from find_color_names(value.color)
-    elif type(value) is tuple:
-        for part in value:
-            yield from find_color_names(part)
+    """Return the colour names in a value that are not CSS names and need a `color` element."""
+    colors = (color for color in colors_in(value) if isinstance(color, ColorName))
+    return (color.name for color in colors if color.standard is None)
 
 
 def _displayed_value(attribute: AttributeSpec, text: str) -> str:

@@ -353,17 +353,18 @@ def _colors_of(element: Element, name: str, text: str) -> Iterator[Color | Color
         value = spec.value_type.parse(text)
     except ValueError:
         return  # reported by the check of the value
-    yield from _colors_in(value)
+    yield from colors_in(value)
 
 
-def _colors_in(value: Any) -> Iterator[Color | ColorName]:
+def colors_in(value: Any) -> Iterator[Color | ColorName]:
+    """Yield the colours in a value: itself, that of a border, or those of a tuple."""
     if isinstance(value, Color | ColorName):
         yield value
     elif isinstance(value, BorderValue):
         yield value.color
     elif type(value) is tuple:
         for part in value:
-            yield from _colors_in(part)
+            yield from colors_in(part)
 
 
 def _is_cmyk(color: Color | ColorName, declared: Mapping[str, Any]) -> bool:
@@ -532,16 +533,13 @@ def _check_family(element: Element, families: Iterable[str], findings: Findings)
 def _check_without_effect(
     element: Element, names: Iterable[str], where: str, findings: Findings
 ) -> None:
-    for name in _find_given(element, names):
-        findings.error(
-            "no-effect",
-            f"`{name}` of `{element.tag}` has no effect in {where}; leave it out",
-            element.location,
-        )
-
-
-def _find_given(element: Element, names: Iterable[str]) -> Iterator[str]:
-    return (name for name in names if name in element.attributes)
+    for name in names:
+        if name in element.attributes:
+            findings.error(
+                "no-effect",
+                f"`{name}` of `{element.tag}` has no effect in {where}; leave it out",
+                element.location,
+            )
 
 
 def _is_positioned(element: Element) -> bool:

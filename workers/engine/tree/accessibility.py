@@ -17,7 +17,6 @@ from workers.engine.tree.document import Document, Flow, PageMaster
 from workers.engine.tree.nodes import (
     Block,
     Break,
-    CellTemplate,
     Container,
     FormField,
     Grid,
@@ -195,7 +194,7 @@ class _AccessibilityChecker:
         if is_head_row(template):
             return
         for at, cell in enumerate(template.cells):
-            if at and _is_unclear(cell):
+            if at and cell.role is Role.HEAD_CELL and not cell.scope:
                 self._report(
                     "missing-scope",
                     "It is not clear which cells this `th` heads: it is in the body of a table, "
@@ -211,10 +210,6 @@ class _AccessibilityChecker:
             self.reported.add((code, location))
         locations = () if location is None else (location,)
         self.findings.add(Diagnostic(self.severity, code, message, locations))
-
-
-def _is_unclear(cell: CellTemplate) -> bool:
-    return cell.role is Role.HEAD_CELL and not cell.scope
 
 
 def _target_of(inline: Inline) -> str | None:

@@ -163,17 +163,13 @@ def balance_columns(
         trial = try_height(middle)
         if (
             trial is None
-            or not _has_same_end(trial, filled)
+            or (trial.resume, trial.forced) != (filled.resume, filled.forced)
             or text_height(trial) > middle + EPSILON
         ):
             low = middle
         else:
             best, high = trial, min(text_height(trial), middle)
     return best
-
-
-def _has_same_end(trial: ColumnsFragment, filled: ColumnsFragment) -> bool:
-    return (trial.resume, trial.forced) == (filled.resume, filled.forced)
 
 
 def _describe_nested(context: LayoutContext, source: Source) -> LayoutProblem:

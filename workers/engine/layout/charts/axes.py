@@ -471,13 +471,11 @@ class BandAxis(Axis):
             (e for e in _STRIDES if _do_not_overlap(ticks[::e], space, label_style)),
             max(self.count, 1),
         )
-        remaining = self._relabel(stride)
+        remaining = [
+            Tick(self.fraction(at), self._labels[at]) for at in range(0, self.count, stride)
+        ]
         omitted = len(ticks) - len(remaining) if self._kind is CategoryKind.TEXT else 0
         return AxisLabels(remaining, _height_of(remaining, label_style), omitted=omitted)
-
-    def _relabel(self, stride: int) -> list[Tick]:
-        """Return every `stride`-th tick."""
-        return [Tick(self.fraction(at), self._labels[at]) for at in range(0, self.count, stride)]
 
     def _wrap(self, room: float, label_style: LabelStyle) -> list[Tick] | None:
         ticks: list[Tick] = []

@@ -293,7 +293,7 @@ class _GridFiller:
         return before
 
     def _check_width(self) -> LayoutProblem | None:
-        used = _sum_with_gaps(self.widths, self.node.column_gap)
+        used = sum(self.widths) + self.node.column_gap * max(len(self.widths) - 1, 0)
         if used <= self.region.width + EPSILON:
             return None
         return self.context.too_wide(
@@ -321,7 +321,3 @@ def _height_of(fragments: Sequence[StackFragment | None]) -> float:
 def _swapped_divmod(inside: int, columns: int) -> tuple[int, int]:
     row, column = divmod(inside, columns)
     return column, row
-
-
-def _sum_with_gaps(widths: Sequence[float], gap: float) -> float:
-    return sum(widths) + gap * max(len(widths) - 1, 0)

@@ -78,12 +78,7 @@ OPTICAL_STARTS: Final[Mapping[str, float]] = {
 
 
 def find_hanging(
-    hlist: HorizontalList,
-    keywords: tuple[str, ...],
-    *,
-    is_rtl: bool,
-    is_first: bool,
-    is_last: bool,
+    hlist: HorizontalList, keywords: tuple[str, ...], *, is_rtl: bool, is_first: bool, is_last: bool
 ) -> Hanging:
     """Return the hanging widths of a list; `is_first` and `is_last` are its place in its paragraph."""
     count = len(hlist.texts)
@@ -430,10 +425,7 @@ _TotalFit = Callable[[BoxPosition, Sequence[float]], Sequence[int]]
 
 
 def _make_total_fit(
-    hlist: HorizontalList,
-    style: ParagraphStyle,
-    breakpoints: Sequence[int],
-    width: float,
+    hlist: HorizontalList, style: ParagraphStyle, breakpoints: Sequence[int], width: float
 ) -> _TotalFit | None:
     """Return the total-fit breaker of a list, None where its lines are filled greedily."""
     is_justified = style.align is Align.JUSTIFY

@@ -51,12 +51,7 @@ def draw_lines(
 
 
 def draw_text(
-    canvas: PageCanvas,
-    glyph_style: GlyphStyle,
-    text: str,
-    x: float,
-    baseline: float,
-    owner: Owner,
+    canvas: PageCanvas, glyph_style: GlyphStyle, text: str, x: float, baseline: float, owner: Owner
 ) -> None:
     """Draw text of one glyph style, without decoration and background."""
     canvas.items.append(make_glyphs(glyph_style, text, x, baseline, owner))

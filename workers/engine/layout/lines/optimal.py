@@ -325,11 +325,7 @@ class TotalFitBreaker:
         return self._x
 
     def _skip(
-        self,
-        rights: Sequence[float],
-        glues: Sequence[float],
-        first: _ActiveNode,
-        tolerance: float,
+        self, rights: Sequence[float], glues: Sequence[float], first: _ActiveNode, tolerance: float
     ) -> int:
         """Return a breakpoint before which lines are too loose, even the one that starts first.
 

@@ -639,8 +639,7 @@ def find_requirement(blocks: Sequence[AnyBlock], resume: Resume) -> PageRequirem
         below = find_requirement(_blocks_in(block), inner)
     reset = block.style.breaks.counter_reset if inner is None else None
     return PageRequirement(
-        below.family or block.style.breaks.page,
-        below.first_number if reset is None else reset,
+        below.family or block.style.breaks.page, below.first_number if reset is None else reset
     )
 
 

@@ -53,9 +53,7 @@ def lay_out_running_content(
     if context.references is None:
         return _lay_out_running_content(context, master, values, known)
     return context.memo.remember(
-        _RUNNING,
-        (master, values),
-        lambda: _lay_out_running_content(context, master, values, known),
+        _RUNNING, (master, values), lambda: _lay_out_running_content(context, master, values, known)
     )
 
 

@@ -14,11 +14,7 @@ from typing import Any, Final
 
 from workers.engine.characters import cut_at_cluster
 from workers.engine.tree.expressions.environment import Environment
-from workers.engine.tree.expressions.formats import (
-    LOCALE_FILTERS,
-    MAX_PLACES,
-    round_exactly,
-)
+from workers.engine.tree.expressions.formats import LOCALE_FILTERS, MAX_PLACES, round_exactly
 from workers.engine.tree.expressions.runtime import (
     MAX_LIST,
     MAX_TEXT,

@@ -390,11 +390,7 @@ class FloatFiller:
         return self._fill_column(_context, blocks, region, resume, accepts=_accept_all)
 
     def fill_columns(
-        self,
-        blocks: Sequence[AnyBlock],
-        columns: ColumnLayout,
-        region: Region,
-        resume: Resume,
+        self, blocks: Sequence[AnyBlock], columns: ColumnLayout, region: Region, resume: Resume
     ) -> Fragment | None:
         """Fill an area of several columns, which figures may span."""
         self._state.begin()
