@@ -27,7 +27,15 @@ from shared.batches.records import (
 from shared.batches.slice_scheduling import add_to_rotation
 from shared.db.queries import belongs_to_slots, select_newest
 from shared.db.session import Session
-from shared.db.tables import IS_OPEN, Instant, batch_chunks, batch_items, batch_parts, batches
+from shared.db.tables import (
+    IS_OPEN,
+    Instant,
+    batch_chunks,
+    batch_files,
+    batch_items,
+    batch_parts,
+    batches,
+)
 from shared.errors import ErrorBody, write_error_body
 from shared.settings import get_limits
 from shared.usage.repository import list_unmetered_of_batch, record_events
@@ -372,8 +380,8 @@ def delete_items(session: Session, batch_id: str, *, at: datetime) -> bool:
 
 def delete_batch(session: Session, batch_id: str) -> None:
     """Delete the record of a batch."""
-    session.execute(delete(batch_parts).where(batch_parts.c.batch_id == batch_id))
-    session.execute(delete(batch_chunks).where(batch_chunks.c.batch_id == batch_id))
+    for table in (batch_parts, batch_files, batch_chunks):
+        session.execute(delete(table).where(table.c.batch_id == batch_id))
     session.execute(delete(batches).where(batches.c.id == batch_id))
 
 

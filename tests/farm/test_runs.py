@@ -11,11 +11,14 @@ import pikepdf
 import pypdfium2
 import pytest
 import zxingcpp
+from sqlalchemy import func, select
 
 from shared.batches import plans
+from shared.db.tables import batch_files, batch_items, batches
 from tests.batches import SliceWorker, accept, ndjson, send
 from tests.farm.test_batches import KilledError
 from workers.batches import assembly
+from workers.maintenance.recorded_work import ExpireBatches
 
 LETTERS = [
     {"n": 1, "to": {"zip": "8004", "country": "CH"}},
@@ -192,6 +195,16 @@ def test_a_cancelled_run_delivers_nothing(caller, numbered, slices):
     account = account_of(caller, batch_id)
     assert (account["cancelled"], account["failed"], account["files"]) == (5, 1, [])
     assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 409
+
+
+def test_a_deleted_run_leaves_neither_files_nor_rows(caller, run, slices, database):
+    batch_id = run()
+    assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
+    ExpireBatches(slices.batch_context.flow).run_once()
+    with database.snapshot() as session:
+        for table in (batch_files, batch_items, batches):
+            assert session.scalar(select(func.count()).select_from(table)) == 0
+    assert list(slices.batch_context.blobs.list_keys(f"batches/{batch_id}/")) == []
 
 
 def test_a_batch_without_a_plan_has_an_account_too(caller, numbered, slices):
