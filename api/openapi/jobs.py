@@ -21,7 +21,7 @@ from api.operations.model import (
     string,
 )
 from api.operations.parameters import BATCH_ID, EXAMPLE_JOB, JOB_ID, WEBHOOK_ID
-from shared.batches.plans import MAX_FILES, IndexFormat, Plan, Split, StoredPlan
+from shared.batches.plans import MAX_FILES, IndexFormat, Marks, Plan, Split, StoredPlan
 from shared.batches.records import ItemStatus, ShownBatch
 from shared.batches.runs import RunAccount, ShownFile
 from shared.batches.stored_plans import MAX_PLANS
@@ -59,7 +59,10 @@ _VALUE: Final[Schema] = {
 }
 _PLAN: Final[Schema] = {
     **record_schema(
-        Plan, split=ref("PlanSplit"), index=enum_of(IndexFormat, default=IndexFormat.CSV)
+        Plan,
+        split=ref("PlanSplit"),
+        marks=ref("PlanMarks"),
+        index=enum_of(IndexFormat, default=IndexFormat.CSV),
     ),
     "additionalProperties": False,
 }
@@ -92,6 +95,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("pages", "error", "warnings"),
     ),
     "PlanSplit": {**record_schema(Split), "additionalProperties": False},
+    "PlanMarks": {**record_schema(Marks), "additionalProperties": False},
     "Plan": _PLAN,
     "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
     "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),

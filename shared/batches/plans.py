@@ -64,13 +64,18 @@ class Marks(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     top: Annotated[float, msgspec.Meta(ge=0, le=2000)]
     format: Annotated[
         str,
-        doc("Content of a bar code, with {job}, {set}, {sheet}, {count} and {inserts}."),
+        doc(
+            "Content of a bar code, with {job}, {set}, {sheet}, {count} and {inserts}.",
+            examples=["{job}{set:06}{sheet:02}{count:02}"],
+        ),
         msgspec.Meta(pattern=_MARK_FORMAT),
     ] = "{set:06}{sheet:02}{count:02}"
-    job: Annotated[str, doc("Name of the job."), msgspec.Meta(pattern="^[ -~]{0,20}$")] = ""
+    job: Annotated[
+        str, doc("Name of the job.", examples=["NIGHT-7"]), msgspec.Meta(pattern="^[ -~]{0,20}$")
+    ] = ""
     inserts: Annotated[
         str,
-        doc("Feeders of inserts, such as 1 3."),
+        doc("Feeders of inserts.", examples=["1 3"]),
         msgspec.Meta(pattern="^([1-4]( [1-4]){0,3})?$"),
     ] = ""
     width: Annotated[float, msgspec.Meta(ge=2, le=200)] = 8
