@@ -7,8 +7,6 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.system.services.studio.test_quality import find_violations  # noqa: F401 - a fixture
-
 GOOD = (
     '<document><data><json>{"name": "Ada"}</json></data>\n<flow>\n<h1>Hello</h1>\n'
     "<p>Dear {{ name }}</p>\n</flow></document>"
@@ -82,6 +80,14 @@ def test_elements_and_attributes_are_completed_from_the_vocabulary(editor: Page)
     expect(offered).to_contain_text("table")
     editor.keyboard.press("Escape")
     expect(offered).to_have_count(0)
+
+
+def test_f1_opens_the_page_of_the_element_at_the_cursor(editor: Page):
+    code(editor).get_by_text("Dear").click()
+    with editor.context.expect_page() as opened:
+        editor.keyboard.press("F1")
+    expect(opened.value).to_have_url(re.compile(r"/docs/language/p$"))
+    expect(opened.value.get_by_role("heading", level=1)).to_be_visible()
 
 
 def test_names_of_the_template_are_completed(editor: Page):
@@ -224,7 +230,7 @@ def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, accoun
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, scheme):  # noqa: F811
+def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, scheme):
     page = sign_in(account, color_scheme=scheme)
     long = BAD.replace("</flow>", "<p>A line of a long text</p>\n" * 100 + "</flow>")
     for text in (BAD, long):  # the longer one scrolls
@@ -235,7 +241,7 @@ def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, sche
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_panel_of_the_search_is_translated_and_accessible(
-    open_page, address, account, find_violations, scheme  # noqa: F811
+    open_page, address, account, find_violations, scheme
 ):  # fmt: skip
     template = account.store_template(GOOD.encode())
     page = open_page(locale="de-AT", color_scheme=scheme)

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from tests.system.conftest import DOCUMENTS
 from tests.system.services.studio.conftest import enter
-from tests.system.services.studio.test_quality import find_violations  # noqa: F401 - a fixture
 
 LOGO = DOCUMENTS / "logo.png"
 ROWS = "Oak table\t1\t1.250,00\nChair\t4\t89,50"
@@ -185,7 +184,7 @@ def test_publishing_lists_the_findings_and_asks(page: Page, account):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_axe_finds_nothing_in_the_forms(sign_in, account, find_violations, scheme, width):  # noqa: F811
+def test_axe_finds_nothing_in_the_forms(sign_in, account, find_violations, scheme, width):
     page = sign_in(account, color_scheme=scheme, viewport={"width": width, "height": 800})
     begin_invoice(page)
     page.get_by_role("button", name="Add a row").click()

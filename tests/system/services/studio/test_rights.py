@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.system.services.studio.conftest import enter
-from tests.system.services.studio.test_quality import find_violations  # noqa: F401 - a fixture
 
 TEXT = b'<document><data><json>{"name": "?"}</json></data><flow><p>Dear {{ name }}</p></flow></document>'
 LOOK_ONLY = "You can look at templates, images and fonts, but not change them"
@@ -66,7 +65,7 @@ def fill(account) -> tuple[str, str, str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_reader_sees_all_of_it_and_is_offered_no_change(
-    open_with, account, scheme, find_violations  # noqa: F811
+    open_with, account, scheme, find_violations
 ):  # fmt: skip
     template, _, batch = fill(account)
     page = open_with("read", color_scheme=scheme)

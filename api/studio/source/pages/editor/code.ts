@@ -11,7 +11,7 @@ import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutt
 import { tags } from "@lezer/highlight";
 import { en } from "../../messages/en";
 import { type Key, t } from "../../lib/messages";
-import { descriptions, templateLanguage } from "./language";
+import { descriptions, help, templateLanguage } from "./language";
 import { markdown } from "./markdown";
 
 const LOOK = EditorView.theme({
@@ -84,7 +84,7 @@ export interface Code {
 function languageOf({ kind, payload }: Code): Extension {
   switch (kind) {
     case "xml":
-      return [templateLanguage(payload ?? (() => "")), descriptions];
+      return [templateLanguage(payload ?? (() => "")), descriptions, help];
     case "json":
       return json();
     case "markdown":

@@ -2,7 +2,8 @@
 
 import { type AttrSpec, type ElementSpec, xml, xmlLanguage } from "@codemirror/lang-xml";
 import { syntaxTree } from "@codemirror/language";
-import { type EditorView, hoverTooltip } from "@codemirror/view";
+import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
+import type { SyntaxNode } from "@lezer/common";
 import { valueCompletion } from "./completion";
 import { type Attribute, attributesOf, explain, findAttribute, VOCABULARY } from "./vocabulary";
 
@@ -49,6 +50,21 @@ export const descriptions = hoverTooltip((view, at) => {
     },
   };
 });
+
+/** F1 opens the page of the language about the element at the cursor, else about its beginning. */
+export const help = keymap.of([
+  {
+    key: "F1",
+    run: ({ state }) => {
+      let node: SyntaxNode | null = syntaxTree(state).resolveInner(state.selection.main.head, -1);
+      while (node && !node.getChild("TagName") && !node.firstChild?.getChild("TagName")) node = node.parent;
+      const tag = node?.getChild("TagName") ?? node?.firstChild?.getChild("TagName");
+      const name = tag ? state.sliceDoc(tag.from, tag.to) : "";
+      open(`/docs/language${name in VOCABULARY.elements ? `/${name}` : ""}`, "_blank", "noopener");
+      return true;
+    },
+  },
+]);
 
 function find(view: EditorView, at: number) {
   const node = syntaxTree(view.state).resolveInner(at, -1);
