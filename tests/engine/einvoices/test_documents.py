@@ -318,3 +318,40 @@ def test_an_invoice_of_the_french_extension_keeps_its_rules():
     for syntax in ("cii", "ubl"):
         profile = f'profile="extended-ctc-fr" syntax="{syntax}" rules="official"'
         assert rendered(document(profile=profile)).warnings == ()
+
+
+def test_rules_of_france_are_asked_once_for_invoices_of_one_form():
+    asked = []
+
+    class Counting(Judge):
+        def judge(self, content, facts):
+            asked.append(content)
+            return super().judge(content, facts)
+
+    def asked_for(*invoices, rules=""):
+        template = prepare_template(
+            document(data=invoices[0], profile=f'profile="en16931"{rules}').encode()
+        )
+        asked.clear()
+        for data in invoices:
+            payload = Payload(PayloadKind.JSON, json.dumps({"invoice": data}, default=str).encode())
+            render(template, payload, options=replace(OPTIONS, judge=Counting()))
+        return list(asked)
+
+    notes = [{"subjectCode": code, "text": "None"} for code in ("PMT", "PMD", "AAB")]
+    sound = french(processType="S1", notes=notes, documents=[])
+    sound = json.loads(json.dumps(sound, default=float).replace('Rate": 19', 'Rate": 20'))
+    for party, siren in (("seller", "732829320"), ("buyer", "552100554")):
+        sound[party] |= {
+            "registrationId": siren,
+            "registrationScheme": "0002",
+            "electronicAddress": siren,
+        }
+        sound[party] |= {"electronicAddressScheme": "0225", "vatId": f"FR44{siren}"}
+    sound["vatBreakdown"][0] |= {"rate": 20, "vat": 34.76}
+    sound["totals"] |= {"vat": 34.76, "withVat": 238.56, "due": 202.74}
+    other = {**sound, "number": "2026-0043", "issueDate": "2026-03-03"}
+    wrong = {**other, "notes": sound["notes"][:2]}
+    assert len(asked_for(sound, other, sound)) == 1
+    assert len(asked_for(sound, wrong, wrong)) == 3  # findings are asked for each time
+    assert len(asked_for(sound, sound, rules=' rules="official"')) == 2
