@@ -21,7 +21,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language records studio gallery sbom clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language records studio gallery proof sbom clean
 
 ##@ Start here
 help: ## list the targets
@@ -96,6 +96,8 @@ types: $(DEV_READY) ## static types, strict
 	@$(BIN)/mypy
 arch: $(DEV_READY) ## who may import whom
 	@$(BIN)/lint-imports
+proof: $(DEV_READY) ## write deploy/docs/conformance.md and .json: every public template in every profile, some five minutes
+	@$(BIN)/python -m tests.proof
 sbom: $(DEV_READY) ## write pressroom.cdx.json, the locked packages as CycloneDX; asks PyPI for the tool that writes it
 	@$(BIN)/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml -o pressroom.cdx.json requirements.lock
 lock: $(DEV_READY) ## write the lock files again after a change of pyproject.toml
