@@ -8,9 +8,6 @@ from datetime import date
 from functools import lru_cache
 from typing import Final, cast
 
-from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
-from limits.storage import RedisStorage
-from limits.strategies import SlidingWindowCounterRateLimiter
 from redis import Redis
 
 from shared.auth.key_state import Admission, KeyState, Rate
@@ -188,10 +185,6 @@ class ShardedAdmissionCache:
         return self._caches.of(account_id)
 
 
-_ITEMS: Final[dict[int, type[RateLimitItem]]] = {
-    1: RateLimitItemPerSecond,
-    60: RateLimitItemPerMinute,
-}
 ACCOUNT: Final = "account"
 PREVIEW: Final = "preview"
 
@@ -214,7 +207,12 @@ class RateLimiter:
     """Counts requests by account over all processes of the front."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+        # Late: workers read this module too, and limit no rates.
+        from limits import RateLimitItemPerMinute, RateLimitItemPerSecond
+        from limits.storage import RedisStorage
+        from limits.strategies import SlidingWindowCounterRateLimiter
+
+        self._items = {1: RateLimitItemPerSecond, 60: RateLimitItemPerMinute}
         # The farm's own connection pool, for its protocol and timeouts.
         storage = RedisStorage("redis://", connection_pool=redis.connection_pool, key_prefix="rate")
         self._limiter = SlidingWindowCounterRateLimiter(storage)
@@ -227,7 +225,7 @@ class RateLimiter:
         Raises:
             Unavailable: Redis does not answer.
         """
-        item = _ITEMS[rate.window_seconds](rate.requests)
+        item = self._items[rate.window_seconds](rate.requests)
         names = (account_id,) if policy == ACCOUNT else (account_id, policy)
         with reachable():
             is_within = self._limiter.hit(item, *names)

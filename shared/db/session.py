@@ -8,11 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
-import psycopg
-from psycopg.abc import PQGen
-from psycopg.pq import TransactionStatus
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -20,39 +17,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from shared.clock import ticks
 from shared.errors import StorageFull, Unavailable
 from shared.telemetry.observer import NULL_OBSERVER, Observer, Store, timed
-
-RV = TypeVar("RV")
-
-
-class TimedConnection(psycopg.Connection[Any]):
-    """A connection that closes itself when the server does not answer a statement within `seconds`.
-
-    `ping_seconds` is the limit while it is in autocommit mode, as during the ping of SQLAlchemy's pool.
-    """
-
-    seconds: float
-    ping_seconds: float
-
-    @classmethod
-    def limited(cls, seconds: float, ping_seconds: float) -> type[TimedConnection]:
-        """Return the class of connections with these limits."""
-        return type(cls.__name__, (cls,), {"seconds": seconds, "ping_seconds": ping_seconds})
-
-    def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
-        """Run a step of the protocol.
-
-        Raises:
-            Unavailable: it is not over in time. No error of the driver's, for which a pool connects again.
-        """
-        options["timeout"] = self.ping_seconds if self.autocommit else self.seconds
-        try:
-            return super().wait(gen, *args, **options)
-        except psycopg.OperationalError as error:
-            if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
-                raise
-            self.close()  # what the server still sends would be taken for the next statement's answer
-            raise Unavailable("database") from error
-
 
 Session: TypeAlias = Connection  # the connection of one unit of work
 
@@ -167,6 +131,7 @@ def open_database(
     )
     if statement_seconds is not None:
         # Not at the top: it loads the driver, which SQLite does without.
+        from shared.db.postgres import TimedConnection
 
         kind = TimedConnection.limited(statement_seconds, _PING_SECONDS)
         event.listen(engine, "do_connect", lambda _, __, args, more: kind.connect(*args, **more))
