@@ -71,6 +71,7 @@ from shared.batches.repository import (
     count_items,
     find_batch,
     find_item,
+    forecast_end,
     has_running_chunk,
     list_batches,
     list_items,
@@ -194,7 +195,8 @@ class BatchRoutes(Routes):
         with self._ports.database.snapshot() as session:
             batch = find_own_batch(session, batch_id)
             counts = count_items(session, batch)
-        return write_json(write_batch(batch, counts))
+            forecast_at = forecast_end(session, batch, counts, at=now())
+        return write_json(write_batch(batch, counts, forecast_at=forecast_at))
 
     @get(
         "/v2/batches",

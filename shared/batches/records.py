@@ -169,6 +169,13 @@ class ShownBatch(ShownRecord, frozen=True):
     ]
     pages: Annotated[int, doc("Pages of the rendered documents.", minimum=0)]
     created_at: Annotated[Timestamp, doc("When it was accepted.")]
+    forecast_at: Annotated[
+        Timestamp | None,
+        doc(
+            "When its documents are expected to have been rendered, from a twentieth of them on; "
+            "merging them follows. In the record of one batch, not in lists."
+        ),
+    ] = None
     finished_at: Annotated[Timestamp | None, doc("When it ended.")] = None
     expires_at: Annotated[Timestamp | None, doc("When its PDFs are deleted.")] = None
     error: Mapping[str, Any] | None = None

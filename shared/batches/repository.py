@@ -41,6 +41,7 @@ from shared.settings import get_limits
 from shared.usage.repository import list_unmetered_of_batch, record_events
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
 
+_FORECAST_FROM: Final = 20
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
 
 
@@ -52,9 +53,11 @@ class AssemblyAttempt:
     first_at: datetime
 
 
-def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
+def write_batch(
+    batch: Batch, counts: DocumentCounts, *, forecast_at: datetime | None = None
+) -> dict[str, Any]:
     """Write the record as clients see it."""
-    shown = structs.asdict(batch) | {"plan": batch.plan_name}
+    shown = structs.asdict(batch) | {"plan": batch.plan_name, "forecast_at": forecast_at}
     return ShownBatch.of_row(shown, **counts.to_builtins()).show()
 
 
@@ -78,6 +81,28 @@ def find_batch(session: Session, batch_id: str, *, account_id: str | None = None
 def count_items(session: Session, batch: Batch) -> DocumentCounts:
     """Count the documents of a batch by state."""
     return _count(batch, *_sum_chunks(session, [batch.id]).get(batch.id, (0, 0, 0, 0)))
+
+
+def forecast_end(
+    session: Session, batch: Batch, counts: DocumentCounts, *, at: datetime
+) -> datetime | None:
+    """Return when the documents of a batch will have ended at the rate so far.
+
+    None before a twentieth of them has ended, and once all have.
+    """
+    ended = counts.succeeded + counts.failed
+    if batch.status is not BatchStatus.RUNNING or batch.started_at is None:
+        return None
+    if ended == batch.total or ended * _FORECAST_FROM < batch.total:
+        return None
+    columns = batch_parts.c
+    # Documents end a slice at a time: the rate is that up to the last one, not up to now.
+    last: datetime | None = session.scalar(
+        select(func.max(columns.created_at)).where(columns.batch_id == batch.id)
+    )
+    if last is None:
+        return None
+    return max(at, last + (last - batch.started_at) * (batch.total - ended) / ended)
 
 
 def list_batches(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import BytesIO
 
 import pikepdf
@@ -54,6 +54,25 @@ def killing(nth: int):
 
 def jobs_metered(slices) -> list[str]:
     return [event["id"] for event in slices.events()]
+
+
+def test_the_end_of_a_running_batch_is_forecast_from_its_rate(caller, numbered, slices, database):
+    batch_id = accept(caller, numbered, numbers(200))
+    assert "forecast_at" not in caller.get(f"/v2/batches/{batch_id}").json
+    while slices.work_once():
+        record = caller.get(f"/v2/batches/{batch_id}").json
+        ended = record["succeeded"] + record["failed"]
+        assert ("forecast_at" in record) == (10 <= ended < 200)
+        if "forecast_at" not in record:
+            continue
+        of_batch = batch_parts.c.batch_id == batch_id
+        start, last = now() + timedelta(hours=1), now() + timedelta(hours=2)
+        with database.session() as session:
+            session.execute(update(batches).values(started_at=start))
+            session.execute(update(batch_parts).where(of_batch).values(created_at=last))
+        forecast = caller.get(f"/v2/batches/{batch_id}").json["forecast_at"]
+        hours = (datetime.fromisoformat(forecast) - start) / timedelta(hours=1)
+        assert hours == pytest.approx(200 / ended, abs=0.001)
 
 
 # --- each document for itself ---------------------------------------------------------------------

@@ -187,6 +187,7 @@ class BatchRecord:
     cancelled: int
     pages: int
     created_at: str
+    forecast_at: str | None = None
     finished_at: str | None = None
     expires_at: str | None = None
     error: Mapping[str, Any] | None = None

@@ -591,6 +591,7 @@ export interface Batch {
   cancelled: number;
   pages: number;
   created_at: string;
+  forecast_at?: string;
   finished_at?: string;
   expires_at?: string;
   error?: Error;
@@ -617,10 +618,24 @@ export interface PlanSplit {
   value?: string;
 }
 
+export interface PlanMarks {
+  type: "omr" | "datamatrix" | "code128" | "itf";
+  left: number;
+  top: number;
+  format?: string;
+  job?: string;
+  inserts?: string;
+  width?: number;
+  height?: number;
+  pitch?: number;
+  clear?: number;
+}
+
 export interface Plan {
   sort?: Array<string>;
   split?: PlanSplit;
   duplex?: boolean;
+  marks?: PlanMarks;
   index?: "csv" | "ndjson";
   fields?: Array<string>;
 }
