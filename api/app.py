@@ -277,11 +277,11 @@ def _after_request(response: Response, ports: Ports) -> Response:
     if "error_body" in g:
         count_error(ports.metrics, g.error_body)
     ports.traces.set_attributes(request=g.request_id, status=response.status_code)
-    if "principal" in g:
+    if "principal" in g or "operator" in g:
         _log.info(
             "request answered",
             request=g.request_id,
-            account=g.principal.state.account_id,
+            account=g.principal.state.account_id if "principal" in g else g.operator,
             method=request.method,
             route=route_label(request),
             status=response.status_code,

@@ -292,7 +292,11 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
 
 def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
     # Processes that handle untrusted documents get no key.
-    users = {SECRET_KEYS: ("front", "background"), SIGNER_CERTIFICATES: ("signer",)}
+    users = {
+        SECRET_KEYS: ("front", "background"),
+        f"{PREFIX}ADMIN_KEYS": ("front",),
+        SIGNER_CERTIFICATES: ("signer",),
+    }
     return {
         variable: value
         for variable, value in plan.environment.items()

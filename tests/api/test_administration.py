@@ -1,5 +1,6 @@
 """/v2/admin: for keys of an operator alone; and /v2/audit, in which all changes are."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -216,3 +217,17 @@ def test_the_command_line_exports_and_verifies_the_log(
     assert "acc_1, entry 1" in capsys.readouterr().out
     exported.write_text("{}")
     assert main(["audit", "verify", str(exported)]) == 1
+
+
+def test_entries_that_are_appended_at_once_are_one_chain(database):
+    def append(number):
+        for _ in range(5):
+            with database.session() as session:
+                audit.record(session, "acc_1", f"key_{number}", "tag.set", "letter")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(append, range(4)))
+    with database.snapshot() as session:
+        entries = list(audit.read_all(session))
+    assert [each["number"] for each in entries] == list(range(1, 21))
+    assert list(audit.find_breaks(iter(entries))) == []

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.child import Child, ChildSpec
+from deploy.embedded.data_folder import open_folder
 from deploy.embedded.parent_death import with_parent_death_signal
+from deploy.embedded.plan import configure_server, plan_farm, process_specs
 from deploy.embedded.reaper import GroupReaper
 from tests.waiting import wait_until
 
@@ -184,3 +186,16 @@ def test_a_part_gets_the_time_to_finish_its_work(tmp_path):
     child.request_stop()
     child.stop(wait=lambda: time.sleep(0.02) is None)
     assert "finished" in (tmp_path / "part.log").read_text()
+
+
+def test_only_the_front_gets_the_keys_of_operators(tmp_path):
+    folder = open_folder(tmp_path / "farm")
+    folder.create()
+    server = configure_server(folder.redis)
+    plan = plan_farm(folder, [server], given={"PRESSROOM_ADMIN_KEYS": "a" * 32}, workers=1)
+    with_key = {
+        spec.name
+        for spec in process_specs(plan, folder, listener=3)
+        if "PRESSROOM_ADMIN_KEYS" in spec.environment
+    }
+    assert with_key == {"front"}
