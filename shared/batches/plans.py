@@ -26,6 +26,7 @@ _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 _MARK_FORMAT: Final = (
     r"^([ -z|~]|\{(job|inserts|(set|sheet|count)(:0[1-9])?)\}){1,20}$"  # 180 characters at most
 )
+_MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
 _DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
 Value = str | int | float | bool | None
 
@@ -224,15 +225,26 @@ def parse_plan(fields: Mapping[str, Any]) -> Plan:
         raise ServiceError(400, f"Invalid plan: {error}.") from None
     if plan.split.documents and plan.split.sheets:
         raise ServiceError(400, "Invalid plan: split takes documents or sheets, not both.")
-    if plan.marks is not None and plan.marks.type is MarkType.ITF:
-        digits = _DIGITS_OF_MARKS.sub(lambda found: "0" * int(found[1] or 4), plan.marks.format)
-        if not digits.isdecimal() or len(digits) % 2:
-            raise ServiceError(
-                400,
-                "Invalid plan: the format of marks of type itf takes digits, and numbers with their width such as "
-                "{set:06}, that are an even number of digits together.",
-            )
+    if plan.marks is not None:
+        _check_format(plan.marks)
     return plan
+
+
+def _check_format(marks: Marks) -> None:
+    digits = _DIGITS_OF_MARKS.sub(lambda found: "0" * int(found[1] or 4), marks.format)
+    longest = digits.replace("{job}", marks.job).replace("{inserts}", "0" * 4)
+    if len(longest) > _MAX_MARK_LENGTH:
+        raise ServiceError(
+            400,
+            f"Invalid plan: the format of marks makes {len(longest)} characters; accepted are up to "
+            f"{_MAX_MARK_LENGTH}.",
+        )
+    if marks.type is MarkType.ITF and (not digits.isdecimal() or len(digits) % 2):
+        raise ServiceError(
+            400,
+            "Invalid plan: the format of marks of type itf takes digits, and numbers with their width such as "
+            "{set:06}, that are an even number of digits together.",
+        )
 
 
 def check_plan_name(name: str) -> None:

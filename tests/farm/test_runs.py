@@ -132,6 +132,7 @@ def test_marks_of_a_plan_are_read_back_from_fronts_with_their_place_in_the_run(c
         ({"type": "omr", "left": 3}, "top"),
         ({"type": "omr", "left": 3, "top": 3, "width": 1}, "marks.width"),
         ({"type": "omr", "left": 3, "top": 3, "format": "{page}"}, "marks.format"),
+        ({"type": "code128", "left": 3, "top": 3, "format": "{set:09}" * 9}, "81 characters"),
         ({"type": "itf", "left": 3, "top": 3, "format": "{set:05}"}, "an even number of digits"),
     ],
 )
