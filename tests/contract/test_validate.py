@@ -12,10 +12,9 @@ from PIL import Image
 from api.app import create_app
 from shared.auth.accounts import key_digests_of, set_account
 from shared.jobs.records import Purpose
-from workers.engine.pipeline import prepare_template, validate
-from workers.render.inspection import INSPECTORS
+from workers.engine.pipeline import prepare_template, render, validate
 from workers.render.resources import Images, Templates
-from workers.render.run import execute
+from workers.render.run import Engine, execute
 
 GOOD = '<document version="1"><flow><p>Hello {{ name }}</p></flow></document>'
 DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{ name }}</p></flow></document>'
@@ -29,8 +28,7 @@ def judge(ports, worker):
         templates=Templates(ports.database, prepare_template),
         images=Images(ports.database, ports.blobs, cell.image_pins, fetcher=ports.fetcher),
         claims=cell.claims,
-        validate=validate,
-        inspectors=INSPECTORS,
+        engine=Engine(prepare_template, render, validate),
         judge=None,
     )
     worker.answer = lambda job: execute(job, farm, farm.images.of_job(job, farm.claims))
