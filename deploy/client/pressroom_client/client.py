@@ -8,7 +8,7 @@ import re
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -324,6 +324,31 @@ class Pressroom:
         with self._transport.stream("GET", path) as response, partial.open("wb") as file:
             copy_body(response, file, progress)
         return partial.replace(target)
+
+    def put_plan(self, name: str, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Store an output plan, and return it with its version."""
+        path = resource_path("plans", name)
+        stored: Mapping[str, Any] = self._transport.request_json("PUT", path, fields=plan)
+        return stored
+
+    def plan(self, name: str, *, version: int | None = None) -> Mapping[str, Any]:
+        """Return an output plan, its newest version by default."""
+        wanted = None if version is None else str(version)
+        return self._object(resource_path("plans", name), version=wanted)
+
+    def plans(self) -> Sequence[Mapping[str, Any]]:
+        """Return the output plans of the account, the newest version of each."""
+        found: Sequence[Mapping[str, Any]] = self._object("/v2/plans")["plans"]
+        return found
+
+    def delete_plan(self, name: str) -> None:
+        """Delete an output plan with all its versions."""
+        self._transport.request("DELETE", resource_path("plans", name))
+
+    def audit_log(self) -> Sequence[Mapping[str, Any]]:
+        """Return the newest entries of the account's audit log."""
+        found: Sequence[Mapping[str, Any]] = self._object("/v2/audit")["entries"]
+        return found
 
     def cancel_batch(self, batch_id: str) -> None:
         """Stop a batch, whose finished PDFs can still be read, or remove one that has ended."""
