@@ -250,6 +250,8 @@ def _before_request(ports: Ports) -> Response | None:
         g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
         check_rate(g.rate_status)
     check_path(request)
+    if isinstance(request.routing_exception, MethodNotAllowed):
+        raise request.routing_exception  # before preconditions (RFC 9110, 13.2.1)
     check_partial_change(request)
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hmac
 import io
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC
 from enum import StrEnum
@@ -385,7 +386,7 @@ class AuditRoutes(Routes):
         """
         query = current_query()
         cursor = query.get("start_after", "")
-        if cursor and not (cursor.isdecimal() and len(cursor) <= 15):
+        if "start_after" in query and not re.fullmatch(r"[1-9][0-9]{0,14}", cursor):
             raise ServiceError(400, f"Invalid start_after {quote(cursor)}: accepted is a number.")
         with self._ports.database.snapshot() as session:
             found, has_more = audit.list_entries(
