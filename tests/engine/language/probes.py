@@ -84,11 +84,15 @@ def _table(part: str) -> str:
 
 
 # Of any element: limits of hyphens are seen in words that have many, in a measure for some of them.
-_LADDER: Final = (
-    '<div width="34mm" lang="de" @><p>'
-    + "Die Versicherungsgesellschaft verpflichtet Versicherungsnehmer zur Schadensmeldung. " * 4
-    + "</p></div>"
+_HYPHENATED: Final = (
+    "Die Versicherungsgesellschaft verpflichtet Versicherungsnehmer zur Schadensmeldung. " * 4
 )
+_LADDER: Final = f'<div width="34mm" lang="de" @><p>{_HYPHENATED}</p></div>'
+# Where an element's own attributes keep it from being a `div`.
+_LADDERS: Final = {
+    "grid": f'<div width="34mm" lang="de"><grid @><p>{_HYPHENATED}</p></grid></div>',
+    "style": f'<document><style @/><flow><div width="34mm" lang="de" class="s"><p>{_HYPHENATED}</p></div></flow></document>',
+}
 
 
 def _cell(tag: str) -> str:
@@ -842,6 +846,14 @@ OWN.setdefault("figure", {}).update(
 OWN["footnote"]["widows"] = Probe(
     "9", host=f"<p>zero<footnote @>{'word ' * 150}</footnote></p>", is_near_foot=True
 )
+for _tag, _host in _LADDERS.items():
+    for _name in ("chars", "lines", "last", "zone"):
+        _limit = PROBES[f"hyphenate-limit-{_name}"]
+        _measure = "60mm" if _name == "zone" else "34mm"
+        _base = _limit.base + (' grid-template-columns="1fr"' if _tag == "grid" else "")
+        OWN[_tag][f"hyphenate-limit-{_name}"] = replace(
+            _limit, base=_base, host=_host.replace("34mm", _measure)
+        )
 for _tag, _host in _QUOTED.items():
     OWN.setdefault(_tag, {})["hanging-punctuation"] = Probe("optical", host=_host)
 for _tag, _host in _WRAPPED.items():
