@@ -303,10 +303,7 @@ class BatchRoutes(Routes):
                 "A batch with output=files has no single result; each document is at "
                 f"/v2/jobs/{{id}}/pdf, the first at /v2/jobs/{item_job_id(batch.id, 0)}/pdf.",
             )
-        if not batch.status.is_final or is_rendering:
-            raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
-        if batch.is_expired(now()):
-            raise expired(_RESULT)
+        require_files(batch, _RESULT, is_rendering=is_rendering)
         if batch.plan is not None:
             raise ServiceError(
                 409,
@@ -424,6 +421,18 @@ def find_own_batch(session: Session, batch_id: str) -> Batch:
     if batch is None:
         raise ServiceError(404, f"Batch {batch_id[:100]!r} does not exist.")
     return batch
+
+
+def require_files(batch: Batch, what: str, *, is_rendering: bool = False) -> None:
+    """Check that the files of a batch are complete and still kept.
+
+    Raises:
+        ServiceError: 409, it has not ended; 410, its files are expired.
+    """
+    if not batch.status.is_final or is_rendering:
+        raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
+    if batch.is_expired(now()):
+        raise expired(what)
 
 
 def _is_item_final(found: tuple[Batch, BatchItem]) -> bool:

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.batches.routes import find_own_batch
+from api.batches.routes import find_own_batch, require_files
 from api.http import write_json
 from api.operations.model import (
     OperationResponse,
@@ -31,7 +31,7 @@ from api.operations.parameters import (
     file_responses,
 )
 from api.pdf_headers import write_content_disposition
-from api.stored_files import BlobFile, expired, send_file
+from api.stored_files import BlobFile, send_file
 from shared.auth.scopes import Scope
 from shared.batches.plans import IndexFormat, Plan, check_plan_name, parse_plan
 from shared.batches.records import Batch
@@ -203,14 +203,11 @@ class RunRoutes(Routes):
             raise ServiceError(
                 409, "A batch without a plan has no files of its own; see /v2/batches/{id}/result."
             )
-        if not batch.status.is_final:
-            raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
+        require_files(batch, what)
         if batch.error is not None:
             raise ServiceError(409, f"There is no file: {batch.error['message']}")
         if not files:
             raise ServiceError(409, "There is no file: the batch was cancelled.")
-        if batch.is_expired(now()):
-            raise expired(what)
         found = next((file for file in files if file.number == number), None)
         if found is None:
             count = len(files) - 1
