@@ -1,1 +1,0 @@
-"""Setup of environments: prerequisites, and tests with newer dependencies."""
