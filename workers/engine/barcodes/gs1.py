@@ -27,6 +27,18 @@ class InvalidValueError(Exception):
     """A value that its symbology does not accept; the message states the error and what is accepted."""
 
 
+def match_value(pattern: str, value: str, accepted: str) -> re.Match[str]:
+    """Return the match of a whole value.
+
+    Raises:
+        InvalidValueError: It does not match; the message says what is accepted.
+    """
+    found = re.fullmatch(pattern, value)
+    if found is None:
+        raise InvalidValueError(f'"{value[:40]}" is not accepted; it takes {accepted}')
+    return found
+
+
 _ELEMENT: Final = re.compile(r"\((\d{2,4})\)([^()]+)")
 _TABLE_OF_KINDS: Final = (  # what the data of an identifier are, beyond its format; N: any digit
     ("00 01 02 03 253 255 402 41N 8006 8017 8018 8026", "check digit"),

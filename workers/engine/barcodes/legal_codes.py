@@ -7,22 +7,19 @@ are checked in their form and encoded, never computed.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote
 
 from stdnum.es import nif
-from stdnum.pl import nip
 
-from workers.engine.barcodes.national_codes import read_iso_date
-from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
+from workers.engine.barcodes.national_codes import read_nip
+from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord, is_moment
 
 _SHA256: Final = 32  # bytes
-_NIP: Final = re.compile(r"[0-9]{10}")
+_TO_BASE64: Final = str.maketrans("-_", "+/")
 
 # --- KSeF: verification links of invoices (KOD I) and of the issuer's certificate (KOD II) ---------------
 
@@ -46,9 +43,10 @@ def write_ksef(invoice: Mapping[str, Any]) -> bytes:
     """
     members = PaymentRecord("ksef-qr", invoice)
     members.check_members(("nip", "date", "hash", "environment"))
-    year, month, day = _need(members, "date", read_iso_date(members, "date")).split("-")
-    parts = (_read_nip(members), f"{day}-{month}-{year}", _read_hash(members))
-    return f"https://{_read_host(members)}/invoice/{'/'.join(parts)}".encode()
+    issued = members.date("date", "{2}-{1}-{0}", is_required=True)
+    parts = (read_nip(members, "nip", is_required=True), issued, _read_hash(members))
+    host = _KSEF_HOSTS[members.choice("environment", _KSEF_HOSTS)]
+    return f"https://{host}/invoice/{'/'.join(parts)}".encode()
 
 
 def write_ksef_certificate(invoice: Mapping[str, Any]) -> bytes:
@@ -61,37 +59,22 @@ def write_ksef_certificate(invoice: Mapping[str, Any]) -> bytes:
     members.check_members(
         ("nip", "hash", "context", "context_type", "serial", "signature", "environment")
     )
-    kind = members.text("context_type", 20) or "Nip"
-    if kind not in _KSEF_CONTEXTS:
-        raise members.make_error("context_type", f"is not one of {', '.join(_KSEF_CONTEXTS)}")
-    seller = _read_nip(members)
+    kind = members.choice("context_type", _KSEF_CONTEXTS)
+    seller = read_nip(members, "nip", is_required=True)
     context = members.text("context", 64) or (seller if kind == "Nip" else "")
     if not _KSEF_CONTEXT.fullmatch(context):
         raise members.make_error("context", f'is "{context}", not an identifier of {kind}')
-    serial = members.matching("serial", _SERIAL, "the serial number of a certificate in hex")
+    wanted = "the serial number of a certificate in hex"
+    serial = members.matching("serial", _SERIAL, wanted, is_required=True)
     signature = _read_base64(members, "signature")
     size = len(signature)
     if not any(least <= size <= most for least, most in (_RSA_SIGNATURE, _ECDSA_SIGNATURE)):
         raise members.make_error(
             "signature", f"has {size} bytes; RSA has 256 to 512, ECDSA on P-256 has 64 to 72"
         )
-    parts = (kind, context, seller, _need(members, "serial", serial), _read_hash(members))
-    link = f"https://{_read_host(members)}/certificate/{'/'.join(parts)}/{_to_base64url(signature)}"
-    return link.encode()
-
-
-def _read_host(members: PaymentRecord) -> str:
-    name = members.text("environment", 20) or "production"
-    if name not in _KSEF_HOSTS:
-        raise members.make_error("environment", f"is not one of {', '.join(_KSEF_HOSTS)}")
-    return _KSEF_HOSTS[name]
-
-
-def _read_nip(members: PaymentRecord) -> str:
-    number = members.matching("nip", _NIP, "10 digits")
-    if not nip.is_valid(_need(members, "nip", number)):
-        raise members.make_error("nip", f'has a wrong check digit: "{number}"')
-    return number
+    parts = (kind, context, seller, serial, _read_hash(members), _to_base64url(signature))
+    host = _KSEF_HOSTS[members.choice("environment", _KSEF_HOSTS)]
+    return f"https://{host}/certificate/{'/'.join(parts)}".encode()
 
 
 def _read_hash(members: PaymentRecord) -> str:
@@ -120,22 +103,18 @@ def write_verifactu(invoice: Mapping[str, Any]) -> bytes:
     series = members.text("number", 60, is_required=True)
     if not _SERIES.fullmatch(series):
         raise members.make_error("number", "takes printable characters of ASCII without \" ' < = >")
-    year, month, day = _need(members, "date", read_iso_date(members, "date")).split("-")
-    environment = members.text("environment", 20) or "production"
-    if environment not in _VERIFACTU_HOSTS:
-        raise members.make_error("environment", f"is not one of {', '.join(_VERIFACTU_HOSTS)}")
-    is_verifiable = members.record.get("verifiable", True)
-    if not isinstance(is_verifiable, bool):
-        raise members.make_error("verifiable", "must be true or false")
+    issued = members.date("date", "{2}-{1}-{0}", is_required=True)
+    host = _VERIFACTU_HOSTS[members.choice("environment", _VERIFACTU_HOSTS)]
+    is_verifiable = members.flag("verifiable", default=True)
     path = "ValidarQR" if is_verifiable else "ValidarQRNoVerifactu"
     values = {
         "nif": number,
         "numserie": quote(series, safe=""),
-        "fecha": f"{day}-{month}-{year}",
+        "fecha": issued,
         "importe": _read_total(members, "amount", least=-_MOST_EUROS),
     }
     query = "&".join(f"{name}={value}" for name, value in values.items())
-    return f"https://{_VERIFACTU_HOSTS[environment]}/wlpl/TIKE-CONT/{path}?{query}".encode()
+    return f"https://{host}/wlpl/TIKE-CONT/{path}?{query}".encode()
 
 
 # --- ZATCA: fields of tag, length and value in base64 ----------------------------------------------------
@@ -154,17 +133,17 @@ def write_zatca(invoice: Mapping[str, Any]) -> bytes:
     """
     members = PaymentRecord("zatca-qr", invoice)
     members.check_members(("seller", "vat_number", "time", "total", "vat", *_STAMP))
-    vat_number = members.matching("vat_number", _VAT_NUMBER, "15 digits from 3 to 3")
+    wanted = "15 digits from 3 to 3"
+    vat_number = members.matching("vat_number", _VAT_NUMBER, wanted, is_required=True)
     moment = members.text("time", 20, is_required=True)
-    if not _MOMENT.fullmatch(moment) or not _is_moment(moment):
+    if not _MOMENT.fullmatch(moment) or not is_moment(moment):
         raise members.make_error("time", f'is "{moment}", not a time such as 2026-03-02T14:25:09Z')
     total, vat = (_read_total(members, name) for name in ("total", "vat"))
     if Decimal(vat) > Decimal(total):
         raise members.make_error("vat", f"is {vat}, more than the total of {total}")
     fields = [
         members.text("seller", 127, is_required=True).encode(),
-        _need(members, "vat_number", vat_number).encode(),
-        *(text.encode() for text in (moment, total, vat)),
+        *(text.encode() for text in (vat_number, moment, total, vat)),
         *_read_stamp(members),
     ]
     for tag, field in enumerate(fields, 1):
@@ -201,21 +180,12 @@ def _read_stamp(members: PaymentRecord) -> list[bytes]:
 # --- what they share -------------------------------------------------------------------------------------
 
 
-def _need(members: PaymentRecord, member: str, value: str) -> str:
-    return value or members.text(member, 1, is_required=True)
-
-
 def _read_base64(members: PaymentRecord, member: str, size: int | None = None) -> bytes:
     """Return the bytes of a member in base64 or base64url, with or without padding."""
-    text = (
-        members.text(member, 1_000, is_required=True)
-        .rstrip("=")
-        .replace("-", "+")
-        .replace("_", "/")
-    )
+    text = members.text(member, 1_000, is_required=True).rstrip("=").translate(_TO_BASE64)
     try:
         value = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:  # binascii.Error is one
         raise members.make_error(member, "is not in base64 or base64url") from None
     if size is not None and len(value) != size:
         raise members.make_error(member, f"has {len(value)} bytes; a SHA-256 has {size}")
@@ -234,11 +204,3 @@ def _read_total(members: PaymentRecord, member: str, least: Decimal = Decimal(0)
     if amount < least:
         raise members.make_error(member, f"is {text}, it must not be below {least}")
     return f"{amount:.2f}"
-
-
-def _is_moment(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True

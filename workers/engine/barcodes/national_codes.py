@@ -6,20 +6,24 @@ import re
 import unicodedata
 from binascii import crc_hqx
 from collections.abc import Mapping
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+from urllib.parse import quote
 
 from stdnum.br import cnpj, cpf
 from stdnum.pl import nip
 
-from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord, passes_mod_97
+from workers.engine.barcodes.payments import (
+    BIC,
+    InvalidPaymentError,
+    PaymentRecord,
+    is_moment,
+    passes_mod_97,
+)
 
-_BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NIP: Final = re.compile(r"[0-9]{10}")
 _PURPOSE: Final = re.compile(r"[A-Z]{4}")
-_UNRESERVED: Final = re.compile(rb"[A-Za-z0-9._~-]")
 
 
 def write_spayd(payment: Mapping[str, Any]) -> bytes:
@@ -31,14 +35,14 @@ def write_spayd(payment: Mapping[str, Any]) -> bytes:
     members = PaymentRecord("spayd-qr", payment)
     symbols = ("variable_symbol", "specific_symbol", "constant_symbol")
     members.check_members(("iban", "bic", "name", "amount", "currency", "message", "due", *symbols))
-    bic = members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits")
+    bic = members.matching("bic", BIC, "a BIC of 8 or 11 letters and digits")
     values = {
         "ACC": members.iban() + (f"+{bic}" if bic else ""),
         "AM": _decimal(members, Decimal("9999999.99")),
         "CC": members.matching("currency", _CURRENCY, "a code of three letters") or "CZK",
-        "DT": read_iso_date(members, "due").replace("-", ""),
-        "MSG": _escape(members.text("message", 60), b" :/,+$"),
-        "RN": _escape(members.text("name", 35), b" :/,+$"),
+        "DT": members.date("due", "{}{}{}"),
+        "MSG": quote(members.text("message", 60), " :/,+$"),
+        "RN": quote(members.text("name", 35), " :/,+$"),
         **{
             key: members.matching(name, re.compile(r"[0-9]{1,10}"), "1 to 10 digits")
             for key, name in zip(("X-VS", "X-SS", "X-KS"), symbols, strict=True)
@@ -68,7 +72,7 @@ def write_hct(payment: Mapping[str, Any]) -> bytes:
     moment = re.fullmatch(
         r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\+0([0-9]):00", until
     )
-    if moment is None or not _is_moment(until):
+    if moment is None or not is_moment(until):
         raise members.make_error(
             "valid_until", f'is "{until}", not a time such as 2026-12-31T23:59:59+01:00'
         )
@@ -77,7 +81,7 @@ def write_hct(payment: Mapping[str, Any]) -> bytes:
         raise members.make_error("amount", f"is {amount}; forints have no decimals")
     lines = (
         *("HCT", "001", "1"),
-        members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits"),
+        members.matching("bic", BIC, "a BIC of 8 or 11 letters and digits"),
         members.text("name", 70, is_required=True),
         iban,
         "" if amount is None else f"HUF{int(amount)}",
@@ -86,8 +90,7 @@ def write_hct(payment: Mapping[str, Any]) -> bytes:
         members.text("message", 70),
         *(members.text(name, 35) for name in identifiers),
     )
-    content = ("\n".join(lines) + "\n").encode()
-    return _check_size(members, content, 345)
+    return members.bounded(("\n".join(lines) + "\n").encode(), 345, "message")
 
 
 def write_upi(payment: Mapping[str, Any]) -> bytes:
@@ -105,9 +108,9 @@ def write_upi(payment: Mapping[str, Any]) -> bytes:
         raise members.make_error("currency", "is not INR, the only one that UPI pays")
     values = {
         "pa": address,
-        "pn": _escape(members.text("name", 99, is_required=True)),
-        "tr": _escape(members.text("reference", 35)),
-        "tn": _escape(members.text("message", 80)),
+        "pn": quote(members.text("name", 99, is_required=True), ""),
+        "tr": quote(members.text("reference", 35), ""),
+        "tn": quote(members.text("message", 80), ""),
         "am": _decimal(members, Decimal("999999999.99")),
         "cu": "INR",
     }
@@ -165,9 +168,7 @@ def write_zbp(payment: Mapping[str, Any]) -> bytes:
     amount = members.amount()
     if amount is not None and amount > Decimal("9999.99"):
         raise members.make_error("amount", f"is {amount}, at most 9999.99 is accepted")
-    tax_number = members.matching("tax_number", re.compile(r"[0-9]{10}"), "10 digits")
-    if tax_number and not nip.is_valid(tax_number):
-        raise members.make_error("tax_number", f'has a wrong check digit: "{tax_number}"')
+    tax_number = read_nip(members, "tax_number")
     name, message = members.text("name", 20, is_required=True), members.text("message", 32)
     for member, text in (("name", name), ("message", message)):
         if "|" in text:
@@ -209,41 +210,16 @@ def _decimal(members: PaymentRecord, most: Decimal) -> str:
     return "" if amount is None else f"{amount:.2f}"
 
 
-def read_iso_date(members: PaymentRecord, member: str) -> str:
-    """Return a date as YYYY-MM-DD, empty if it is missing.
+def read_nip(members: PaymentRecord, member: str, *, is_required: bool = False) -> str:
+    """Return a Polish tax number after checking its check digit, empty if it is missing.
 
     Raises:
-        InvalidPaymentError: it is not a date.
+        InvalidPaymentError: it is not a tax number.
     """
-    text = members.text(member, 10)
-    if text and not (_DATE.fullmatch(text) and _is_moment(text)):
-        raise members.make_error(member, f'is "{text}", not a date such as 2026-12-31')
-    return text
-
-
-def _is_moment(text: str) -> bool:
-    """Return whether a date or time in ISO 8601 exists: 31 February does not."""
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _escape(text: str, also: bytes = b"") -> str:
-    """Return a text percent-encoded as UTF-8 (RFC 3986, 2.1), `also` kept as it is."""
-    return "".join(
-        chr(byte) if _UNRESERVED.match(bytes((byte,))) or byte in also else f"%{byte:02X}"
-        for byte in text.encode()
-    )
-
-
-def _check_size(members: PaymentRecord, content: bytes, most: int) -> bytes:
-    if len(content) > most:
-        raise InvalidPaymentError(
-            f'"{members.symbology}" holds {most} bytes, these values need {len(content)}; shorten "message"'
-        )
-    return content
+    number = members.matching(member, _NIP, "10 digits", is_required=is_required)
+    if number and not nip.is_valid(number):
+        raise members.make_error(member, f'has a wrong check digit: "{number}"')
+    return number
 
 
 # --- Slovenian UPN QR (ZBS) -------------------------------------------------------------------
@@ -281,11 +257,11 @@ def write_upn(payment: Mapping[str, Any]) -> bytes:
         _read_reference(payer, ""),
         *(payer.text(name, _ADDRESS) for name in ("name", "street", "town")),
         f"{int(amount * 100):011}",
-        _read_date(members, "date"),
-        "X" if _is_urgent(members) else "",
+        members.date("date", "{2}.{1}.{0}"),
+        "X" if members.flag("urgent", default=False) else "",
         members.matching("purpose", _PURPOSE, "a code of four letters such as OTHR") or "OTHR",
         members.text("message", 42, is_required=True),
-        _read_date(members, "due"),
+        members.date("due", "{2}.{1}.{0}"),
         members.iban(),
         _read_reference(members, _NO_REFERENCE),
         members.text("name", _ADDRESS, is_required=True),
@@ -331,23 +307,9 @@ def _read_reference(members: PaymentRecord, default: str) -> str:
     return reference
 
 
-def _read_date(members: PaymentRecord, member: str) -> str:
-    year, _, rest = read_iso_date(members, member).partition("-")
-    month, _, day = rest.partition("-")
-    return f"{day}.{month}.{year}" if year else ""
-
-
-def _is_urgent(members: PaymentRecord) -> bool:
-    value = members.record.get("urgent")
-    if value is not None and not isinstance(value, bool):
-        raise members.make_error("urgent", "must be true or false")
-    return bool(value)
-
-
 def _find_wrong(text: str) -> str | None:
-    for char in text:
-        try:
-            char.encode(CHARSET)
-        except UnicodeEncodeError:
-            return char
+    try:
+        text.encode(CHARSET)
+    except UnicodeEncodeError as wrong:
+        return text[wrong.start]
     return None

@@ -7,8 +7,9 @@ Members, accounts, references and amounts are common to SEPA (EPC069-12) and Swi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -21,7 +22,8 @@ MAX_AMOUNT: Final = Decimal("999999999.99")
 MAX_EPC_BYTES: Final = 331
 
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
-_BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _PURPOSE: Final = re.compile(r"[A-Z0-9]{1,4}")
 _CREDITOR_REFERENCE: Final = re.compile(r"RF[0-9]{2}[A-Z0-9]{1,21}")
 _EPC_MEMBERS: Final = (
@@ -82,12 +84,35 @@ class PaymentRecord:
         """Return a text in capitals without spaces."""
         return self.text(member, 70, is_required=is_required).replace(" ", "").upper()
 
-    def matching(self, member: str, pattern: re.Pattern[str], wanted: str) -> str:
+    def matching(
+        self, member: str, pattern: re.Pattern[str], wanted: str, *, is_required: bool = False
+    ) -> str:
         """Return a compact text that matches a pattern, or an empty one."""
-        value = self.compact(member)
+        value = self.compact(member, is_required=is_required)
         if value and not pattern.fullmatch(value):
             raise self.make_error(member, f'is "{value[:20]}", not {wanted}')
         return value
+
+    def choice(self, member: str, choices: Iterable[str]) -> str:
+        """Return one of some words, the first if it is missing."""
+        value = self.text(member, 20) or next(iter(choices))
+        if value not in choices:
+            raise self.make_error(member, f"is not one of {', '.join(choices)}")
+        return value
+
+    def flag(self, member: str, *, default: bool) -> bool:
+        """Return a truth value."""
+        value = self.record.get(member)
+        if value is not None and not isinstance(value, bool):
+            raise self.make_error(member, "must be true or false")
+        return default if value is None else value
+
+    def date(self, member: str, form: str, *, is_required: bool = False) -> str:
+        """Return a date in a form of its year, month and day, empty if it is missing."""
+        text = self.text(member, 10, is_required=is_required)
+        if text and not (_DATE.fullmatch(text) and is_moment(text)):
+            raise self.make_error(member, f'is "{text}", not a date such as 2026-12-31')
+        return text and form.format(*text.split("-"))
 
     def iban(self) -> str:
         """Return the IBAN after checking its check digits."""
@@ -121,6 +146,14 @@ class PaymentRecord:
             raise self.make_error("amount", f"is {text}, it may have two decimals; use round(2)")
         return amount
 
+    def bounded(self, content: bytes, most: int, member: str) -> bytes:
+        """Return the content of a code after checking its size; `member` is one that can be shorter."""
+        if len(content) > most:
+            raise InvalidPaymentError(
+                f'"{self.symbology}" holds {most} bytes, these values need {len(content)}; shorten "{member}"'
+            )
+        return content
+
     def make_error(self, member: str, what: str) -> InvalidPaymentError:
         """Return the error of a member."""
         return InvalidPaymentError(f'"{self.path}{member}" of "{self.symbology}" {what}')
@@ -141,7 +174,7 @@ def write_sepa_payment(payment: Mapping[str, Any], user: str = "epc-qr") -> byte
         raise InvalidPaymentError(f'"{user}" takes either "reference" or "text", not both')
     lines = [
         *("BCD", "002", "1", "SCT"),
-        members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits"),
+        members.matching("bic", BIC, "a BIC of 8 or 11 letters and digits"),
         members.text("name", 70, is_required=True),
         members.iban(),
         _amount_in_euros(members),
@@ -150,12 +183,16 @@ def write_sepa_payment(payment: Mapping[str, Any], user: str = "epc-qr") -> byte
         text,
         members.text("information", 70),
     ]
-    content = "\n".join(lines).rstrip("\n").encode()
-    if len(content) > MAX_EPC_BYTES:
-        raise InvalidPaymentError(
-            f'"{user}" holds {MAX_EPC_BYTES} bytes, these values need {len(content)}; shorten "text"'
-        )
-    return content
+    return members.bounded("\n".join(lines).rstrip("\n").encode(), MAX_EPC_BYTES, "text")
+
+
+def is_moment(text: str) -> bool:
+    """Return whether a date or time in ISO 8601 exists: 31 February does not."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def passes_mod_97(code: str) -> bool:
@@ -229,14 +266,14 @@ def read_sepa_slip(payment: Mapping[str, Any]) -> SepaSlip:
     amount = lines[_AMOUNT].removeprefix(_CURRENCY)
     return SepaSlip(
         name=lines[_NAME],
-        iban=_group(lines[_IBAN_LINE]),
+        iban=group_by_four(lines[_IBAN_LINE]),
         bic=lines[_BIC_LINE],
         amount=Decimal(amount) if amount else None,
-        reference=_group(lines[_REFERENCE]),
+        reference=group_by_four(lines[_REFERENCE]),
         remittance=lines[_REMITTANCE],
     )
 
 
-def _group(code: str) -> str:
+def group_by_four(code: str) -> str:
     """Return an account or creditor reference in groups of four, as both are printed."""
     return " ".join(code[at : at + 4] for at in range(0, len(code), 4))

@@ -12,7 +12,7 @@ from itertools import product
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final, NamedTuple
 
-from workers.engine.barcodes.gs1 import InvalidValueError
+from workers.engine.barcodes.gs1 import InvalidValueError, match_value
 from workers.engine.barcodes.values import BarcodeValue
 
 
@@ -44,11 +44,11 @@ _LETTERS_OF_SUFFIX: Final = "ABDEFGHJLNPQRSTUWXYZ"  # those that no digit resemb
 def read_intelligent_mail(value: str) -> BarcodeValue:
     """Read the tracking code of 20 digits and the ZIP code of 0, 5, 9 or 11 (USPS-B-3200, 2.1)."""
     number = re.sub(r"[ -]", "", value)
-    if not re.fullmatch(r"[0-9][0-4][0-9]{18}(?:[0-9]{5}|[0-9]{9}|[0-9]{11})?", number):
-        raise InvalidValueError(
-            f'"{value[:40]}" is not accepted; it takes a tracking code of 20 digits, the second of them '
-            "0 to 4, and a ZIP code of 5, 9 or 11, or none"
-        )
+    match_value(
+        r"[0-9][0-4][0-9]{18}(?:[0-9]{5}|[0-9]{9}|[0-9]{11})?",
+        number,
+        "a tracking code of 20 digits, the second of them 0 to 4, and a ZIP code of 5, 9 or 11, or none",
+    )
     parts = (number[:2], number[2:5], number[5:11], number[11:20], number[20:])
     return BarcodeValue(number, " ".join(filter(None, parts)))
 
@@ -65,11 +65,11 @@ def read_royal_mail(value: str) -> BarcodeValue:
     """
     text = value.replace(" ", "")
     british = rf"[A-Z]{{1,2}}[0-9][0-9A-Z]?[0-9][A-Z]{{2}}(?:[1-9][{_LETTERS_OF_SUFFIX}])?"
-    if not re.fullmatch(rf"{british}|[0-9]{{6}}", text):
-        raise InvalidValueError(
-            f'"{value[:20]}" is not accepted; it takes a postcode and a delivery point suffix such as '
-            '"SN3 1SD 1A", or the six digits of a postal code of Singapore'
-        )
+    match_value(
+        rf"{british}|[0-9]{{6}}",
+        text,
+        'a postcode and a delivery point suffix such as "SN3 1SD 1A", or the six digits of a postal code of Singapore',
+    )
     places = [divmod(_ROYAL_MAIL.index(char), 6) for char in text]
     row, column = (sum(place[axis] + 1 for place in places) - 1 for axis in (0, 1))
     check = _ROYAL_MAIL[row % 6 * 6 + column % 6]
@@ -79,11 +79,11 @@ def read_royal_mail(value: str) -> BarcodeValue:
 def read_kix(value: str) -> BarcodeValue:
     """Read a Dutch postcode, a house number and, after X, the addition to it (PostNL, KIX code)."""
     text = value.replace(" ", "").upper()
-    if not re.fullmatch(r"[0-9]{4}[A-Z]{2}[0-9]{1,5}(?:X[0-9A-Z]{1,6})?", text):
-        raise InvalidValueError(
-            f'"{value[:20]}" is not accepted; it takes a postcode, a house number and, after X, an addition '
-            'of up to six characters, such as "1231GF 156X2"'
-        )
+    match_value(
+        r"[0-9]{4}[A-Z]{2}[0-9]{1,5}(?:X[0-9A-Z]{1,6})?",
+        text,
+        'a postcode, a house number and, after X, an addition of up to six characters, such as "1231GF 156X2"',
+    )
     return BarcodeValue(_royal_mail_bars(text), text)
 
 
@@ -131,14 +131,12 @@ def read_mailmark(value: str) -> BarcodeValue:
     text = value.upper()
     size = _SIZES[22 if len(text.rstrip()) <= 22 and not _is_long(text) else 26]
     whole = text.ljust(20 + size.chain)
-    match = re.fullmatch(
-        rf"([0-4])([1-4])([0-9A-E])([0-9]{{{size.chain}}})([0-9]{{8}})(.{{9}})", whole
+    match = match_value(
+        rf"([0-4])([1-4])([0-9A-E])([0-9]{{{size.chain}}})([0-9]{{8}})(.{{9}})",
+        whole,
+        "a format (0 to 4), a version (1 to 4), a class (0 to 9, A to E), a supply chain of 2 or 6 digits, "
+        "an item of 8, and a postcode with its suffix",
     )
-    if match is None:
-        raise InvalidValueError(
-            f'"{value[:30]}" is not accepted; it takes a format (0 to 4), a version (1 to 4), a class (0 to 9, '
-            "A to E), a supply chain of 2 or 6 digits, an item of 8, and a postcode with its suffix"
-        )
     layout, version, mail_class, chain, item, postcode = match.groups()
     number = _number_postcode(postcode) * 10**8 + int(item)
     number = number * 10**size.chain + int(chain)
@@ -227,10 +225,8 @@ _AUSTRALIA: Final = dict(
         strict=True,
     )
 )
-_CUSTOMER_SIZES: Final[Mapping[str, tuple[int, ...]]] = {
-    "59": (5, 8),
-    "62": (10, 15),
-}  # characters, or digits alone
+# Characters, or digits alone.
+_CUSTOMER_SIZES: Final[Mapping[str, tuple[int, ...]]] = {"59": (5, 8), "62": (10, 15)}
 
 
 def read_australia(value: str) -> BarcodeValue:
@@ -291,27 +287,7 @@ def find_checks(symbols: Sequence[int], count: int, *, bits: int, polynomial: in
 _JAPAN: Final = dict(
     zip(
         "0123456789-abcdefgh",
-        [
-            "144",
-            "114",
-            "132",
-            "312",
-            "123",
-            "141",
-            "321",
-            "213",
-            "231",
-            "411",
-            "414",
-            "324",
-            "342",
-            "234",
-            "432",
-            "243",
-            "423",
-            "441",
-            "111",
-        ],
+        re.findall("...", "144114132312123141321213231411414324342234432243423441111"),
         strict=True,
     )
 )
@@ -322,12 +298,12 @@ def read_japan(value: str) -> BarcodeValue:
     """Read a postcode of seven digits and the numbers of an address; what exceeds 13 codes is left out,
     as Japan Post prescribes.
     """
-    match = re.fullmatch(r"([0-9]{3})-?([0-9]{4}) ?([0-9A-Z-]*)", value)
-    if match is None:
-        raise InvalidValueError(
-            f'"{value[:30]}" is not accepted; it takes a postcode of seven digits and the numbers of an '
-            'address, of digits, capital letters and hyphens, such as "154-0023 3-16-4-205"'
-        )
+    match = match_value(
+        r"([0-9]{3})-?([0-9]{4}) ?([0-9A-Z-]*)",
+        value,
+        "a postcode of seven digits and the numbers of an address, of digits, capital letters and hyphens, "
+        'such as "154-0023 3-16-4-205"',
+    )
     codes = "".join(_japan_codes("".join(match.groups())))[:_JAPAN_CODES].ljust(_JAPAN_CODES, "d")
     order = "".join(_JAPAN)
     codes += order[-sum(map(order.index, codes)) % len(order)]

@@ -14,7 +14,12 @@ from typing import Any, Final, NamedTuple
 
 from stdnum.ch import esr
 
-from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord, list_countries
+from workers.engine.barcodes.payments import (
+    InvalidPaymentError,
+    PaymentRecord,
+    group_by_four,
+    list_countries,
+)
 from workers.engine.data_tables import read_groups
 
 MAX_BYTES: Final = 997  # version 25 at level M, the largest allowed (6.1)
@@ -80,12 +85,7 @@ def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> b
         "EPD",
         *_additions(members, billing),
     ]
-    content = "\n".join(lines).encode()
-    if len(content) > MAX_BYTES:
-        raise InvalidPaymentError(
-            f'"{name}" holds {MAX_BYTES} bytes, these values need {len(content)}; shorten "message"'
-        )
-    return content
+    return members.bounded("\n".join(lines).encode(), MAX_BYTES, "message")
 
 
 def adapt_signs(payment: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
@@ -276,11 +276,12 @@ def read_swiss_bill(payment: Mapping[str, Any]) -> SwissBill:
     """
     lines = write_swiss_payment(payment, "qr-bill").decode().split("\n")
     further = (lines[_MESSAGE], *lines[_BILLING : _BILLING + 1])
+    amount = lines[_AMOUNT]
     return SwissBill(
-        iban=_group_from_left(lines[_IBAN]),
+        iban=group_by_four(lines[_IBAN]),
         creditor=_print_address(lines[_CREDITOR : _CREDITOR + _ADDRESS_LINES]),
         currency=lines[_CURRENCY],
-        amount=_group_amount(lines[_AMOUNT]),
+        amount=f"{Decimal(amount):,}".replace(",", " ") if amount else "",
         debtor=_print_address(lines[_DEBTOR : _DEBTOR + _ADDRESS_LINES]),
         reference=_group_reference(lines[_REFERENCE_TYPE], lines[_REFERENCE]),
         information=tuple(filter(None, further)),
@@ -297,20 +298,8 @@ def _print_address(lines: list[str]) -> tuple[str, ...]:
     return tuple(filter(None, (name, f"{street} {number}".strip(), place)))
 
 
-def _group_from_left(code: str) -> str:
-    return " ".join(code[at : at + 4] for at in range(0, len(code), 4))
-
-
 def _group_reference(kind: str, reference: str) -> str:
     if kind != "QRR":
-        return _group_from_left(reference)
+        return group_by_four(reference)
     fives = (reference[at : at + 5] for at in range(2, len(reference), 5))
     return " ".join((reference[:2], *fives))
-
-
-def _group_amount(amount: str) -> str:
-    return f"{_decimal_groups(amount[:-3])}{amount[-3:]}" if amount else ""
-
-
-def _decimal_groups(digits: str) -> str:
-    return f"{int(digits):,}".replace(",", " ")

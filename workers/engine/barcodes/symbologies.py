@@ -173,15 +173,32 @@ def _payment_code(
     return Symbology("QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS, payment=payment)
 
 
+def _linear(
+    name: str, read: Callable[[str], BarcodeValue], quiet: int = 10, height: int = 45, **more: Any
+) -> Symbology:
+    return Symbology(
+        name, read, SymbolShape.BARS, quiet, height, **{"least": _LEAST_LINEAR, **more}
+    )
+
+
+def _matrix(
+    name: str, read: Callable[[str], BarcodeValue], quiet: int = 1, **more: Any
+) -> Symbology:
+    return Symbology(name, read, SymbolShape.MATRIX, quiet, **more)
+
+
+def _databar(
+    name: str, read: Callable[[str], BarcodeValue], height: int = 0, **more: Any
+) -> Symbology:
+    shape = SymbolShape.BARS if height else SymbolShape.STACK
+    return Symbology(name, read, shape, 1, height, least=_LEAST_SMALL, **more)
+
+
 # Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
 # others; for GS1 DataBar those of GS1 General Specifications, 5.5.
 SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
-    "qr": Symbology(
-        "QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS
-    ),  # ISO/IEC 18004, 9.1
-    "micro-qr": Symbology(
-        "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
-    ),
+    "qr": _matrix("QRCode", read_qr, 4, levels=QR_LEVELS),  # ISO/IEC 18004, 9.1
+    "micro-qr": _matrix("MicroQRCode", read_micro_qr, 2, levels=("L", "M", "Q")),
     "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
     "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference")._replace(
         has_fixed_size=True
@@ -200,15 +217,10 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
         write_verifactu, "nif, number, date and amount", None, None, VERIFACTU_SIDES
     ),
     "zatca-qr": _payment_code(write_zatca, "seller, vat_number, time, total and vat"),
-    "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
-    "gs1-datamatrix": Symbology("DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True),
-    "aztec": Symbology(
-        "Aztec",
-        text_reader(MAX_AZTEC),
-        SymbolShape.MATRIX,
-        0,
-        corrections=(1, 4),  # 10, 23, 36 and 50 %
-    ),
+    "datamatrix": _matrix("DataMatrix", text_reader(MAX_DATA_MATRIX)),
+    "gs1-datamatrix": _matrix("DataMatrix", read_gs1_lines, is_gs1=True),
+    # Corrections of 10, 23, 36 and 50 %.
+    "aztec": _matrix("Aztec", text_reader(MAX_AZTEC), 0, corrections=(1, 4)),
     "pdf417": Symbology(
         *("PDF417", text_reader(MAX_PDF417), SymbolShape.STACK, 2),
         corrections=(0, 8),  # by number of codewords
@@ -220,53 +232,30 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
         is_latin=True,
         has_fixed_size=True,
     ),
-    "code128": Symbology(
-        "Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True, least=_LEAST_LINEAR
-    ),
-    "gs1-128": Symbology(
-        "Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True, least=_LEAST_SMALL
-    ),
-    "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
-    "code93": Symbology("Code93", read_code93, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
+    "code128": _linear("Code128", read_code128, is_latin=True),
+    "gs1-128": _linear("Code128", read_gs1_128, is_gs1=True, least=_LEAST_SMALL),
+    "code39": _linear("Code39", read_code39),
+    "code93": _linear("Code93", read_code93),
     "usps-imb": _postal_code(read_intelligent_mail, USPS_BARS),
     "rm4scc": _postal_code(read_royal_mail, ROYAL_MAIL_BARS),
     "kix": _postal_code(read_kix, ROYAL_MAIL_BARS),
     "mailmark-4state": _postal_code(read_mailmark, ROYAL_MAIL_BARS),
-    "mailmark-2d": Symbology("DataMatrix", read_mailmark_2d, SymbolShape.MATRIX, 4),
+    "mailmark-2d": _matrix("DataMatrix", read_mailmark_2d, 4),
     "auspost": _postal_code(read_australia, AUSTRALIA_BARS),
     "japan-post": _postal_code(read_japan, JAPAN_BARS),
-    "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
-    "ean13": Symbology(
-        "EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True, least=_LEAST_EAN
-    ),
-    "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55, least=_LEAST_EAN),
-    "upca": Symbology(
-        "UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
-    ),
-    "upce": Symbology(
-        "UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True, least=_LEAST_EAN
-    ),
-    "itf": Symbology("ITF", read_itf, SymbolShape.BARS, 10, 45, least=_LEAST_LINEAR),
-    "itf14": Symbology("ITF", read_itf14, SymbolShape.BARS, 10, 45),
-    "gs1-databar": Symbology(
-        "DataBarOmni", read_databar, SymbolShape.BARS, 1, 33, least=_LEAST_SMALL
-    ),
-    "gs1-databar-stacked": Symbology(
-        "DataBarStk", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
-    ),
-    "gs1-databar-stacked-omni": Symbology(
-        "DataBarStkOmni", read_databar, SymbolShape.STACK, 1, least=_LEAST_SMALL
-    ),
-    "gs1-databar-limited": Symbology(
-        "DataBarLtd", read_databar_limited, SymbolShape.BARS, 1, 10, least=_LEAST_SMALL
-    ),
-    "gs1-databar-expanded": Symbology(
-        "DataBarExp", read_gs1, SymbolShape.BARS, 1, 34, is_gs1=True, least=_LEAST_SMALL
-    ),
-    "gs1-databar-expanded-stacked": Symbology(
-        *("DataBarExpStk", read_gs1_lines, SymbolShape.STACK, 1),
-        is_gs1=True,
-        columns=ColumnLimits(49, 4, 10),
-        least=_LEAST_SMALL,
+    "codabar": _linear("Codabar", read_codabar),
+    "ean13": _linear("EAN13", read_ean13, 11, 69, takes_add_on=True, least=_LEAST_EAN),
+    "ean8": _linear("EAN8", read_ean8, 7, 55, least=_LEAST_EAN),
+    "upca": _linear("UPCA", read_upca, 9, 69, takes_add_on=True, least=_LEAST_EAN),
+    "upce": _linear("UPCE", read_upce, 9, 69, takes_add_on=True, least=_LEAST_EAN),
+    "itf": _linear("ITF", read_itf),
+    "itf14": _linear("ITF", read_itf14, least=_LEAST),
+    "gs1-databar": _databar("DataBarOmni", read_databar, 33),
+    "gs1-databar-stacked": _databar("DataBarStk", read_databar),
+    "gs1-databar-stacked-omni": _databar("DataBarStkOmni", read_databar),
+    "gs1-databar-limited": _databar("DataBarLtd", read_databar_limited, 10),
+    "gs1-databar-expanded": _databar("DataBarExp", read_gs1, 34, is_gs1=True),
+    "gs1-databar-expanded-stacked": _databar(
+        "DataBarExpStk", read_gs1_lines, is_gs1=True, columns=ColumnLimits(49, 4, 10)
     ),
 }

@@ -6,7 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from workers.engine.barcodes.gs1 import InvalidValueError, complete_digits, read_element_string
+from workers.engine.barcodes.gs1 import (
+    InvalidValueError,
+    complete_digits,
+    match_value,
+    read_element_string,
+)
 
 MAX_LINEAR: Final = 80  # characters; hand scanners cannot read longer symbols
 MAX_GS1_128: Final = 48  # GS1 General Specifications, 5.4.4.3: data characters in one symbol
@@ -27,31 +32,20 @@ class BarcodeValue(NamedTuple):
 
 def read_code128(value: str) -> BarcodeValue:
     """Read ASCII and Latin-1, control characters included."""
-    wrong = next((char for char in value if char > "\xff"), None)
-    if wrong is not None:
-        raise InvalidValueError(
-            f'it contains the character "{wrong}" (U+{ord(wrong):04X}); accepted are the characters of ASCII '
-            "and Latin-1, control characters too"
-        )
+    accepted = "accepted are the characters of ASCII and Latin-1, control characters too"
+    _refuse_above("\xff", value, accepted)
     return BarcodeValue(_check_length(value, MAX_LINEAR), _without_controls(value))
 
 
 def read_code39(value: str) -> BarcodeValue:
     """Read the 43 characters of Code 39."""
-    if not re.fullmatch(r"[0-9A-Z .$/+%-]+", value):
-        raise InvalidValueError(
-            f'"{value[:20]}" is not accepted; it takes digits, capital letters, space and - . $ / + %'
-        )
+    match_value(r"[0-9A-Z .$/+%-]+", value, "digits, capital letters, space and - . $ / + %")
     return BarcodeValue(_check_length(value, MAX_LINEAR), value)
 
 
 def read_code93(value: str) -> BarcodeValue:
     """Read ASCII; Code 93 writes what is not one of its 43 characters as two."""
-    wrong = next((char for char in value if char > "\x7f"), None)
-    if wrong is not None:
-        raise InvalidValueError(
-            f'it contains the character "{wrong}" (U+{ord(wrong):04X}); accepted are those of ASCII'
-        )
+    _refuse_above("\x7f", value, "accepted are those of ASCII")
     return BarcodeValue(_check_length(value, MAX_LINEAR), _without_controls(value))
 
 
@@ -59,11 +53,8 @@ def read_codabar(value: str) -> BarcodeValue:
     """Read the digits and signs of Codabar, with or without start and stop letters."""
     if re.fullmatch(r"[0-9$:/.+-]+", value):
         return BarcodeValue(f"A{_check_length(value, MAX_LINEAR)}A", value)
-    if not re.fullmatch(r"[A-D][0-9$:/.+-]+[A-D]", value):
-        raise InvalidValueError(
-            f'"{value[:20]}" is not accepted; it takes digits and - $ : / . +, alone or between two '
-            "letters from A to D"
-        )
+    accepted = "digits and - $ : / . +, alone or between two letters from A to D"
+    match_value(r"[A-D][0-9$:/.+-]+[A-D]", value, accepted)
     return BarcodeValue(_check_length(value, MAX_LINEAR), value[1:-1])
 
 
@@ -121,20 +112,18 @@ def read_itf14(value: str) -> BarcodeValue:
 
 def read_itf(value: str) -> BarcodeValue:
     """Read an even number of digits, which Interleaved 2 of 5 encodes in pairs."""
-    if not re.fullmatch(r"(?:[0-9]{2})+", value):
-        raise InvalidValueError(
-            f'"{value[:20]}" is not accepted; it takes an even number of digits, put a 0 in front of others'
-        )
+    accepted = "an even number of digits, put a 0 in front of others"
+    match_value(r"(?:[0-9]{2})+", value, accepted)
     return BarcodeValue(_check_length(value, MAX_LINEAR), value)
 
 
 def read_gs1_128(value: str) -> BarcodeValue:
     """Read a GS1 element string that fits into one GS1-128 symbol."""
-    elements = read_element_string(value)
-    size = len(elements.replace("(", "").replace(")", ""))
+    found = read_gs1(value)
+    size = len(found.content.replace("(", "").replace(")", ""))
     if size > MAX_GS1_128:
         raise InvalidValueError(f"it has {size} characters, at most {MAX_GS1_128} fit")
-    return BarcodeValue(elements, elements)
+    return found
 
 
 def read_gs1(value: str) -> BarcodeValue:
@@ -167,12 +156,8 @@ def read_databar_limited(value: str) -> BarcodeValue:
 
 def read_micro_qr(value: str) -> BarcodeValue:
     """Read ASCII text, since Micro QR declares no character set."""
-    wrong = next((char for char in value if char > "\x7f"), None)
-    if wrong is not None:
-        raise InvalidValueError(
-            f'it contains the character "{wrong}" (U+{ord(wrong):04X}); a Micro QR code declares no character set, '
-            'use one of type "qr"'
-        )
+    accepted = 'a Micro QR code declares no character set, use one of type "qr"'
+    _refuse_above("\x7f", value, accepted)
     return BarcodeValue(_check_length(value, MAX_MICRO_QR), as_lines(value))
 
 
@@ -230,6 +215,14 @@ def _without_controls(text: str) -> str:
 def as_lines(text: str) -> str:
     """Return a value as human-readable lines, without control characters."""
     return "\n".join(map(_without_controls, text.replace("\r\n", "\n").split("\n")))
+
+
+def _refuse_above(last: str, value: str, accepted: str) -> None:
+    wrong = next((char for char in value if char > last), None)
+    if wrong is not None:
+        raise InvalidValueError(
+            f'it contains the character "{wrong}" (U+{ord(wrong):04X}); {accepted}'
+        )
 
 
 def _check_length(value: str, most: int) -> str:
