@@ -9,15 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.syntax.element_checks import (
-    BODY,
-    check_elements,
-    check_numbers,
-    check_pages,
-    check_profile,
-    colors_in,
-    is_strict,
-)
+from workers.engine.syntax.element_checks import BODY, colors_in, find_problems, is_strict
 from workers.engine.syntax.identifiers import (
     FONT_FAMILIES,
     FURTHER_FAMILIES,
@@ -88,10 +80,8 @@ class _DocumentChecker:
         self._check_element(self._root, ELEMENTS["document"])
         self._check_keys()
         self._check_style_chains()
-        check_pages(self._root, self._findings)
-        check_profile(self._root, self._findings)
-        check_numbers(self._root, self._findings)
-        check_elements(self._root, self._findings)
+        for code, message, *elements in find_problems(self._root, self._findings):
+            self._findings.error(code, message, *(each.location for each in elements))
 
     # --- elements -----------------------------------------------------------------------------------
 
@@ -120,11 +110,9 @@ class _DocumentChecker:
         if child.tag not in spec.children:
             location = child.source_location if isinstance(child, Expansion) else child.location
             tag = location.tag_name if isinstance(child, Expansion) else child.tag
+            message = f"`{tag}` is not allowed in `{self._containing_tag(parent, spec)}`; {_list_parents(tag)}"
             self._findings.error(
-                "misplaced-element",
-                f"`{tag}` is not allowed in `{self._containing_tag(parent, spec)}`; {_list_parents(tag)}",
-                location,
-                *self._locations_of(parent),
+                "misplaced-element", message, location, *self._locations_of(parent)
             )
         self._check_element(
             child, spec if child_spec.content is ContentModel.TRANSPARENT else child_spec
@@ -133,12 +121,11 @@ class _DocumentChecker:
     def _check_text(self, text: Text, parent: Element, spec: ElementSpec) -> None:
         if spec.allows_text or not text.text.strip():
             return
-        self._findings.error(
-            "misplaced-text",
-            f'`{self._containing_tag(parent, spec)}` contains the text "{shorten_text(text.text)}"; accepted is '
-            f"{_list_content(spec)}",
-            *self._locations_of(parent),
+        what = (
+            f'`{self._containing_tag(parent, spec)}` contains the text "{shorten_text(text.text)}"'
         )
+        message = f"{what}; accepted is {_list_content(spec)}"
+        self._findings.error("misplaced-text", message, *self._locations_of(parent))
 
     def _containing_tag(self, parent: Element, spec: ElementSpec) -> str:
         """Return the parent tag for messages; an expansion has that of the element around it."""
@@ -156,41 +143,29 @@ class _DocumentChecker:
         for name, text in element.attributes.items():
             attribute = spec.attributes.get(name)
             if attribute is None:
-                self._findings.error(
-                    "unknown-attribute",
-                    self._unknown_attribute(element, name, spec),
-                    element.location,
-                )
+                message = self._unknown_attribute(element, name, spec)
+                self._error("unknown-attribute", message, element)
             else:
                 self._check_value(element, attribute, text)
         for attribute in spec.attributes.values():
             if attribute.is_required and attribute.name not in element.attributes:
-                self._findings.error(
-                    "missing-attribute",
-                    f"`{element.tag}` has no `{attribute.name}`, which it needs: "
-                    f"{attribute.value_type.accepts}",
-                    element.location,
-                )
+                what = f"`{element.tag}` has no `{attribute.name}`, which it needs"
+                accepted = attribute.value_type.accepts
+                self._error("missing-attribute", f"{what}: {accepted}", element)
 
     def _check_value(self, element: Element, attribute: AttributeSpec, text: str) -> None:
         if "{{" in text and not attribute.is_expression and not element.is_literal:
             if attribute.is_fixed:
-                self._findings.error(
-                    "fixed-attribute",
-                    f"`{attribute.name}` of `{element.tag}` is read before any data are known and"
-                    f" takes no {{{{ }}}}; accepted is {attribute.value_type.accepts}",
-                    element.location,
-                )
+                what = f"`{attribute.name}` of `{element.tag}` is read before any data are known"
+                accepted = f"and takes no {{{{ }}}}; accepted is {attribute.value_type.accepts}"
+                self._error("fixed-attribute", f"{what} {accepted}", element)
             return
         try:
             value = attribute.value_type.parse(text)
         except ValueError as error:
-            self._findings.error(
-                "wrong-value",
-                f'`{attribute.name}` of `{element.tag}` is "{_displayed_value(attribute, text)}", accepted is '
-                f"{error}{suggest_if_listed(self._findings, text, attribute.value_type.choices)}",
-                element.location,
-            )
+            what = f'`{attribute.name}` of `{element.tag}` is "{_displayed_value(attribute, text)}"'
+            near = suggest_if_listed(self._findings, text, attribute.value_type.choices)
+            self._error("wrong-value", f"{what}, accepted is {error}{near}", element)
             return
         self._check_references(element, attribute.name, value)
 
@@ -215,20 +190,13 @@ class _DocumentChecker:
     def _report_unknown(
         self, element: Element, code: str, what: str, name: str, known: Iterable[str]
     ) -> None:
-        self._findings.error(
-            f"unknown-{code}",
-            f'The {what} "{name}" of `{element.tag}` is not declared{suggest_if_listed(self._findings, name, known)}',
-            element.location,
-        )
+        near = suggest_if_listed(self._findings, name, known)
+        message = f'The {what} "{name}" of `{element.tag}` is not declared{near}'
+        self._error(f"unknown-{code}", message, element)
 
     def _check_families(self, element: Element, families: tuple[str, ...]) -> None:
-        names = (
-            *self._families,
-            *FONT_FAMILIES,
-            *FURTHER_FAMILIES,
-            *GENERIC_FAMILIES,
-            *OTHER_FAMILIES,
-        )
+        further = (*FURTHER_FAMILIES, *GENERIC_FAMILIES, *OTHER_FAMILIES)
+        names = (*self._families, *FONT_FAMILIES, *further)
         known = {name.casefold() for name in names}
         unknown = [family for family in families if family.casefold() not in known]
         for family in unknown:
@@ -237,27 +205,22 @@ class _DocumentChecker:
                 f"{suggest_if_listed(self._findings, family, names)}; there are "
                 + ", ".join((*sorted(self._families)[:10], *FONT_FAMILIES, *GENERIC_FAMILIES))
             )
-            if len(unknown) == len(families):
-                self._findings.error("unknown-font", message, element.location)
-            else:
-                self._findings.warn("unknown-font", message, element.location)
+            is_error = len(unknown) == len(families)
+            report = self._findings.error if is_error else self._findings.warn
+            report("unknown-font", message, element.location)
 
     def _check_id(self, element: Element, value: str) -> None:
         first = self._ids.setdefault(value, element.location)
         if first is not element.location:
-            self._findings.error(
-                "duplicate-id",
-                f'The id "{value}" of `{element.tag}` is already that of `{first.tag_name}` in line '
-                f"{first.span.line_start}; an id is unique in the document",
-                element.location,
-            )
+            what = f"is already that of `{first.tag_name}` in line {first.span.line_start}"
+            advice = "an id is unique in the document"
         elif "for" in element.attributes:
-            self._findings.error(
-                "duplicate-id",
-                f'The id "{value}" of `{element.tag}` repeats in each iteration of its `for`; let it '
-                "contain an expression",
-                element.location,
-            )
+            what = "repeats in each iteration of its `for`"
+            advice = "let it contain an expression"
+        else:
+            return
+        message = f'The id "{value}" of `{element.tag}` {what}; {advice}'
+        self._error("duplicate-id", message, element)
 
     def _unknown_element(self, element: Element, parent: ElementSpec) -> str:
         if ":" in element.tag:
@@ -295,61 +258,45 @@ class _DocumentChecker:
         if element.tag == "style":
             self._check_style(element)
         if element.tag in _WITH_VALUE and "value" in element.attributes and element.text.strip():
-            self._findings.error(
-                "two-values",
-                f"`{element.tag}` has both `value` and text in it; it takes one of them",
-                element.location,
-            )
+            message = f"`{element.tag}` has both `value` and text in it; it takes one of them"
+            self._error("two-values", message, element)
 
     def _check_watermark(self, element: Element) -> None:
         if len(element.attributes.keys() & {"text", "src"}) != 1:
-            self._findings.error(
-                "watermark-content", "`watermark` takes either `text` or `src`", element.location
-            )
+            self._error("watermark-content", "`watermark` takes either `text` or `src`", element)
         idle = sorted(element.attributes.keys() & {"font-size", "color"})
         if "src" in element.attributes and idle:
-            self._findings.warn(
-                "no-effect",
-                f"`{'` and `'.join(idle)}` of a `watermark` with `src` have no effect",
-                element.location,
-            )
+            message = f"`{'` and `'.join(idle)}` of a `watermark` with `src` have no effect"
+            self._findings.warn("no-effect", message, element.location)
 
     def _check_captions(self, figure: Element) -> None:
         for caption in figure.elements("caption"):
             if "on" in caption.attributes:
-                self._findings.error(
-                    "no-effect",
-                    "`on` of the `caption` of a `figure` has no effect: a figure is not broken",
-                    caption.location,
+                message = (
+                    "`on` of the `caption` of a `figure` has no effect: a figure is not broken"
                 )
+                self._error("no-effect", message, caption)
 
     def _check_heading(self, element: Element, level: int) -> None:
         # A strict document is checked once it is built, by the headings that are drawn.
         if self._heading and level > self._heading + 1 and not self._is_strict:
-            self._findings.warn(
-                "heading-level",
-                f"`{element.tag}` follows `h{self._heading}`; the level between them is skipped",
-                element.location,
+            message = (
+                f"`{element.tag}` follows `h{self._heading}`; the level between them is skipped"
             )
+            self._findings.warn("heading-level", message, element.location)
         self._heading = level
 
     def _check_style(self, element: Element) -> None:
         named = element.attributes.keys() & {"name", "element"}
         if len(named) != 1:
-            self._findings.error(
-                "style-key",
-                f"`style` has {'both' if named else 'neither'} `name` {'and' if named else 'nor'} "
-                "`element`; it needs exactly one of them",
-                element.location,
-            )
+            has = "both `name` and" if named else "neither `name` nor"
+            message = f"`style` has {has} `element`; it needs exactly one of them"
+            self._error("style-key", message, element)
         target = element.attributes.get("element")
         if target is not None and target not in ELEMENTS:
-            self._findings.error(
-                "unknown-element",
-                f'`style` is for the element "{shorten_text(target)}", which is not in the language'
-                f"{suggest_element(target, ELEMENTS) if self._findings.has_room_for_errors else ''}",
-                element.location,
-            )
+            near = suggest_element(target, ELEMENTS) if self._findings.has_room_for_errors else ""
+            what = f'`style` is for the element "{shorten_text(target)}"'
+            self._error("unknown-element", f"{what}, which is not in the language{near}", element)
 
     def _check_style_chains(self) -> None:
         parents = {
@@ -365,11 +312,10 @@ class _DocumentChecker:
             if parent not in self._styles:
                 self._report_unknown(style, "style", "style", parent, self._styles)
             elif style.attributes.get("name") in circular:
-                self._findings.error(
-                    "style-circle",
-                    f'The style "{style.attributes["name"]}" extends itself, through "{parent}"',
-                    style.location,
+                message = (
+                    f'The style "{style.attributes["name"]}" extends itself, through "{parent}"'
                 )
+                self._error("style-circle", message, style)
 
     # --- keys ---------------------------------------------------------------------------------------
 
@@ -386,11 +332,12 @@ class _DocumentChecker:
             key = _unique_key_of(part)
             first = part.location if key is None else seen.setdefault(key, part.location)
             if key is not None and first is not part.location:
-                self._findings.error(
-                    "duplicate-key",
-                    f"{_describe_part(part, key)} is declared twice, first in line {first.span.line_start}",
-                    part.location,
-                )
+                what = f"{_describe_part(part, key)} is declared twice"
+                message = f"{what}, first in line {first.span.line_start}"
+                self._error("duplicate-key", message, part)
+
+    def _error(self, code: str, message: str, element: Element) -> None:
+        self._findings.error(code, message, element.location)
 
 
 def _unique_key_of(element: Element) -> Key | None:
@@ -525,9 +472,8 @@ class _Usage:
     def _check_styles(self, used: set[str]) -> None:
         for name, style in self._styles.items():
             if name not in used and style.location.linkage is None:
-                self._findings.warn(
-                    "unused-style", f'The style "{name}" is used by no element', style.location
-                )
+                message = f'The style "{name}" is used by no element'
+                self._findings.warn("unused-style", message, style.location)
 
     def _check_flows(self) -> None:
         placed = {BODY} | {
@@ -538,11 +484,8 @@ class _Usage:
         for flow in self._root.elements("flow"):
             name = flow.attributes.get("name", BODY)
             if name not in placed:
-                self._findings.warn(
-                    "unused-flow",
-                    f'The flow "{name}" is never drawn: no `insert` and no `area` names it',
-                    flow.location,
-                )
+                message = f'The flow "{name}" is never drawn: no `insert` and no `area` names it'
+                self._findings.warn("unused-flow", message, flow.location)
 
     def _check_parts(self) -> None:
         parts = list(self._root.elements("part"))
@@ -556,21 +499,14 @@ class _Usage:
         for part in parts:
             name = part.attributes.get("name", "")
             if name not in used and part.location.linkage is None:
-                self._findings.warn(
-                    "unused-part", f'The part "{name}" is never used', part.location
-                )
+                message = f'The part "{name}" is never used'
+                self._findings.warn("unused-part", message, part.location)
 
     def check_element_styles(self) -> None:
         for style in self._root.elements("style"):
             target = style.attributes.get("element")
             if target is not None and target in ELEMENTS and "name" not in style.attributes:
-                idle = _find_ineffective(style.attributes, target)
-                if idle:
-                    self._findings.warn(
-                        "no-effect",
-                        f"This `style` gives `{target}` {join_words(idle, 'and')}, which has no effect there",
-                        style.location,
-                    )
+                self._warn_of_idle("This `style`", style.attributes, target, style)
 
     def check_class(self, element: Element, name: str) -> None:
         tag = element.tag
@@ -579,13 +515,14 @@ class _Usage:
         if (tag, name) in self._reported:
             return
         self._reported.add((tag, name))
-        idle = _find_ineffective(self._properties_of(name), tag)
-        if idle:
-            self._findings.warn(
-                "no-effect",
-                f'The style "{name}" gives `{tag}` {join_words(idle, "and")}, which has no effect there',
-                element.location,
-            )
+        self._warn_of_idle(f'The style "{name}"', self._properties_of(name), tag, element)
+
+    def _warn_of_idle(
+        self, what: str, given: Mapping[str, str], tag: str, element: Element
+    ) -> None:
+        if idle := _find_ineffective(given, tag):
+            message = f"{what} gives `{tag}` {join_words(idle, 'and')}, which has no effect there"
+            self._findings.warn("no-effect", message, element.location)
 
     def _properties_of(self, name: str) -> dict[str, str]:
         """Return the attributes of a style merged with those it extends; cycles are reported elsewhere."""

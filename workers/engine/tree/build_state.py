@@ -140,17 +140,8 @@ class BuildState(EvaluationState):
     __slots__ = (
         *("_reserved", "_paragraphs", "_reported", "_iterations", "fragments", "ids"),
         *("_barcodes", "_encodable", "_encoded", "data"),
-        *(
-            "counters",
-            "references",
-            "is_page_time",
-            "links",
-            "footnotes",
-            "form_fields",
-            "rendered_terms",
-            "totals",
-        ),
-        *("judge", "validator"),
+        *("counters", "references", "is_page_time", "links", "footnotes", "form_fields"),
+        *("rendered_terms", "totals", "judge", "validator"),
     )
 
     def __init__(
@@ -160,9 +151,8 @@ class BuildState(EvaluationState):
         features: ReferenceFeatures = NO_REFERENCES,
     ) -> None:
         super().__init__(findings)
-        self.validator = (
-            validator  # set if nothing will be laid out: page content is evaluated at once
-        )
+        # Set if nothing will be laid out: page content is evaluated at once.
+        self.validator = validator
         self.ids: dict[str, SourceLocation] = {}
         self.links: list[Link] = []
         # Ids of headings in Markdown, which other elements may take.
@@ -230,13 +220,11 @@ class BuildState(EvaluationState):
         """
         self._paragraphs += 1
         if self._paragraphs > MAX_PARAGRAPHS:
-            self.findings.error(
-                "too-many-paragraphs",
-                f"The document has more than {MAX_PARAGRAPHS:,} paragraphs. Split its data into "
-                "several documents, or set lists as rows of a table, which take less",
-                location,
+            advice = (
+                "its data into several documents, or set lists as rows of a table, which take less"
             )
-            self.findings.raise_errors()
+            what = f"{MAX_PARAGRAPHS:,} paragraphs"
+            self._raise_limit("too-many-paragraphs", what, location, advice)
 
     def count_element(
         self, numbering: Numbering, location: SourceLocation, *, is_shown: bool = True
@@ -314,10 +302,11 @@ class BuildState(EvaluationState):
             )
         return anchor
 
-    def _raise_limit(self, code: str, what: str, location: SourceLocation) -> None:
-        self.findings.error(
-            code, f"The document has more than {what}. Split it into several", location
-        )
+    def _raise_limit(
+        self, code: str, what: str, location: SourceLocation, advice: str = "it into several"
+    ) -> None:
+        message = f"The document has more than {what}. Split {advice}"
+        self.findings.error(code, message, location)
         self.findings.raise_errors()
 
     def report_failure(
@@ -328,10 +317,8 @@ class BuildState(EvaluationState):
             return
         self._reported.add((expressions[0].text, location))
         for expression in expressions:
-            if (
-                not expression.names <= scope.names.keys()
-            ):  # reported once, before anything is built
-                continue
+            if not expression.names <= scope.names.keys():
+                continue  # reported once, before anything is built
             reason = explain_failure(expression, scope)
             if reason is not None:
                 self.findings.error(
@@ -379,20 +366,13 @@ class BuildState(EvaluationState):
                     "id of a heading in it or of an element",
                     link.location,
                 )
-            elif link.is_reference:
-                self.findings.error(
-                    "unknown-id",
-                    f'The reference leads to "{link.target[:40]}", but no element has that id'
-                    f"{suggest_if_listed(self.findings, link.target, self.ids)}",
-                    link.location,
-                )
-            else:
-                self.findings.error(
-                    "unknown-id",
-                    f'The link leads to "#{link.target}", but no element has that id'
-                    f"{suggest_if_listed(self.findings, link.target, self.ids)}",
-                    link.location,
-                )
+                continue
+            what = f'reference leads to "{link.target[:40]}"'
+            if not link.is_reference:
+                what = f'link leads to "#{link.target}"'
+            near = suggest_if_listed(self.findings, link.target, self.ids)
+            message = f"The {what}, but no element has that id{near}"
+            self.findings.error("unknown-id", message, link.location)
         self.links.clear()
 
     def _reserve(self, slug: str) -> str:
@@ -465,6 +445,13 @@ class Evaluation:
         except EVALUATION_ERRORS:
             scope.state.report_failure(self.expressions, scope, self.location)
             return self.fallback
+
+    def try_evaluate(self, scope: Scope) -> tuple[Any, bool]:
+        """Return the value in a scope, and whether it is no failure."""
+        findings = scope.state.findings
+        errors_before = findings.error_count
+        value = self.evaluate(scope)
+        return value, findings.error_count == errors_before
 
 
 def value_to_text(

@@ -24,7 +24,7 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled, compile_let, keep_names
-from workers.engine.tree.elements import charts, figures, footnotes, markdown
+from workers.engine.tree.elements import footnotes, markdown
 from workers.engine.tree.elements.block_builder import (
     BlockBuilder,
     StyledBlocks,
@@ -36,7 +36,7 @@ from workers.engine.tree.elements.block_builder import (
     report_page_time,
     with_counters,
 )
-from workers.engine.tree.elements.figures import FORM_FIELDS, compile_field
+from workers.engine.tree.elements.charts import FIGURES
 from workers.engine.tree.elements.inlines import (
     FORMATTING,
     collect_inlines,
@@ -92,17 +92,14 @@ MAX_INSERT_DEPTH: Final = 32
 
 def compile_insert(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an `insert` of a flow."""
-    name = element.attributes.get("flow", "")
+    name, findings = element.attributes.get("flow", ""), context.findings
     if "{{" in name:
-        context.findings.error(
-            "wrong-value", "The flow of insert is a name, not an expression", element.location
-        )
+        message = "The flow of insert is a name, not an expression"
+        findings.error("wrong-value", message, element.location)
         return sequence(())
     if name in context.insertion_path:
         path = " → ".join((*context.insertion_path, name))
-        context.findings.error(
-            "flow-cycle", f"The flows insert each other: {path}", element.location
-        )
+        findings.error("flow-cycle", f"The flows insert each other: {path}", element.location)
         return sequence(())
     if name not in context.flows:  # reported by the checks
         return sequence(())
@@ -262,27 +259,20 @@ def _compile_items(parent: Element, context: CompileContext) -> NodeBuilder:
 def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
     if element.tag == "group":
         return _compile_items(element, context)
-    made = _ItemBuilder(element, context, "checked")
+    common = BlockBuilder(element, context, "checked")
     inner = replace(context, is_in_list=True).compile_blocks(element.children, owner=element)
-    made.inner = inner
-    builder = NodeBuilder(made, made.is_static and inner.is_static)
-    return with_counters(element, context, builder) if context.features.counters else builder
 
-
-class _ItemBuilder(BlockBuilder):
-    """Builds an item of a list."""
-
-    __slots__ = ("inner",)
-    inner: NodeBuilder
-
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = self.element_style.compute(scope, parent)
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed = common.compute(scope, parent)
         kind, first = scope.markers
-        blocks = self.build_inside(self.inner, scope, computed)
-        own_id = self.read_id(scope)
-        (checked,) = self.read(scope)
+        blocks = common.build_inside(inner, scope, computed)
+        own_id = common.read_id(scope)
+        (checked,) = common.read(scope)
         marker = CHECK_BOXES.get(checked) or format_marker(kind, first + len(out))
-        out.append(ListItem(self.source(scope), computed.style, marker, blocks, own_id))
+        out.append(ListItem(common.source(scope), computed.style, marker, blocks, own_id))
+
+    builder = NodeBuilder(build, common.is_static and inner.is_static)
+    return with_counters(element, context, builder) if context.features.counters else builder
 
 
 _CONTENTS: Final = tuple(f"toc-{level}" for level in range(1, 7))
@@ -335,8 +325,7 @@ def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> Entry
     return EntryStyle(computed.style, computed.transform)
 
 
-_FIGURES: Final = frozenset({"img", "barcode", "chart", *FORM_FIELDS})
-_NO_BLOCKS: Final = frozenset({*_FIGURES, "mark", "running"})
+_NO_BLOCKS: Final = frozenset({*FIGURES, "mark", "running"})
 _GRID_ATTRIBUTES: Final = (
     *("grid-template-columns", "grid-auto-rows", "grid-auto-flow"),
     *("column-gap", "row-gap", "skip"),
@@ -450,57 +439,41 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
 _NUMBERED: Final = frozenset({"p", *HEADING_ROLES, "caption"})  # these count as they are built
 
 
-_CONTAINER_ROLES: Final = {
-    "div": Role.DIV,
-    "box": Role.DIV,
-    "figure": Role.DIV,
-    "blockquote": Role.BLOCK_QUOTE,
-}
+_CONTAINERS: Final = frozenset({"div", "box", "figure", "blockquote"})
 
 
 def _compile_container(element: Element, context: CompileContext) -> NodeBuilder:
-    made = _ContainerBuilder(element, context)
-    if element.tag == "figure":
+    common, tag = BlockBuilder(element, context), element.tag
+    role = Role.BLOCK_QUOTE if tag == "blockquote" else Role.DIV
+    place = compile_position(element, context) if is_positioned(element) else None
+    # On a box the checks report the attribute; compiling must not fail before they do.
+    is_columned = tag == "div" and "columns" in element.attributes
+    columns = compile_columns(element, context) if is_columned else None
+    floating = None
+    if tag == "figure":
+        floating = compile_floating(element, context)
         context = replace(context, is_in_figure=True)
     inner = context.compile_blocks(element.children, owner=element)
-    made.inner = inner
-    return NodeBuilder(made, made.is_static and inner.is_static and is_placed_alike(element))
 
-
-class _ContainerBuilder(BlockBuilder):
-    """Builds a box of blocks."""
-
-    __slots__ = ("columns", "floating", "inner", "is_box", "is_figure", "position", "role")
-    inner: NodeBuilder
-
-    def __init__(self, element: Element, context: CompileContext) -> None:
-        super().__init__(element, context)
-        self.role = _CONTAINER_ROLES[element.tag]
-        self.position = compile_position(element, context) if is_positioned(element) else None
-        # On a box the checks report the attribute; compiling must not fail before they do.
-        is_columned = element.tag == "div" and "columns" in element.attributes
-        self.columns = compile_columns(element, context) if is_columned else None
-        self.is_box = element.tag == "box"
-        self.is_figure = element.tag == "figure"
-        self.floating = compile_floating(element, context) if self.is_figure else None
-
-    def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        computed = self.compute(scope, parent)
-        name = self.read_id(scope)
-        around = scope.enter(figure_id=name) if self.is_figure else scope
+    def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
+        computed = common.compute(scope, parent)
+        name = common.read_id(scope)
+        around = scope.enter(figure_id=name) if tag == "figure" else scope
         out.append(
             Container(
-                self.source(scope),
-                self.role,
+                common.source(scope),
+                role,
                 computed.style,
-                self.build_inside(self.inner, around, computed),
-                self.position(scope, computed) if self.position else None,
+                common.build_inside(inner, around, computed),
+                place(scope, computed) if place else None,
                 name,
-                self.is_box,
-                self.columns(scope, computed) if self.columns else None,
-                self.floating(scope) if self.floating else None,
+                tag == "box",
+                columns(scope, computed) if columns else None,
+                floating(scope) if floating else None,
             )
         )
+
+    return NodeBuilder(build, common.is_static and inner.is_static and is_placed_alike(element))
 
 
 def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
@@ -617,8 +590,8 @@ def _compile_test(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, _parent: ComputedStyle, _out: Nodes) -> None:
         findings = scope.state.findings
-        errors_before = findings.error_count
-        if not test.evaluate(scope) and findings.error_count == errors_before:
+        holds, is_sound = test.try_evaluate(scope)
+        if is_sound and not holds:
             report = findings.warn if is_warning else findings.error
             report("assert", message.evaluate(scope), element.location)
 
@@ -649,14 +622,12 @@ def _compile_block_anchor(
 _Compile = Callable[[Element, CompileContext], NodeBuilder]
 _COMPILERS: Final[dict[str, _Compile]] = {
     **dict.fromkeys(("p", *_PARAGRAPH_ROLES), compile_paragraph),
-    **dict.fromkeys(_CONTAINER_ROLES, _compile_container),
+    **dict.fromkeys(_CONTAINERS, _compile_container),
     **dict.fromkeys(("ul", "ol"), compile_list),
     "row": _compile_row,
     "hr": _compile_rule,
     "break": _compile_break,
-    **dict.fromkeys(("img", "barcode"), figures.compile_figure),
-    "chart": charts.compile_chart,
-    **dict.fromkeys(FORM_FIELDS, compile_field),
+    **FIGURES,
     "qr-bill": compile_qr_bill,
     "payment-slip": compile_payment_slip,
     "address": compile_address,

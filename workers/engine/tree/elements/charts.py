@@ -19,6 +19,12 @@ from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import CompiledLoop, compile_controlled, compile_loop
 from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.figures import (
+    FORM_FIELDS,
+    compile_barcode,
+    compile_field,
+    compile_image,
+)
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -279,17 +285,14 @@ def _report(scope: Scope, wrong: str, name: str, location: SourceLocation) -> No
 # --- axes -----------------------------------------------------------------------------------------------
 
 
-class _Axes(NamedTuple):
-    values: _Axis
-    categories: _Axis
-
-
 def _is_round(element: Element) -> bool:
     kind = CHART_KINDS.get(element.attributes.get("type", ""))
     return kind is not None and kind.is_round
 
 
-def _compile_axes(element: Element, context: CompileContext, *, is_sideways: bool) -> _Axes:
+def _compile_axes(
+    element: Element, context: CompileContext, *, is_sideways: bool
+) -> tuple[_Axis, _Axis]:
     values: Element | None = None
     categories: Element | None = None
     for child in element.elements("axis"):
@@ -299,7 +302,7 @@ def _compile_axes(element: Element, context: CompileContext, *, is_sideways: boo
             categories = categories or child
     is_share = element.attributes.get("stack") == "share"
     bare = "percent" if is_share or _is_round(element) else None
-    return _Axes(_Axis(values, context, bare=bare), _Axis(categories, context, is_grouped=False))
+    return _Axis(values, context, bare=bare), _Axis(categories, context, is_grouped=False)
 
 
 class _Axis:
@@ -443,3 +446,11 @@ class _AxisFormat:
 
 
 _SKELETONS: Final = {"year": "y", "month": "MMM", "day": "MMMd"}
+
+# What stands in a line too, by its tag.
+FIGURES: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {
+    "img": compile_image,
+    "barcode": compile_barcode,
+    "chart": compile_chart,
+    **dict.fromkeys(FORM_FIELDS, compile_field),
+}

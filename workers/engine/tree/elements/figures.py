@@ -32,18 +32,13 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows
 
 
-def compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
-    """Compile an `img` or a `barcode`."""
-    compile_tag = _compile_image if element.tag == "img" else _compile_barcode
-    return compile_tag(element, context)
-
-
 def read_image_source(value: str | bytes | None, page: int = 1) -> ImageSource | None:
     """Return the source of an image attribute, None if it is not given; `page` is that of a PDF."""
     return None if value is None else parse_image_source(value, page)
 
 
-def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
+def compile_image(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an `img`."""
     names = ("src", "alt", "object-fit", "optional", "object-position", "page")
     common, sheet = BlockBuilder(element, context, *names), context.sheet
 
@@ -80,7 +75,8 @@ def _compile_image(element: Element, context: CompileContext) -> NodeBuilder:
     return NodeBuilder(build, common.is_static)
 
 
-def _compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
+def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a `barcode`."""
     names = ("type", "alt", "level", "module", "quiet", "show-text", "columns", "correction")
     more = ("add-on", "escapes", "dpi", "bar-width-reduction")
     common = BlockBuilder(element, context, *names, *more)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
@@ -24,7 +23,7 @@ from workers.engine.tree.nodes import (
     child_blocks,
 )
 from workers.engine.tree.references.counters import CalledNote, PageNumberedNote
-from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle, StyleSheet
+from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import Style, TextStyle
 
 _CALL: Final = "footnote-call"
@@ -35,9 +34,7 @@ _TAGS: Final = frozenset({"footnote", "markdown"})
 def compile_footnote(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a note and its call."""
     if isinstance(element, MarkdownElement) and element.fragment and not element.children:
-        return NodeBuilder(
-            _RepeatedCall(element.fragment, element.location, context.sheet), is_static=False
-        )
+        return _repeat_call(element, context.sheet)
     if _is_misplaced(element, context):
         return sequence(())
     note = _FootnoteBuilder(element, context)
@@ -126,37 +123,20 @@ def _is_misplaced(element: Element, context: CompileContext) -> bool:
     return True
 
 
-class _CallStyles:
-    """The styles of calls, computed once for each style of the text around them."""
-
-    __slots__ = ("_known", "_properties", "_sheet")
-
-    def __init__(self, sheet: StyleSheet) -> None:
-        self._sheet = sheet
-        self._properties = sheet.entry_properties(_CALL)
-        self._known: dict[ComputedStyle, TextStyle] = {}
-
-    def compute(self, around: ComputedStyle) -> TextStyle:
-        found = self._known.get(around)
-        if found is None:
-            if len(self._known) > MAX_CACHED:
-                self._known.clear()
-            computed = self._sheet.compute(around, self._properties, is_inline=True)
-            found = self._known[around] = computed.style.text
-        return found
+def _call_style(sheet: StyleSheet, around: ComputedStyle) -> TextStyle:
+    """Return the style of a call in a text."""
+    return sheet.compute(around, sheet.entry_properties(_CALL), is_inline=True).style.text
 
 
 class _FootnoteBuilder(BlockBuilder):
     """Builds a note and its call."""
 
-    __slots__ = ("_call_styles", "_element", "_rule_in", "inner")
+    __slots__ = ("_element", "inner")
     inner: NodeBuilder
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
         self._element = element
-        self._call_styles = _CallStyles(context.sheet)
-        self._rule_in: tuple[ComputedStyle, Style] | None = None
 
     def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         state = scope.state
@@ -177,12 +157,13 @@ class _FootnoteBuilder(BlockBuilder):
             computed.style,
             blocks,
             called.number,
-            self._call_styles.compute(computed),
+            _call_style(self.sheet, computed),
             None if numbering is None else numbering.width,
             called.anchor,
             called.name,
         )
-        state.add_footnote(note, self._rule(base), self._element.location)
+        rule = self.sheet.compute(base, self.sheet.entry_properties(_RULE)).style
+        state.add_footnote(note, rule, self._element.location)
         if isinstance(self._element, MarkdownElement) and self._element.fragment:
             state.footnotes.by_key[self._element.fragment] = called
 
@@ -203,33 +184,21 @@ class _FootnoteBuilder(BlockBuilder):
         if is_counted:
             assert numbering is not None
             state.footnotes.page_numbered[called.anchor] = PageNumberedNote(numbering, source)
-        _add_call(scope.collector, called, self._call_styles.compute(parent), source)
+        _add_call(scope.collector, called, _call_style(self.sheet, parent), source)
         return called
 
-    def _rule(self, base: ComputedStyle) -> Style:
-        if self._rule_in is None or self._rule_in[0] is not base:
-            computed = self.sheet.compute(base, self.sheet.entry_properties(_RULE))
-            self._rule_in = base, computed.style
-        return self._rule_in[1]
 
+def _repeat_call(element: MarkdownElement, sheet: StyleSheet) -> NodeBuilder:
+    """Return the builder of a further call of a note of Markdown."""
+    source = source_maker(element.location)
 
-class _RepeatedCall:
-    """Builds a further call of a note of Markdown."""
-
-    __slots__ = ("_call_styles", "_key", "_source")
-
-    def __init__(self, key: str, location: SourceLocation, sheet: StyleSheet) -> None:
-        self._key = key
-        self._source = source_maker(location)
-        self._call_styles = _CallStyles(sheet)
-
-    def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        called = scope.state.footnotes.by_key.get(self._key)
+    def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
+        called = scope.state.footnotes.by_key.get(element.fragment)
         if called is not None:
             again = called._replace(anchor="")
-            _add_call(
-                scope.collector, again, self._call_styles.compute(parent), self._source(scope)
-            )
+            _add_call(scope.collector, again, _call_style(sheet, parent), source(scope))
+
+    return NodeBuilder(build, is_static=False)
 
 
 def _add_call(

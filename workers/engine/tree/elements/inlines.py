@@ -6,13 +6,14 @@ Titles of alerts and the word before the number of a figure are those of the doc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import ALERTS, Element, MarkdownElement, Text
 from workers.engine.tree.build_state import Link, Scope
-from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle
+from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import (
     BuildNodes,
     NodeBuilder,
@@ -22,9 +23,8 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.compiler.control_flow import compile_controlled
-from workers.engine.tree.elements import charts, figures
 from workers.engine.tree.elements.block_builder import read_id, report_page_time
-from workers.engine.tree.elements.figures import FORM_FIELDS, compile_field
+from workers.engine.tree.elements.charts import FIGURES
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.expressions.running_text import (
     BY_FIRST_STRONG,
@@ -42,7 +42,7 @@ from workers.engine.tree.styles.cascade import DEFAULT_FIGURE_NUMBER, ComputedSt
 from workers.engine.tree.styles.computed import Numbering
 
 _TITLES: Final = read_table(__package__, "alert_titles.txt")
-_FIGURES: Final = {"en": "Figure", **read_table(__package__, "figure_words.txt")}
+_FIGURE_WORDS: Final = {"en": "Figure", **read_table(__package__, "figure_words.txt")}
 
 
 def translate_alert(kind: str, lang: str) -> str:
@@ -55,7 +55,7 @@ def translate_figure_number(number: str, numbering: Numbering, lang: str) -> str
     shape = numbering.format
     if shape is None or shape.text != DEFAULT_FIGURE_NUMBER:
         return number
-    return _find(_FIGURES, lang) + number.removeprefix(_FIGURES["en"])
+    return _find(_FIGURE_WORDS, lang) + number.removeprefix(_FIGURE_WORDS["en"])
 
 
 def _find(words: Mapping[str, str], lang: str) -> str:
@@ -130,28 +130,16 @@ def _compile_text(child: Text, context: CompileContext, owner: Element) -> NodeB
     template = context.parse_template(child.text, owner.location, is_literal=child.is_literal)
     literal = template.literal
     if literal is not None:
-        return NodeBuilder(_Literal(literal), is_static=True)
+        return NodeBuilder(partial(_add_text, literal), is_static=True)
     evaluation = context.compile_text(template, owner.location, isolates=True)
 
     def build_text(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        _add_text(scope, parent, evaluation.evaluate(scope))
+        _add_text(evaluation.evaluate(scope), scope, parent)
 
     return NodeBuilder(build_text, is_static=False)
 
 
-class _Literal:
-    """Builds a text without expressions."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __call__(self, scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        _add_text(scope, parent, self.text)
-
-
-def _add_text(scope: Scope, computed: ComputedStyle, text: str) -> None:
+def _add_text(text: str, scope: Scope, computed: ComputedStyle, _out: Nodes | None = None) -> None:
     style = computed.style
     if computed.transform != "none":
         text = apply_text_transform(text, computed.transform)
@@ -161,26 +149,20 @@ def _add_text(scope: Scope, computed: ComputedStyle, text: str) -> None:
 def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
     if isinstance(element, MarkdownElement) and element.alert:
         return _compile_alert_title(element.alert)
-    match element.tag:
-        case "br":
-            return NodeBuilder(_build_break, is_static=True)
-        case "group" if not {"class", "lang", "id"} & element.attributes.keys():
-            return compile_inlines(element.children, context, owner=element)
-        case "group":
-            return _compile_formatting(element, context)
-        case "img" | "barcode" | "chart" | "input" | "textarea" | "select" | "signature":
-            return _compile_figure(element, context)
-        case tag if tag in _COMPILERS:
-            return _COMPILERS[tag](element, context)
-        case tag if tag in FORMATTING:
-            return _compile_formatting(element, context)
-        case _:  # reported by the checks
-            return compile_inlines(element.children, context, owner=element)
+    if element.tag == "br":
+        return NodeBuilder(_build_break, is_static=True)
+    if element.tag == "group" and not {"class", "lang", "id"} & element.attributes.keys():
+        return compile_inlines(element.children, context, owner=element)
+    if compile_tag := _COMPILERS.get(element.tag):
+        return compile_tag(element, context)
+    if compile_block := FIGURES.get(element.tag):
+        return _compile_figure(compile_block(element, context))
+    return compile_inlines(element.children, context, owner=element)  # reported by the checks
 
 
 def _compile_alert_title(kind: str) -> NodeBuilder:
     def build_title(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
-        _add_text(scope, parent, translate_alert(kind, parent.style.text.lang))
+        _add_text(translate_alert(kind, parent.style.text.lang), scope, parent)
 
     return NodeBuilder(build_title, is_static=True)
 
@@ -191,35 +173,36 @@ def _build_break(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
 
 def _compile_formatting(element: Element, context: CompileContext) -> NodeBuilder:
     made = _FormattingBuilder(element, context)
-    inner = compile_inlines(element.children, context, owner=element)
-    made.inner = inner.build
-    is_static = made.element_style.is_static and inner.is_static and "id" not in element.attributes
-    return NodeBuilder(made, is_static)
+    return NodeBuilder(made, made.is_static)
 
 
 class _FormattingBuilder:
-    """Builds the content of a formatting element."""
+    """Builds the content of a formatting element or of a link."""
 
-    __slots__ = ("element_style", "identity", "inner", "is_isolated")
-    inner: BuildNodes
+    __slots__ = ("element_style", "identity", "inner", "is_isolated", "is_static", "read_link")
 
-    def __init__(self, element: Element, context: CompileContext) -> None:
+    def __init__(
+        self,
+        element: Element,
+        context: CompileContext,
+        read_link: Callable[[Scope], str | None] | None = None,
+    ) -> None:
         self.is_isolated = element.tag == "bdi"
         self.element_style = context.compile_style(element, is_inline=True)
         self.identity = context.compile_attribute(element, "id")
+        self.read_link = read_link
+        self.inner = compile_inlines(element.children, context, owner=element)
+        is_named = "id" in element.attributes
+        self.is_static = self.element_style.is_static and self.inner.is_static and not is_named
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        element_style = self.element_style
         name = _register_id(self.identity, scope, out)
         start = scope.collector.position
-        _build_inner(
-            self.inner,
-            element_style.enter(scope),
-            parent,
-            element_style.compute(scope, parent),
-            out,
-            is_isolated=self.is_isolated,
-        )
+        inner = self.element_style.enter(scope)
+        if self.read_link is not None:
+            inner = inner.enter(link=self.read_link(scope))
+        own = self.element_style.compute(scope, parent)
+        _build_inner(self.inner.build, inner, parent, own, out, is_isolated=self.is_isolated)
         if name is not None:
             scope.collector.spans.append((name, start, scope.collector.position))
 
@@ -252,7 +235,6 @@ def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilde
     if context.is_page_time:
         return report_page_time(element, context)
     mark = _FormattingBuilder(element, context)
-    mark.inner = compile_inlines(element.children, context, owner=element).build
     note = compile_index_anchor(element, context)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
@@ -308,44 +290,23 @@ def compile_running_anchor(element: Element, context: CompileContext) -> Callabl
 
 
 def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
-    element_style = context.compile_style(element, is_inline=True)
-    identity = context.compile_attribute(element, "id")
-    if isinstance(element, MarkdownElement) and element.fragment:
-        return _compile_fragment_link(element, element_style, context)
-    href = context.compile_attribute(element, "href")
-    inner = compile_inlines(element.children, context, owner=element)
     location = element.location
+    href = context.compile_attribute(element, "href")
+    fragment = element.fragment if isinstance(element, MarkdownElement) else ""
 
-    def build_link(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        name = _register_id(identity, scope, out)
-        start = scope.collector.position
-        target = href.read(scope)
-        if target and target.startswith("#"):
-            scope.state.links.append(Link(target[1:], location))
-        entered = element_style.enter(scope).enter(link=target)
-        _build_inner(inner.build, entered, parent, element_style.compute(scope, parent), out)
-        if name is not None:
-            scope.collector.spans.append((name, start, scope.collector.position))
+    def read_link(scope: Scope) -> str | None:
+        if fragment:  # of Markdown: a heading of the same text, or an id of the document
+            target = scope.fragments.get(fragment, fragment)
+            scope.state.links.append(Link(target, location, is_markdown=True))
+            return f"#{target}"
+        link: str | None = href.read(scope)
+        if link and link.startswith("#"):
+            scope.state.links.append(Link(link[1:], location))
+        return link
 
-    leads_inside = href.constant is None or href.constant.startswith("#")
-    is_static = href.is_static and not leads_inside and element_style.is_static and inner.is_static
-    return NodeBuilder(build_link, is_static and "id" not in element.attributes)
-
-
-def _compile_fragment_link(
-    element: MarkdownElement, element_style: ElementStyle, context: CompileContext
-) -> NodeBuilder:
-    """Compile a link of Markdown to a heading of the same text, or to an id of the document."""
-    fragment, location = element.fragment, element.location
-    inner = compile_inlines(element.children, context, owner=element)
-
-    def build_link(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        target = scope.fragments.get(fragment, fragment)
-        scope.state.links.append(Link(target, location, is_markdown=True))
-        entered = element_style.enter(scope).enter(link=f"#{target}")
-        _build_inner(inner.build, entered, parent, element_style.compute(scope, parent), out)
-
-    return NodeBuilder(build_link, is_static=False)
+    made = _FormattingBuilder(element, context, read_link)
+    leads_inside = fragment or href.constant is None or href.constant.startswith("#")
+    return NodeBuilder(made, made.is_static and href.is_static and not leads_inside)
 
 
 def _build_inner(
@@ -362,9 +323,9 @@ def _build_inner(
     if initiator == _find_initiator(parent) and not is_isolated:
         inner(scope, own, out)
         return
-    _add_text(scope, own, initiator)
+    _add_text(initiator, scope, own)
     inner(scope, own, out)
-    _add_text(scope, own, END_ISOLATE)
+    _add_text(END_ISOLATE, scope, own)
 
 
 def _find_initiator(computed: ComputedStyle) -> str:
@@ -383,9 +344,7 @@ def _register_id(identity: CompiledAttribute[str | None], scope: Scope, out: Nod
     return name
 
 
-def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
-    builder = _compile_replaced(element, context)
-
+def _compile_figure(builder: NodeBuilder) -> NodeBuilder:
     def build_figure(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
         made: Nodes = []
         builder.build(scope, parent, made)
@@ -395,18 +354,11 @@ def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
     return NodeBuilder(build_figure, builder.is_static)
 
 
-def _compile_replaced(element: Element, context: CompileContext) -> NodeBuilder:
-    if element.tag == "chart":
-        return charts.compile_chart(element, context)
-    if element.tag in FORM_FIELDS:
-        return compile_field(element, context)
-    return figures.compile_figure(element, context)
-
-
 _COMPILERS: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {
     "a": _compile_link,
     "ref": _compile_reference,
     "mark": _compile_index_mark,
     "running": _compile_running_value,
     "footnote": compile_footnote,
+    **dict.fromkeys(("group", *FORMATTING), _compile_formatting),
 }

@@ -7,11 +7,10 @@ version 2.3, section 3, and of its style guide, in millimetres from the upper le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from workers.engine.barcodes import (
     BILL_TEXTS,
@@ -52,7 +51,8 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Style
 from workers.engine.units import Length, mm
 
-SLIP_VALUE: Final = "payment-slip-value"
+T = TypeVar("T")
+
 _GAP: Final = mm(4)
 _UTC: Final = "UTC"  # of formats, which need a time zone that no amount has
 
@@ -79,17 +79,13 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
     payment = context.compile_expression(element.attributes.get("value", "none"), location)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
-        state = scope.state
-        errors_before = state.findings.error_count
-        value = payment.evaluate(scope)
-        if state.findings.error_count > errors_before:
+        value, is_sound = payment.try_evaluate(scope)
+        if not is_sound:
             return
         computed = common.element_style.compute(scope, parent)
         source, name = common.source(scope), common.read_id(scope)
-        try:
-            slip = _read_slip(value)
-        except InvalidPaymentError as wrong:
-            state.findings.error(SLIP_VALUE, f"{wrong}{describe_loops(source.loop)}", location)
+        slip = _read(value, "name, iban and amount", read_sepa_slip, scope, location)
+        if slip is None:
             return
         blocks = _SlipBuilder(StyledBlocks(sheet, computed, source)).build(slip, value)
         out.append(Container(source, Role.DIV, computed.style, blocks, None, name))
@@ -97,12 +93,23 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
     return NodeBuilder(build, is_static=False)
 
 
-def _read_slip(value: object) -> SepaSlip:
-    if not isinstance(value, Mapping):
-        raise InvalidPaymentError(
-            "The value of `payment-slip` must be an object with name, iban and amount"
-        )
-    return read_sepa_slip(value)
+def _read(
+    value: object,
+    members: str,
+    read: Callable[[Mapping[str, Any]], T],
+    scope: Scope,
+    location: SourceLocation,
+) -> T | None:
+    """Return the printed values of a payment, None if it is reported as invalid."""
+    tag = location.tag_name
+    try:
+        if not isinstance(value, Mapping):
+            raise InvalidPaymentError(f"The value of `{tag}` must be an object with {members}")
+        return read(value)
+    except InvalidPaymentError as wrong:
+        message = f"{wrong}{describe_loops(scope.loop)}"
+        scope.state.findings.error(f"{tag}-value", message, location)
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,26 +176,24 @@ _SEPARATION_HEIGHT: Final = 5  # of the instruction above the bill
 _MARK: Final = (3.0, 0.265)  # a corner mark: its length, and 0.75 pt of width
 
 # Whatever the document states, a bill looks as SIX prescribes.
-_PLAIN: Final = MappingProxyType(
-    {
-        "font-family": "Liberation Sans",
-        "font-size": "10pt",
-        "font-weight": "normal",
-        "font-stretch": "normal",
-        "font-style": "normal",
-        "color": "black",
-        "line-height": "11pt",
-        "letter-spacing": "0",
-        "text-align": "left",
-        "text-indent": "0",
-        "text-transform": "none",
-        "text-decoration": "none",
-        "white-space": "normal",
-        "hyphens": "none",
-        "text-wrap": "stable",
-        "direction": "ltr",
-    }
-)
+_PLAIN: Final = {
+    "font-family": "Liberation Sans",
+    "font-size": "10pt",
+    "font-weight": "normal",
+    "font-stretch": "normal",
+    "font-style": "normal",
+    "color": "black",
+    "line-height": "11pt",
+    "letter-spacing": "0",
+    "text-align": "left",
+    "text-indent": "0",
+    "text-transform": "none",
+    "text-decoration": "none",
+    "white-space": "normal",
+    "hyphens": "none",
+    "text-wrap": "stable",
+    "direction": "ltr",
+}
 
 
 class _TextSizes(NamedTuple):
@@ -265,9 +270,8 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         state = scope.state
-        errors_before = state.findings.error_count
-        value = payment.evaluate(scope)
-        if state.findings.error_count > errors_before:
+        value, is_sound = payment.try_evaluate(scope)
+        if not is_sound:
             return
         stated = lang.read(scope) or parent.inherited.lang.partition("-")[0].lower()
         language = stated if stated in BILL_TEXTS else "en"
@@ -276,10 +280,10 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
         if name is not None:
             state.register_id(name, identity.location)
         value = _complete(value, language, state, location)
-        try:
-            bill = _read_bill(value)
-        except InvalidPaymentError as wrong:
-            state.findings.error(BILL_VALUE, f"{wrong}{describe_loops(own.loop)}", location)
+        bill = _read(
+            value, "iban, creditor, amount and reference", read_swiss_bill, scope, location
+        )
+        if bill is None:
             return
         key = (parent, language)
         if key not in blocks:
@@ -311,14 +315,6 @@ def _complete(value: Any, language: str, state: BuildState, location: SourceLoca
     return adapted
 
 
-def _read_bill(value: object) -> SwissBill:
-    if not isinstance(value, Mapping):
-        raise InvalidPaymentError(
-            "The value of `qr-bill` must be an object with iban, creditor, amount and reference"
-        )
-    return read_swiss_bill(value)
-
-
 def _count_receipt_lines(bill: SwissBill) -> int:
     """Estimate the lines that the values need in the receipt."""
     values = (bill.iban, bill.reference, *bill.creditor, *bill.debtor)
@@ -339,11 +335,8 @@ class _BillBuilder:
 
     def build(self, bill: SwissBill, value: Mapping[str, Any], separator: str) -> Container:
         above = _SEPARATION_HEIGHT if separator == "text" else 0
-        parts = (
-            *self._separation(separator),
-            *self._receipt(bill),
-            *self._payment_part(bill, value),
-        )
+        receipt, payment = self._receipt(bill), self._payment_part(bill, value)
+        parts = (*self._separation(separator), *receipt, *payment)
         return self._box(WIDTH, HEIGHT, parts, {"margin-top": f"{above}mm"}, is_box=True)
 
     # --- parts ----------------------------------------------------------------------------------
