@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
-from typing import Any, BinaryIO, Final
+from typing import Annotated, BinaryIO, Final
+
+from msgspec import Meta, field
 
 from shared.errors import Unavailable
 from shared.internal_http import BUSY, InternalClient, read_refusal
+from shared.limits import MAX_IMAGE_BYTES
 from shared.outbound.client import parse_and_log
 from shared.outbound.targets import (
     NotCachedError,
@@ -21,6 +22,7 @@ from shared.outbound.targets import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
+from shared.records import Record
 from shared.telemetry.log import get_log_fields
 
 FETCH_PATH: Final = "/fetch"
@@ -51,21 +53,31 @@ class FetcherBusy(Unavailable):
         super().__init__("fetcher", retry_after_seconds=5)
 
 
-@dataclass(frozen=True, slots=True)
-class FetchRequest:
+_Seconds = Annotated[float, Meta(ge=0, le=60)]
+
+
+class CheckRequest(Record, frozen=True):
+    """A request to check a URL; `log` are fields of the caller's log."""
+
+    url: Annotated[str, Meta(min_length=1)]
+    log: Mapping[str, str] = field(default_factory=dict)
+
+
+class FetchRequest(Record, frozen=True):
     """A fetch request: URL, account, size limit and time limits.
 
     `deadline_seconds` limits the download, `patience_seconds` the wait for a slot before it. `is_fresh`
     bypasses the fetcher's cache; `is_cache_only` is answered from the cache alone.
     """
 
-    url: str
-    account: str
-    limit_bytes: int
-    deadline_seconds: float
-    patience_seconds: float
+    url: Annotated[str, Meta(min_length=1)]
+    account: Annotated[str, Meta(min_length=1)]
+    limit_bytes: Annotated[int, Meta(ge=0, le=MAX_IMAGE_BYTES)]
+    deadline_seconds: _Seconds
+    patience_seconds: _Seconds
     is_fresh: bool = False
-    is_cache_only: bool = False
+    is_cache_only: bool = field(default=False, name="is_kept_only")
+    log: Mapping[str, str] = field(default_factory=dict)
 
 
 class Fetcher:
@@ -83,7 +95,7 @@ class Fetcher:
             Unavailable: the fetcher does not answer.
         """
         parse_and_log(url)
-        with self._post(CHECK_PATH, {"url": url}, seconds=_CHECK_SECONDS) as answer:
+        with self._post(CHECK_PATH, CheckRequest(url), seconds=_CHECK_SECONDS) as answer:
             if answer.status != HTTPStatus.NO_CONTENT:
                 raise _read_failure(answer)
 
@@ -101,17 +113,8 @@ class Fetcher:
         """
         # Malformed URLs are refused here, so that a client cannot make the request to the fetcher invalid.
         parse_and_log(request.url)
-        fields = {
-            "url": request.url,
-            "account": request.account,
-            "limit_bytes": request.limit_bytes,
-            "deadline_seconds": request.deadline_seconds,
-            "patience_seconds": request.patience_seconds,
-            "is_fresh": request.is_fresh,
-            "is_kept_only": request.is_cache_only,
-        }
         seconds = request.deadline_seconds + request.patience_seconds + _MARGIN_SECONDS
-        with self._post(FETCH_PATH, fields, seconds=seconds) as answer:
+        with self._post(FETCH_PATH, request, seconds=seconds) as answer:
             if answer.status != HTTPStatus.OK:
                 raise _read_failure(answer)
             status = int(answer.headers.get(STATUS_HEADER, ""))
@@ -119,9 +122,9 @@ class Fetcher:
             return status
 
     def _post(
-        self, path: str, fields: Mapping[str, Any], *, seconds: float
+        self, path: str, request: CheckRequest | FetchRequest, *, seconds: float
     ) -> AbstractContextManager[HTTPResponse]:
-        body = json.dumps({**fields, "log": get_log_fields(LOG_FIELDS)})
+        body = request.replace(log=get_log_fields(LOG_FIELDS)).encode().encode()
         return self._client.post(path, body, "application/json", seconds=seconds)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from http import HTTPStatus
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 from shared.internal_http import BadRequestError, InternalHandler, InternalServer
-from shared.limits import KB, MAX_IMAGE_BYTES, MB
+from shared.limits import KB, MB
 from shared.outbound import (
     FetchRequest,
     NotCachedError,
@@ -17,7 +17,14 @@ from shared.outbound import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.outbound.fetcher import CHECK_PATH, FETCH_PATH, LOG_FIELDS, STATUS_HEADER, Refusal
+from shared.outbound.fetcher import (
+    CHECK_PATH,
+    FETCH_PATH,
+    LOG_FIELDS,
+    STATUS_HEADER,
+    CheckRequest,
+    Refusal,
+)
 from shared.settings import FetcherSettings, read_settings
 from shared.startup import start, stop_on_signals
 from shared.telemetry import metrics
@@ -30,7 +37,10 @@ from workers.fetcher.response_cache import ResponseCache
 
 _MAX_REQUESTS: Final = 512
 _MAX_REQUEST_BYTES: Final = 256 * KB  # an address of 8,192 characters, each escaped
-_MAX_SECONDS: Final = 60.0
+_REQUESTS: Final[Mapping[str, type[CheckRequest | FetchRequest]]] = {
+    FETCH_PATH: FetchRequest,
+    CHECK_PATH: CheckRequest,
+}
 
 
 class FetcherServer(InternalServer):
@@ -68,10 +78,17 @@ class _Handler(InternalHandler):
 
     def answer(self) -> None:
         """Fetch or check a URL."""
-        fields = self._read_fields()
-        with log_context(**_read_log_fields(fields)):
+        kind = _REQUESTS.get(self.path)
+        if kind is None:
+            raise BadRequestError("No such path.", HTTPStatus.NOT_FOUND)
+        size = self.read_size("application/json", most=_MAX_REQUEST_BYTES)
+        try:
+            request = kind.decode(self.rfile.read(size))
+        except ValueError as error:
+            raise BadRequestError(f"Invalid body: {error}.") from error
+        with log_context(**{name: request.log[name] for name in LOG_FIELDS if name in request.log}):
             try:
-                self._dispatch(fields)
+                self._dispatch(request)
             except NoSlotError:
                 self.refuse(Refusal.BUSY)
             except NotCachedError:
@@ -83,64 +100,16 @@ class _Handler(InternalHandler):
             except TargetUnreachableError as error:
                 self.refuse(Refusal.UNREACHABLE, str(error))
 
-    def _dispatch(self, fields: dict[str, Any]) -> None:
-        if self.path == FETCH_PATH:
-            self._fetch(_read_request(fields))
-        elif self.path == CHECK_PATH:
-            self.server.outbound.check(_read_text(fields, "url"))
+    def _dispatch(self, request: CheckRequest | FetchRequest) -> None:
+        if isinstance(request, CheckRequest):
+            self.server.outbound.check(request.url)
             self.send_head(HTTPStatus.NO_CONTENT, 0, {})
-        else:
-            raise BadRequestError("No such path.", HTTPStatus.NOT_FOUND)
-
-    def _read_fields(self) -> dict[str, Any]:
-        size = self.read_size("application/json", most=_MAX_REQUEST_BYTES)
-        try:
-            fields = json.loads(self.rfile.read(size))
-        except ValueError:
-            fields = None
-        if not isinstance(fields, dict):
-            raise BadRequestError("The body must be a JSON object.")
-        return fields
-
-    def _fetch(self, request: FetchRequest) -> None:
+            return
         response = self.server.fetching.find(request)
         self.send_head(HTTPStatus.OK, response.size, {STATUS_HEADER: str(response.status)})
         if response.body is not None:
             for chunk in response.body.read_chunks():
                 self.wfile.write(chunk)
-
-
-def _read_request(fields: dict[str, Any]) -> FetchRequest:
-    return FetchRequest(
-        url=_read_text(fields, "url"),
-        account=_read_text(fields, "account"),
-        limit_bytes=int(_read_number(fields, "limit_bytes", most=MAX_IMAGE_BYTES)),
-        deadline_seconds=_read_number(fields, "deadline_seconds", most=_MAX_SECONDS),
-        patience_seconds=_read_number(fields, "patience_seconds", most=_MAX_SECONDS),
-        is_fresh=fields.get("is_fresh") is True,
-        is_cache_only=fields.get("is_kept_only") is True,
-    )
-
-
-def _read_text(fields: dict[str, Any], name: str) -> str:
-    value = fields.get(name)
-    if not isinstance(value, str) or not value:
-        raise BadRequestError(f"Field {name} must be a string.")
-    return value
-
-
-def _read_number(fields: dict[str, Any], name: str, *, most: float) -> float:
-    value = fields.get(name)
-    if not isinstance(value, int | float) or not 0 <= value <= most:
-        raise BadRequestError(f"Field {name} must be a number from 0 to {most:g}.")
-    return value
-
-
-def _read_log_fields(fields: dict[str, Any]) -> dict[str, str]:
-    log_fields = fields.get("log")
-    if not isinstance(log_fields, dict):
-        return {}
-    return {name: log_fields[name] for name in LOG_FIELDS if isinstance(log_fields.get(name), str)}
 
 
 _EVICT_SECONDS: Final = 30.0
