@@ -94,7 +94,7 @@ class FileWatcher:
 
     def _watch_present_folders(self) -> None:
         """Watch the folders that exist until one of them appears or goes."""
-        present = {folder for folder in self._watched if folder.is_dir()}
+        present = self._find_present()
         # Their parents tell that a folder appears or goes, those of missing ones as far as they exist.
         above = {
             next((p for p in folder.parents if p.is_dir()), folder) for folder in self._watched
@@ -116,8 +116,13 @@ class FileWatcher:
                 self._announce()
             has_begun = True
             self._ready.set()
-            if any(self._is_folder_event(change, Path(path)) for change, path in changes):
+            # A folder may have appeared or gone before its parent was watched.
+            is_stale = self._find_present() != present
+            if is_stale or any(self._is_folder_event(*each) for each in changes):
                 return
+
+    def _find_present(self) -> set[Path]:
+        return {folder for folder in self._watched if folder.is_dir()}
 
     def _announce(self) -> None:
         with self._changed:
@@ -129,10 +134,11 @@ class FileWatcher:
         return (
             path in self._files
             or (path.parent in self._folders and path.suffix in _SUFFIXES)
-            or self._is_folder_event(change, path)
+            or self._is_folder_event(change, name)
         )
 
-    def _is_folder_event(self, change: Change, path: Path) -> bool:
+    def _is_folder_event(self, change: Change, name: str) -> bool:
+        path = Path(name)
         return change is not Change.modified and (path in self._watched or path in self._ancestors)
 
 
