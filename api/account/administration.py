@@ -19,7 +19,15 @@ from werkzeug.exceptions import NotFound
 from api.account.keys import create_key, receive_key_request, revoke_key
 from api.admission.body import receive_body
 from api.auth.guard import current_principal, find_api_key
-from api.http import parse_date, quote, read_choice, read_limit, require_content_type, write_json
+from api.http import (
+    parse_date,
+    quote,
+    read_choice,
+    read_cursor,
+    read_limit,
+    require_content_type,
+    write_json,
+)
 from api.operations.model import (
     TIMESTAMP_PATTERN,
     OperationResponse,
@@ -52,8 +60,9 @@ from shared.records import Record
 MAX_ACCOUNTS: Final = 1000
 _MAX_BODY: Final = 4 * MB
 _ACCOUNT_ID: Final = string(
-    "The id.", minLength=1, maxLength=64, examples=["acc_3ocgfeeghiuyg5wnorrj2owg"]
+    "The id.", pattern="^acc_[a-z0-9]{1,60}$", examples=["acc_3ocgfeeghiuyg5wnorrj2owg"]
 )
+_ENTRY_NUMBER: Final = string("A number.", pattern="^[1-9][0-9]{0,14}$", examples=["100"])
 _ACCOUNT: Final = Parameter("account_id", _ACCOUNT_ID, "An account.")
 _QUEUE: Final = Parameter("queue", {"type": "string", "enum": list(QUEUES)}, "A queue.")
 _COUNTED: Final = tuple(
@@ -162,9 +171,12 @@ class AdminRoutes(Routes):
         Ordered by id.
         """
         query = current_query()
-        limit = read_limit(query)
+        limit, after = (
+            read_limit(query),
+            read_cursor(query, re.compile(_ACCOUNT_ID["pattern"]).fullmatch),
+        )
         with self._ports.database.snapshot() as session:
-            found = accounts.list_accounts(session, after=query.get("start_after"), limit=limit + 1)
+            found = accounts.list_accounts(session, after=after, limit=limit + 1)
         page: dict[str, Any] = {"accounts": [each.show() for each in found[:limit]]}
         if len(found) > limit:
             page["next_cursor"] = found[limit - 1].account_id
@@ -375,7 +387,7 @@ class AuditRoutes(Routes):
         {200: json_response("One page.", "AuditLog")},
         query=(
             LIMIT,
-            start_after(string("A number.", pattern="^[1-9][0-9]{0,14}$", examples=["100"])),
+            start_after(_ENTRY_NUMBER),
         ),
     )
     def read_audit_log(self) -> Response:
@@ -385,9 +397,7 @@ class AuditRoutes(Routes):
         that covers the one before, so that a later change of the log is noticed.
         """
         query = current_query()
-        cursor = query.get("start_after", "")
-        if "start_after" in query and not re.fullmatch(r"[1-9][0-9]{0,14}", cursor):
-            raise ServiceError(400, f"Invalid start_after {quote(cursor)}: accepted is a number.")
+        cursor = read_cursor(query, re.compile(_ENTRY_NUMBER["pattern"]).fullmatch)
         with self._ports.database.snapshot() as session:
             found, has_more = audit.list_entries(
                 session,

@@ -194,6 +194,7 @@ def describe(operations: Iterable[Operation]) -> Mapping[str, Any]:
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
                 "operator": {"type": "http", "scheme": "bearer"},
+                "operatorKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
             },
             "headers": {
                 name: {"description": text, "schema": {"type": kind}}
@@ -234,7 +235,7 @@ def _write_security(operation: Operation) -> list[dict[str, list[str]]]:
     if not operation.needs_key:
         return []
     if operation.is_operator:
-        return [{"operator": []}]
+        return [{"operator": []}, {"operatorKey": []}]
     names = list_scopes(operation.scopes)
     alternatives = [[]] if operation.scopes == ALL_SCOPES else [[name] for name in names]
     return [{scheme: names} for names in alternatives for scheme in ("bearer", "key")]

@@ -25,7 +25,7 @@ from api.operations.model import (
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
 from shared.auth.accounts import MAX_PAGES, PLANS, Account, AccountInfo, Key, NewAccount
 from shared.auth.audit import AuditEntry
-from shared.auth.key_state import Rate
+from shared.auth.key_state import RATE_PATTERN, Rate
 from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
@@ -78,6 +78,9 @@ _SHA256: Final = string(
 _PLAN: Final = string("The plan.", enum=list(PLANS))
 _PAGES: Final = integer("Pages per billing period.", maximum=MAX_PAGES)
 _RENEWAL_DAY: Final = integer("Day of the month on which periods begin.", minimum=1, maximum=31)
+_RATE_LIMIT: Final = string(
+    "Such as 20/second; by default that of the plan.", pattern=RATE_PATTERN, examples=["20/second"]
+)
 _QUEUE: Final = object_schema(
     {
         "name": string("The name."),
@@ -589,7 +592,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("next_cursor",),
     ),
     "NewAccount": {
-        **record_schema(NewAccount, plan=_PLAN, max_pages=_PAGES, renewal_day=_RENEWAL_DAY),
+        **record_schema(
+            NewAccount,
+            plan=_PLAN,
+            max_pages=_PAGES,
+            renewal_day=_RENEWAL_DAY,
+            rate_limit=_RATE_LIMIT,
+        ),
         "additionalProperties": False,
     },
     "NewAccounts": strict_object({"accounts": array_of("NewAccount", minItems=1, maxItems=1000)}),
@@ -614,7 +623,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "plan": _PLAN,
             "max_pages": _PAGES,
             "max_draft_pages": _PAGES,
-            "rate_limit": string("Such as 20/second.", examples=["20/second"]),
+            "rate_limit": _RATE_LIMIT,
             "disabled": boolean("Whether its keys are refused."),
             "verified": boolean("Whether the email address is verified."),
         },

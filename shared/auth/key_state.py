@@ -62,7 +62,8 @@ class Admission:
 
 
 _WINDOWS: Final = {"second": 1, "minute": 60}
-_RATE: Final = re.compile(r"([1-9][0-9]{0,8})/(second|minute)\Z")
+RATE_PATTERN: Final = "^([1-9][0-9]{0,8})/(second|minute)$"
+_RATE: Final = re.compile(RATE_PATTERN)
 
 
 class Rate(ShownRecord, frozen=True):
@@ -78,7 +79,7 @@ def parse_rate(text: str) -> Rate:
     Raises:
         ValueError: the text has neither form.
     """
-    found = _RATE.match(text)
+    found = _RATE.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is not of the form N/second or N/minute")
     return Rate(int(found[1]), _WINDOWS[found[2]])

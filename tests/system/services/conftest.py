@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Playwright, sync_playwright
 from deploy.embedded.demo.show import LaunchedFarm, launched_farm
 
 TYPES = Path(__file__).parents[2] / "deploy/types"
+OPERATOR_KEY = "operator-key-of-32-letters-or-more"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,6 +31,7 @@ def farm(tmp_path_factory, make_postgresql, rclone_url) -> Iterator[LaunchedFarm
     environment = {
         "PRESSROOM_DATABASE_URL": make_postgresql(),
         "PRESSROOM_BLOB_URL": f"{rclone_url}/farm",
+        "PRESSROOM_ADMIN_KEYS": OPERATOR_KEY,
     }
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
         yield farm
