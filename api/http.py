@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes
 from flask import Request, Response
 from werkzeug.http import parse_options_header
 
+from api.translation import SOURCE, find_language, translate_findings
 from shared import json_text
 from shared.encodings import ACCEPTED, find_codec
 from shared.errors import ServiceError
@@ -203,9 +204,12 @@ def _split_content_type(header: str) -> tuple[str, str | None]:
 def write_json(
     body: Mapping[str, Any], status: int = 200, *, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return a JSON response."""
-    response = Response(json_text.encode(body), status, headers)
+    """Return a JSON response, its findings in the language that the request prefers."""
+    language = find_language()
+    response = Response(json_text.encode(translate_findings(body, language)), status, headers)
     response.content_type = "application/json; charset=utf-8"
+    if language != SOURCE:
+        response.content_language = (language,)
     return response
 
 

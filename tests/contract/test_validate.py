@@ -229,3 +229,42 @@ def test_a_validation_without_a_worker_is_a_503_at_its_budget(ports, account):
     answer = ask(impatient, DATA)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
     assert "No worker was free to validate the document" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "language", "text"),
+    [
+        (
+            "de-AT, en;q=0.5",
+            "de",
+            "`p` hat kein Attribut `colour`; meinten Sie „color“? [unknown-attribute]",
+        ),
+        (
+            "fr, de;q=0.5",
+            "de",
+            "`p` hat kein Attribut `colour`; meinten Sie „color“? [unknown-attribute]",
+        ),
+        (
+            "en-GB, de",
+            None,
+            '`p` has no attribute `colour`; did you mean "color"? [unknown-attribute]',
+        ),
+        (
+            "*, ;q=x",
+            None,
+            '`p` has no attribute `colour`; did you mean "color"? [unknown-attribute]',
+        ),
+    ],
+)
+def test_findings_are_in_the_language_asked_for(caller, judge, languages, language, text):
+    wrong = GOOD.replace("<p>", '<p colour="red">')
+    for path in ("validate", "pdf"):
+        response = caller.post(
+            f"/v2/{path}",
+            data=wrong,
+            content_type="text/xml",
+            headers={"Accept-Language": languages},
+        )
+        assert response.headers.get("Content-Language") == language
+        body = response.json
+        assert (body["errors"][0] if path == "validate" else body)["message"] == text

@@ -1,5 +1,6 @@
 /** Requests to the API with the session of this page. */
 
+import { currentLanguage } from "./messages";
 import type { StackTraceEntry } from "./records";
 
 /** An error response of the API: status, message, and code if it has one. */
@@ -35,7 +36,7 @@ export function listenForSignOut(listener: (message: string) => void): void {
  * @throws Failure if the status is 400 or above; status 0 is a network error.
  */
 export async function ask(method: string, path: string, options: Options = {}): Promise<Response> {
-  const headers = new Headers({ "X-Pressroom-Studio": "1", ...options.headers });
+  const headers = new Headers({ "X-Pressroom-Studio": "1", "Accept-Language": currentLanguage(), ...options.headers });
   let body = options.body;
   if (options.json !== undefined) {
     headers.set("Content-Type", "application/json");

@@ -257,3 +257,14 @@ def test_the_panel_of_the_search_is_translated_and_accessible(
         expect(page.get_by_role("button", name=text)).to_be_visible()
     expect(page.get_by_role("checkbox", name="Ganze Wörter")).to_be_visible()
     assert find_violations(page) == []
+
+
+def test_findings_are_in_the_readers_language(page: Page, account):
+    page.evaluate("localStorage.setItem('pressroom-language', 'de')")
+    page.reload()
+    open_editor(page, account.store_template(BAD.encode()))
+    found = page.locator(".finding-list")
+    expect(found).to_contain_text("`h1` hat kein Attribut `colour`; meinten Sie „color“?")
+    page.get_by_role("button", name="Zu color ändern").first.click()
+    expect(page.get_by_text("Keine Fehler und keine Warnungen.")).to_be_visible()
+    assert "<h1 color=" in code(page).inner_text()

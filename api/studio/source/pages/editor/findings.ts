@@ -6,7 +6,7 @@ import { t } from "../../lib/messages";
 import type { Finding } from "../../lib/types";
 
 // A message ends with the suggestion; the name it replaces is the last quoted one before it.
-const SUGGESTION = /["`]([^"`]{1,60})["`][^"`]*; did you mean "([^"]+)"\?/;
+const SUGGESTION = /["`„]([^"`„“]{1,60})["`“][^"`„]*; (?:did you mean|meinten Sie) ["„]([^"“]+)["“]\?/;
 
 /** A misspelled name in a finding's message, and the known one that is near. */
 export interface Misspelling {

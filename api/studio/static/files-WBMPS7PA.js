@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-HYSNSX74.js";import"./chunk-KSQM73LT.js";import"./chunk-VVBCS5KK.js";import"./chunk-BJEGTN4V.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-F4LVIQOO.js";import"./chunk-M6AKA2OD.js";import"./chunk-S3MLJBO4.js";import"./chunk-BJEGTN4V.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};

@@ -1,0 +1,123 @@
+"""Findings in German: the catalogue covers the engine, and texts are put together from it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import workers.engine
+from api.translation import LANGUAGES, read_catalogue, translate_findings
+
+ENGINE = Path(workers.engine.__file__).parent
+# What files in the workspace and the machine's own parts report: the title of the code precedes the English text.
+OTHERS = ("cli.py", "fonts/", "svg/", "pdf_pages/", "layout/images/", "einvoices/", "finish/")
+REPORTS = {"error", "warn", "_error", "_warn", "_report", "report"}
+PROBLEMS = re.compile(
+    r"(Diagnostic|LayoutProblem|ContentProblem|(Expression|ExpressionSyntax|InvalidValue)Error)$"
+)
+CODE = re.compile(r"[a-z]+(-[a-z0-9]+)+")
+
+
+def list_texts() -> Iterator[tuple[str, str | None, str]]:
+    """Yield the place, the code and the text of each finding that the engine writes at one place; `1` for values."""
+    for path in sorted(ENGINE.rglob("*.py")):
+        name = path.relative_to(ENGINE).as_posix()
+        if name.startswith(OTHERS):
+            continue
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call):
+                continue
+            called = (
+                call.func.attr
+                if isinstance(call.func, ast.Attribute)
+                else getattr(call.func, "id", "")
+            )
+            if called not in REPORTS and not PROBLEMS.search(called):
+                continue
+            texts = [_text(each) for each in (*call.args, *(each.value for each in call.keywords))]
+            code = next(
+                (text for text in texts if text and CODE.fullmatch(text) and text[-1] != "1"), None
+            )
+            for text in texts:
+                if text and text != code and re.search(r"\w{2}.* .*\w{2}", text):
+                    yield f"{name}:{call.lineno}", code, text
+
+
+def _text(node: ast.expr) -> str | None:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            each.value if isinstance(each, ast.Constant) else "1" for each in node.values
+        )
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_each_text_of_the_engine_is_translated(language):
+    catalogue = read_catalogue(language)
+    texts = list(list_texts())
+    assert len(texts) > 250
+    assert [(place, text) for place, _, text in texts if not catalogue.find(text)] == []
+    assert {code for _, code, _ in texts if code} <= set(catalogue.titles)
+
+
+def test_translations_have_the_values_of_their_messages():
+    for message in read_catalogue("de").messages:
+        used = {
+            value for _, value, _, _ in Formatter().parse(message.translation) if value is not None
+        }
+        assert used <= {str(number) for number in range(len(message.literals) - 1)}, message
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        (
+            '`p` has no attribute `colour`; did you mean "color"? [unknown-attribute]',
+            "`p` hat kein Attribut `colour`; meinten Sie „color“? [unknown-attribute]",
+        ),
+        (
+            (
+                '`width` of `p` is "a list", accepted is a number with a unit (mm pt), not negative, or auto [wrong-value] '
+                "(and 3 more)"
+            ),
+            (
+                "`width` von `p` ist „a list“, erlaubt: eine Zahl mit Einheit (mm pt), nicht negativ oder auto [wrong-value] "
+                "(und 3 weitere)"
+            ),
+        ),
+        (
+            (
+                "Content does not fit: `img` needs 210 mm of width, the page allows 170 mm (page 2). Give it a smaller width. "
+                "[wider-than-container]"
+            ),
+            (
+                "Der Inhalt passt nicht: `img` braucht 210 mm Breite, die Seite erlaubt 170 mm (Seite 2). Machen Sie es "
+                "schmaler. [wider-than-container]"
+            ),
+        ),
+        (
+            "Line 3, column 1 contains the character U+0000, which is left out [control-character]",
+            "Zeile 3, Spalte 1 enthält das Zeichen U+0000, das weggelassen wird [control-character]",
+        ),
+        (
+            "A text of tomorrow [unused-style]",
+            "Nicht verwendeter Stil: A text of tomorrow [unused-style]",
+        ),
+        ("A text of an unknown rule [of-tomorrow]", "A text of an unknown rule [of-tomorrow]"),
+        ("The page is empty", "The page is empty"),
+    ],
+)
+def test_a_finding_is_put_together_from_its_parts(english, german):
+    assert translate_findings({"errors": [{"message": english}]}, "de") == {
+        "errors": [{"message": german}]
+    }
+
+
+def test_a_long_message_stays_as_it_is():
+    text = f"`p` has no attribute `{'; did you mean' * 400}` [unknown-attribute]"
+    assert translate_findings({"message": text}, "de") == {"message": text}
