@@ -266,7 +266,7 @@ ACCEPTED = {
     "pdf": LETTERHEAD,
     "pdf with what is left out": (GOLDEN / "foreign.pdf").read_bytes(),
     "webp of one colour without palette": one_color(1, 1, (1, 0, 0, 0)),
-    "large webp of one colour": one_color(3000, 3000, (1, 1, 1, 1)),
+    "large webp of one colour": one_color(4800, 4800, (1, 1, 1, 1)),
     "opaque webp of one colour": one_color(37, 20, (255, 255, 0, 0)),
     "webp of one colour of long codes": one_color(37, 20, (255, 3, 4, 5)),
     "extended webp of one colour": riff(
