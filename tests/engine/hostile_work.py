@@ -20,11 +20,10 @@ from tests.engine.svg.drawings import svg
 from tests.golden.case import OPTIONS
 from tests.images import png as png_file
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.fonts.properties import FontRefusedError
-from workers.engine.fonts.sanitizing import inspect_font
+from workers.engine.fonts.sanitizing import FontRefusedError, inspect_font
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.pictures import prepare_image
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
 

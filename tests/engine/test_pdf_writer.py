@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
-from workers.engine.paint.objects import write_text
-from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, compress, repack
+from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, compress, repack, write_text
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"

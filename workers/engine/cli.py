@@ -22,7 +22,7 @@ from workers.engine.diagnostics import (
     SourceLocation,
     format_count,
 )
-from workers.engine.layout.images.prepare import SUFFIXES
+from workers.engine.layout.pictures import SUFFIXES
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
-from workers.engine.layout.pages.marks import find_zone, write_marks
+from workers.engine.layout.pages.paper import find_zone, write_marks
 from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import PreparedTemplate, build_document, lay_out_document, rendering
 from workers.engine.ports import (

@@ -37,6 +37,19 @@ def compress(data: bytes) -> bytes:
     return bytes(deflate.zlib_compress(data, _LEVEL))
 
 
+def write_text(text: str) -> bytes:
+    """Return a text string (ISO 32000-1, 7.9.2.2): ASCII literally, other text as UTF-16."""
+    if text.isascii() and text.isprintable():
+        escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+        return b"(" + escaped.encode("ascii") + b")"
+    return b"<FEFF" + text.encode("utf-16-be", "replace").hex().encode("ascii") + b">"
+
+
+def write_number(value: float) -> bytes:
+    """Return a number with up to three decimals and no exponent."""
+    return b"%.11g" % (round(value * 1000) / 1000 + 0.0)
+
+
 # The second line marks the file as binary (PDF 1.7, 7.5.2).
 _HEADER: Final = b"%PDF-1.7\n%\xbf\xf7\xa2\xfe\n"
 # A reader decompresses a whole stream for one object. Short tagged documents have one stream: each

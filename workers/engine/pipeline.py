@@ -17,7 +17,7 @@ from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import LaidOutDocument
 from workers.engine.layout.document_fonts import find_fonts
-from workers.engine.layout.elements.barcodes.encoding import check_barcodes, encode_barcode
+from workers.engine.layout.elements.barcodes import check_barcodes, encode_barcode
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.pictures import check_pictures
 from workers.engine.merge.composition import compose_template

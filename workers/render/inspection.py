@@ -17,7 +17,7 @@ from workers.engine.fonts import FaceProperties, FontRefusedError
 from workers.engine.fonts import inspect_font as read_font_facts
 from workers.engine.invoice_checks import check_external_invoice
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.images.prepare import read_image_properties
+from workers.engine.layout.pictures import read_image_properties
 from workers.engine.pdf_pages import UnusablePdfError, read_form
 from workers.render.spreadsheets import UnusableSpreadsheetError, convert_spreadsheet
 

@@ -14,7 +14,7 @@ from watchfiles import Change, watch
 from shared import clock
 from workers.engine.cli import Inputs
 from workers.engine.diagnostics import Diagnostic
-from workers.engine.layout.images.prepare import SUFFIXES
+from workers.engine.layout.pictures import SUFFIXES
 from workers.engine.ports import RenderOptions
 from workers.engine.preview import PageFormat, Preview, PreviewOptions, preview
 

@@ -18,8 +18,7 @@ from workers.engine.diagnostics import AuthoringError, Severity
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
-from workers.engine.finish.attachments import write_date
-from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.finish.finisher import FinishOptions, finish, write_date
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import (
     UNDATED,

@@ -11,8 +11,7 @@ from PIL import Image, ImageDraw
 
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
 
 IBAN = "GB33BUKB20201555555555"
 PAYMENT = {

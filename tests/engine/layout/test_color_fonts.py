@@ -25,8 +25,8 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import Cluster, sanitizing
 from workers.engine.fonts.faces import Face, Traits
 from workers.engine.fonts.families import FallbackChain, split_by_fallback
-from workers.engine.fonts.properties import FontRefusedError
 from workers.engine.fonts.sanitizing import (
+    FontRefusedError,
     count_color_glyphs,
     inspect_font,
     instantiate,

@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageOps
 
 from tests.engine.paint.drawing import OWNER, page, printed, rendered
 from workers.engine.layout.display import Picture
-from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.pictures import prepare_image
 from workers.engine.prepared_images import PreparedImage
 
 SIZE = (48, 32)

@@ -13,7 +13,7 @@ from PIL import Image, ImageCms
 from tests.images import packed
 from tests.images import png as png_with
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.images.prepare import load_image, prepare_image
+from workers.engine.layout.pictures import load_image, prepare_image
 from workers.engine.ports import NoResources
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.tree.node_values import DataImage, RemoteImage, StoredImage

@@ -19,7 +19,7 @@ from workers.engine.barcodes.legal_codes import (
 )
 from workers.engine.barcodes.payments import InvalidPaymentError
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
+from workers.engine.layout.elements.barcodes import encode_barcode
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
 

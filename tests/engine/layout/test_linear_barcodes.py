@@ -12,8 +12,7 @@ from stdnum.ean import calc_check_digit as check_digit
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.barcodes.gs1 import InvalidValueError, read_element_string
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
 
 GTIN = "09506000134352"
 

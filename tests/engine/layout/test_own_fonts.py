@@ -20,9 +20,14 @@ from fontTools.ttLib.tables.DefaultTable import DefaultTable
 
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.fonts import sanitizing, woff
-from workers.engine.fonts.properties import DescriptorRange, FontRefusedError
-from workers.engine.fonts.sanitizing import inspect_font, instantiate, sanitize_font
+from workers.engine.fonts import sanitizing
+from workers.engine.fonts.sanitizing import (
+    DescriptorRange,
+    FontRefusedError,
+    inspect_font,
+    instantiate,
+    sanitize_font,
+)
 from workers.engine.fonts.sets import (
     FONT_SETS,
     DeclaredFace,
@@ -381,7 +386,7 @@ def test_a_large_font_is_refused_by_its_size(monkeypatch):
     monkeypatch.setattr(sanitizing, "MAX_SANITIZED", 1000)
     with pytest.raises(FontRefusedError, match="larger than"):
         inspect_font(FONTS["brand-regular"])
-    monkeypatch.setattr(woff, "MAX_WOFF2_UNPACKED", 1000)
+    monkeypatch.setattr(sanitizing, "MAX_WOFF2_UNPACKED", 1000)
     with pytest.raises(FontRefusedError, match="unpacks to more than"):
         inspect_font(FONTS["brand-bold"])
 

@@ -20,8 +20,7 @@ from workers.engine.barcodes.national_codes import (
 )
 from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
 
 SPAYD = {"iban": "CZ58 5500 0000 0012 6509 8001", "amount": Decimal("480.5")}
 HCT = {

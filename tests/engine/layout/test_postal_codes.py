@@ -8,8 +8,7 @@ from PIL import Image
 
 from workers.engine.barcodes import SYMBOLOGIES, BarcodeSpec
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
 
 
 def encode(symbology: str, value: str) -> Symbol | ContentProblem:

@@ -6,8 +6,7 @@ import pytest
 from stdnum.ean import calc_check_digit as check_digit
 
 from workers.engine.barcodes import BarcodeSpec
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
 
 # Number sets A and B; figures 5.2.1-2 and 5.2.1-3.
 SET_A = [

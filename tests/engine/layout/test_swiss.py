@@ -13,8 +13,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import SWISS_GRAIN, Symbol
+from workers.engine.layout.elements.barcodes import SWISS_GRAIN, Symbol, encode_barcode
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.units import mm

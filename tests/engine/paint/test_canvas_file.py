@@ -6,8 +6,7 @@ import pytest
 from reportlab.pdfbase import pdfmetrics
 
 from tests.engine.paint.drawing import page, printed, text
-from workers.engine.paint.canvas_file import CanvasFile, EmbeddedFont
-from workers.engine.paint.objects import WrittenObject
+from workers.engine.paint.canvas_file import CanvasFile, EmbeddedFont, WrittenObject
 
 
 def test_a_font_that_another_thread_registered_is_an_error_and_no_wrong_font(

@@ -6,9 +6,8 @@ import pytest
 import uharfbuzz as hb
 
 from workers.engine.fonts import Face, find_face
-from workers.engine.paint import shaped_font as composites
-from workers.engine.paint.embedding import subset_glyphs
-from workers.engine.paint.shaped_font import Component, add_composites, join_glyphs
+from workers.engine.paint import embedding as composites
+from workers.engine.paint.embedding import Component, add_composites, join_glyphs, subset_glyphs
 
 FACE = find_face((), 400, False)
 X, HAT, SPACE = FACE.glyphs["x"], FACE.glyphs["^"], FACE.glyphs[" "]

@@ -15,8 +15,8 @@ from workers.engine.bidi import resolve_levels
 from workers.engine.fonts import find_face, shape_word, split_by_face
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.merged_pdf import MergedPart
-from workers.engine.paint import shaped_font as shaped
-from workers.engine.paint.shaped_font import ShapedFont
+from workers.engine.paint import embedding as shaped
+from workers.engine.paint.embedding import ShapedFont
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind
 

@@ -37,9 +37,8 @@ from workers.engine.layout.display import (
     StrokeRows,
     TextRows,
 )
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.pictures import prepare_image
 from workers.engine.tree.nodes import Barcode
 from workers.engine.units import BLACK, Color, ColorSpace
 

@@ -13,7 +13,7 @@ from pikepdf import Array, Dictionary, Encryption, Name
 from tests.engine.pdf_pages.files import form, new_page, save
 from tests.golden.case import FOLDER
 from workers.engine.layout.context import ContentProblem
-from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.pictures import prepare_image
 from workers.engine.pdf_pages import file as pdf_file
 from workers.engine.pdf_pages.objects import UnusablePdfError
 from workers.engine.pdf_pages.pages import ImportedPage, import_page

@@ -7,7 +7,7 @@ from PIL import Image
 from tests.engine.paint.drawing import OWNER, page, printed, rendered
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import Picture
-from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.pictures import prepare_image
 from workers.engine.svg.canvas import VectorImage
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'

@@ -14,7 +14,7 @@ from tests.engine.paint.drawing import OWNER, opened, page, printed
 from tests.engine.svg.drawings import converted, file_of, refused, svg
 from workers.engine.layout.context import ContentProblem
 from workers.engine.layout.display import Picture
-from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.pictures import prepare_image
 from workers.engine.svg.canvas import VectorImage
 
 

@@ -6,17 +6,93 @@ permissions are those of the `security` element (ISO 32000-2, 7.6).
 
 from __future__ import annotations
 
+import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from math import atan2, cos, hypot, sin
 from typing import Any, Final, Literal
 
 import pikepdf
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
-from workers.engine.finish.attachments import embed_files, find_invoice
-from workers.engine.finish.metadata import add_output_intent, describe_conformance, write_metadata
+from workers.engine.finish.metadata import (
+    add_output_intent,
+    describe_conformance,
+    find_invoice,
+    write_metadata,
+)
 from workers.engine.ports import ArchiveProfile, Attachment, Metadata, Security
+
+_RELATIONSHIPS: Final = {  # ISO 32000-2, table 43
+    "unspecified": "/Unspecified",
+    "source": "/Source",
+    "data": "/Data",
+    "alternative": "/Alternative",
+    "supplement": "/Supplement",
+}
+
+
+def embed_files(pdf: pikepdf.Pdf, attachments: Sequence[Attachment]) -> None:
+    """Embed files in the document: in the name tree, and as associated files.
+
+    The names must be unique.
+    """
+    if not attachments:
+        return
+    entries: list[Any] = []
+    specified: list[Any] = []
+    for attachment in sorted(attachments, key=lambda one: _key_of(one.name)):
+        specification = pdf.make_indirect(_file_specification(pdf, attachment))
+        entries += [pikepdf.String(_key_of(attachment.name)), specification]
+        specified.append(specification)
+    if "/Names" not in pdf.Root:
+        pdf.Root.Names = pdf.make_indirect(pikepdf.Dictionary())
+    tree = pikepdf.Dictionary(Names=pikepdf.Array(entries))
+    pdf.Root.Names.EmbeddedFiles = pdf.make_indirect(tree)
+    pdf.Root.AF = pikepdf.Array(specified)
+
+
+def _key_of(name: str) -> bytes:
+    """Return the key in the name tree, which is sorted by bytes (PDF 1.7, 7.9.6)."""
+    return bytes(pikepdf.String(name))
+
+
+def _file_specification(pdf: pikepdf.Pdf, attachment: Attachment) -> pikepdf.Dictionary:
+    """Return the file specification (PDF 1.7, 7.11.3), with both names that ISO 19005-3, 6.8 requires."""
+    stream = pdf.make_stream(attachment.content)
+    stream.Type = pikepdf.Name.EmbeddedFile
+    stream.Subtype = pikepdf.Name("/" + attachment.media_type)
+    stream.Params = pikepdf.Dictionary(  # ISO 32000-2, 14.13.2: associated files have a date
+        Size=len(attachment.content),
+        ModDate=pikepdf.String(write_date(attachment.modified)),
+        CheckSum=pikepdf.String(hashlib.md5(attachment.content, usedforsecurity=False).digest()),
+    )
+    specification = pikepdf.Dictionary(
+        Type=pikepdf.Name.Filespec,
+        F=pikepdf.String(attachment.name),
+        UF=pikepdf.String(attachment.name),
+        EF=pikepdf.Dictionary(F=stream, UF=stream),
+        AFRelationship=pikepdf.Name(_RELATIONSHIPS[attachment.relationship]),
+    )
+    if attachment.description:
+        specification.Desc = pikepdf.String(attachment.description)
+    return specification
+
+
+def write_date(moment: date | datetime) -> str:
+    """Return a date in PDF's format (PDF 1.7, 7.9.4)."""
+    if not isinstance(moment, datetime):
+        return f"D:{moment:%Y%m%d}"
+    offset = moment.utcoffset() or timedelta()
+    minutes = int(offset.total_seconds()) // 60
+    if not minutes:
+        return f"D:{moment:%Y%m%d%H%M%S}Z"
+    sign = "-" if minutes < 0 else "+"
+    hours, minutes = divmod(abs(minutes), 60)
+    return f"D:{moment:%Y%m%d%H%M%S}{sign}{hours:02d}'{minutes:02d}'"
+
 
 # ISO 32000-2, 7.6.4.1, and the maximum password length of each revision: the rest is ignored.
 _REVISIONS: Final[dict[str, Literal[4, 6]]] = {"aes-256": 6, "aes-128": 4}

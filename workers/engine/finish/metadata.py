@@ -16,8 +16,7 @@ import pikepdf
 from PIL import ImageCms
 
 from workers.engine.characters import NOT_XML
-from workers.engine.finish.attachments import INVOICE_SCHEMA, AttachedInvoice
-from workers.engine.ports import ArchiveProfile, Metadata, PdfMetadata
+from workers.engine.ports import ArchiveProfile, Attachment, Metadata, PdfMetadata
 
 PRODUCER: Final = "Pressroom"
 PROVENANCE: Final = "urn:pressroom:provenance:1"
@@ -190,6 +189,49 @@ DESCRIBED_ACCESSIBILITY: Final = (
 )
 
 
+_NAMESPACE: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
+
+# Factur-X 1.0, 6.2: title, namespace, prefix and properties of the extension schema.
+INVOICE_SCHEMA: Final = XmpSchema(
+    "Factur-X PDFA Extension Schema",
+    _NAMESPACE,
+    "fx",
+    (
+        ("DocumentFileName", "Text", "Name of the embedded XML invoice file"),
+        ("DocumentType", "Text", "INVOICE"),
+        ("Version", "Text", "Version of the Factur-X XML schema"),
+        ("ConformanceLevel", "Text", "Conformance level of the embedded Factur-X data"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedInvoice:
+    """An attached invoice: its file name and conformance level."""
+
+    file_name: str
+    level: str
+
+    def describe(self) -> str:
+        """Return its properties as an RDF description."""
+        return (
+            f'<rdf:Description rdf:about="" xmlns:fx="{_NAMESPACE}">\n'
+            "<fx:DocumentType>INVOICE</fx:DocumentType>\n"
+            f"<fx:DocumentFileName>{escape(self.file_name)}</fx:DocumentFileName>\n"
+            "<fx:Version>1.0</fx:Version>\n"
+            f"<fx:ConformanceLevel>{self.level}</fx:ConformanceLevel>\n"
+            "</rdf:Description>\n"
+        )
+
+
+def find_invoice(attachments: Iterable[Attachment]) -> AttachedInvoice | None:
+    """Return the invoice among the attached files, None without one."""
+    levels = (
+        AttachedInvoice(one.name, one.invoice_level) for one in attachments if one.invoice_level
+    )
+    return next(levels, None)
+
+
 def describe_conformance(
     profile: ArchiveProfile | None, invoice: AttachedInvoice | None, *, is_accessible: bool = False
 ) -> str:
@@ -201,7 +243,7 @@ def describe_conformance(
     if is_accessible:
         schemas.append(ACCESSIBILITY_SCHEMA)
     if invoice is not None:
-        schemas.append(XmpSchema(*INVOICE_SCHEMA))
+        schemas.append(INVOICE_SCHEMA)
     identification = (
         '<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/">\n'
         f"<pdfaid:part>{profile.part}</pdfaid:part>\n"

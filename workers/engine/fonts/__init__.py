@@ -12,8 +12,15 @@ from workers.engine.fonts.families import (
     needs_extra_fonts,
     split_by_face,
 )
-from workers.engine.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
-from workers.engine.fonts.sanitizing import OPERATIONS, inspect_font, is_color_glyph, make_painter
+from workers.engine.fonts.sanitizing import (
+    OPERATIONS,
+    DescriptorRange,
+    FaceProperties,
+    FontRefusedError,
+    inspect_font,
+    is_color_glyph,
+    make_painter,
+)
 from workers.engine.fonts.sets import (
     FONT_SETS,
     FontFaceDeclaration,

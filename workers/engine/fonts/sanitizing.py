@@ -8,23 +8,280 @@ cycles, nests at most 64 paints and follows at most 65,536 edges.
 
 from __future__ import annotations
 
+import re
 import struct
+import unicodedata
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from io import BytesIO
-from struct import Struct, unpack_from
-from typing import Any, Final
+from struct import Struct, pack, pack_into, unpack_from
+from typing import Any, Final, NamedTuple
 
 import uharfbuzz as hb
 
 from workers.engine.fonts.faces import Face
-from workers.engine.fonts.properties import (
-    FaceProperties,
-    FontRefusedError,
-    check_embedding_rights,
-    read_face_properties,
-)
-from workers.engine.fonts.woff import WOFF2_SIGNATURE, WOFF_SIGNATURE, unpack_woff, unpack_woff2
+
+# `font-stretch` in per cent of usWidthClass 1 to 9 (CSS Fonts 4 §2.3; OpenType, OS/2).
+_STRETCHES: Final = (50.0, 62.5, 75.0, 87.5, 100.0, 112.5, 125.0, 150.0, 200.0)
+_ITALIC, _OBLIQUE = 1 << 0, 1 << 9  # fsSelection
+_RIGHTS, _RESTRICTED = 0x000F, 0x0002  # fsType, bits 0 to 3
+_NO_SUBSETTING, _BITMAPS_ALONE = 0x0100, 0x0200
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9-]")  # needs an escape in a PDF name
+_MAX_NAME: Final = 63  # characters of a PostScript name (OpenType, name)
+_MAX_SHOWN: Final = 100
+_LEAST_OS2: Final = 68  # bytes of version 0 as Apple defines it
+
+
+class FontRefusedError(Exception):
+    """The font cannot be used; `text` is the reason, `advice` the remedy."""
+
+    def __init__(self, text: str, advice: str = "Export it again from its source.") -> None:
+        super().__init__(f"{text}. {advice}")
+        self.text = text
+        self.advice = advice
+
+
+class VariationAxis(NamedTuple):
+    """An axis of a variable font: four-letter tag and values (OpenType, fvar)."""
+
+    tag: str
+    minimum: float
+    default: float
+    maximum: float
+
+
+class DescriptorRange(NamedTuple):
+    """The weights or widths that a face covers; both ends are equal in a static face."""
+
+    minimum: float
+    maximum: float
+
+
+@dataclass(frozen=True, slots=True)
+class FaceProperties:
+    """One face of a font file: names, CSS weight (1 to 1000), width in per cent, slant and axes."""
+
+    index: int
+    family: str
+    style: str
+    postscript_name: str
+    weight: DescriptorRange
+    stretch: DescriptorRange
+    is_italic: bool
+    glyphs: int
+    characters: int
+    axes: tuple[VariationAxis, ...]
+    color_glyphs: int = 0  # of COLR
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the face has variation axes."""
+        return bool(self.axes)
+
+
+def read_face_properties(face: Any, index: int) -> FaceProperties:
+    """Return the properties of an opened face.
+
+    Raises:
+        FontRefusedError: Its table OS/2 is missing or too short.
+    """
+    os2: bytes = face.reference_table("OS/2").data
+    if len(os2) < _LEAST_OS2:
+        raise FontRefusedError(
+            'The font has no table "OS/2", which states its weight and its embedding rights'
+        )
+    axes = tuple(
+        VariationAxis(axis.tag, axis.min_value, axis.default_value, axis.max_value)
+        for axis in (face.axis_infos if face.has_var_data else ())
+    )
+    by_tag = {axis.tag: DescriptorRange(axis.minimum, axis.maximum) for axis in axes}
+    weight = float(min(max(_word(os2, 4), 1), 1000))
+    stretch = _STRETCHES[min(max(_word(os2, 6), 1), 9) - 1]
+    return FaceProperties(
+        index=index,
+        family=_name(face, 16) or _name(face, 1),
+        style=_name(face, 17) or _name(face, 2),
+        postscript_name=_UNSAFE.sub("", _name(face, 6))[:_MAX_NAME] or "Font",
+        weight=by_tag.get("wght", DescriptorRange(weight, weight)),
+        stretch=by_tag.get("wdth", DescriptorRange(stretch, stretch)),
+        is_italic=bool(_word(os2, 62) & (_ITALIC | _OBLIQUE)),
+        glyphs=face.glyph_count,
+        characters=len(face.unicodes),
+        axes=axes,
+    )
+
+
+def check_embedding_rights(face: Any) -> None:
+    """Check that a font may be embedded as a subset (OpenType, OS/2 fsType).
+
+    Raises:
+        FontRefusedError: The licence does not allow it.
+    """
+    os2: bytes = face.reference_table("OS/2").data
+    rights = _word(os2, 8) if len(os2) >= _LEAST_OS2 else 0
+    if rights & _RIGHTS == _RESTRICTED:
+        what = "does not allow embedding it in documents (fsType: restricted license embedding)"
+    elif rights & _NO_SUBSETTING:
+        what = "allows embedding it whole only (fsType: no subsetting); PDFs embed subsets"
+    elif rights & _BITMAPS_ALONE:
+        what = "allows embedding its bitmaps only (fsType: bitmap embedding only)"
+    else:
+        return
+    raise FontRefusedError(
+        f"The maker of the font {what}",
+        "Ask the maker for a version that is licensed for embedding, or use another font.",
+    )
+
+
+def _word(table: bytes, at: int) -> int:
+    return int.from_bytes(table[at : at + 2], "big")
+
+
+def _name(face: Any, name_id: int) -> str:
+    """Return a name in English, else in the first language, on one line."""
+    try:
+        text = face.get_name(name_id) or ""
+    except (ValueError, UnicodeError):
+        return ""
+    line = " ".join(str(text)[:1000].split())
+    shown = "".join(char for char in line if unicodedata.category(char)[0] != "C")
+    return shown[:_MAX_SHOWN]
+
+
+WOFF_SIGNATURE: Final = b"wOFF"
+MAX_UNPACKED: Final = 64_000_000  # bytes, the limit of a font
+_MAX_TABLES: Final = 100
+_DIRECTORY: Final = 44  # offset (WOFF 1.0, 3)
+_DAMAGED_WOFF: Final = "The WOFF file is damaged"
+
+
+class _Entry(NamedTuple):
+    tag: bytes
+    offset: int
+    packed: int  # length in the file
+    length: int  # of the table
+    checksum: int
+
+
+def unpack_woff(data: bytes) -> bytes:
+    """Return the OpenType font in a WOFF file.
+
+    Raises:
+        FontRefusedError: Damaged, or larger than 64 MB unpacked.
+    """
+    try:
+        flavor = data[4:8]
+        (count,) = unpack_from(">H", data, 12)
+        if not 0 < count <= _MAX_TABLES:
+            raise FontRefusedError(f"{_DAMAGED_WOFF}: it has {count} tables")
+        entries = [_Entry(*unpack_from(">4s4I", data, _DIRECTORY + 20 * at)) for at in range(count)]
+    except struct.error as error:
+        raise FontRefusedError(_DAMAGED_WOFF) from error
+    if sum(entry.length for entry in entries) > MAX_UNPACKED:
+        raise FontRefusedError(
+            f"The WOFF file unpacks to more than {MAX_UNPACKED // 1_000_000} MB", "Make it smaller."
+        )
+    return _join(flavor, entries, [_unpack(data, entry) for entry in entries])
+
+
+def _unpack(data: bytes, entry: _Entry) -> bytes:
+    """Return a table, never longer than its entry says."""
+    packed = data[entry.offset : entry.offset + entry.packed]
+    if len(packed) != entry.packed:
+        raise FontRefusedError(f"{_DAMAGED_WOFF}: its tables extend beyond the end of the file")
+    table = packed
+    if entry.packed < entry.length:
+        try:
+            table = zlib.decompressobj().decompress(packed, entry.length + 1)
+        except zlib.error as error:
+            raise FontRefusedError(f"{_DAMAGED_WOFF}: it cannot be unpacked") from error
+    if len(table) != entry.length:
+        raise FontRefusedError(f"{_DAMAGED_WOFF}: a table is not as long as its entry says")
+    return table
+
+
+def _join(flavor: bytes, entries: list[_Entry], tables: list[bytes]) -> bytes:
+    """Return an OpenType file; HarfBuzz needs no search fields, and writes checksums itself."""
+    directory = [flavor, pack(">4H", len(entries), 0, 0, 0)]
+    offset = 12 + 16 * len(entries)
+    content = []
+    for entry, table in zip(entries, tables, strict=True):
+        directory.append(pack(">4s3I", entry.tag, entry.checksum, offset, entry.length))
+        padded = table + bytes(-len(table) % 4)
+        content.append(padded)
+        offset += len(padded)
+    return b"".join((*directory, *content))
+
+
+WOFF2_SIGNATURE: Final = b"wOF2"
+MAX_WOFF2_UNPACKED: Final = 32_000_000  # bytes: outlines are rebuilt glyph by glyph in Python
+_FREE_UNPACKED: Final = 1_000_000
+_UNPACKED_PER_BYTE: Final = 40  # fonts are packed to a half or a fifth
+_HEADER_BYTES: Final = 48
+_FLAVOR, _LENGTH, _TABLES, _PACKED, _METADATA = 4, 8, 12, 20, 28  # offsets (WOFF2, 4.1)
+
+
+def unpack_woff2(data: bytes) -> bytes:
+    """Return the OpenType font in a WOFF2 file.
+
+    Raises:
+        FontRefusedError: Damaged, a collection, or larger than 32 MB unpacked.
+    """
+    if data[_FLAVOR : _FLAVOR + 4] == b"ttcf":
+        raise FontRefusedError(
+            "The WOFF2 file is a collection", "Send its fonts one by one, or the collection as TTC."
+        )
+    try:
+        font_only = _remove_metadata(data)
+        return _unpack_by_tables(font_only)
+    except (FontRefusedError, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        # Damaged data raise many kinds of exception in the decoder.
+        raise FontRefusedError("The WOFF2 file is damaged: it cannot be unpacked") from error
+
+
+def _remove_metadata(data: bytes) -> bytes:
+    """Return the file without its metadata, once its unpacked size is known to be within the limit.
+
+    The library unpacks font and metadata whole, however large they are.
+    """
+    import brotli  # imported here: most processes never need it
+    from fontTools.ttLib.woff2 import WOFF2DirectoryEntry
+
+    file = BytesIO(data)
+    file.seek(_HEADER_BYTES)
+    length = 0
+    (count,) = unpack_from(">H", data, _TABLES)
+    for _ in range(count):
+        entry: Any = WOFF2DirectoryEntry()
+        entry.fromFile(file)
+        length += entry.length
+    start = file.tell()
+    end = start + unpack_from(">I", data, _PACKED)[0]
+    limit = min(_FREE_UNPACKED + _UNPACKED_PER_BYTE * len(data), MAX_WOFF2_UNPACKED)
+    if length > limit:
+        raise FontRefusedError(
+            f"The WOFF2 file unpacks to more than {limit:,} bytes, the most for its size",
+            "Make it smaller.",
+        )
+    unpacked = brotli.Decompressor().process(data[start:end], output_buffer_limit=length + 1)
+    if len(unpacked) != length:
+        raise ValueError("the tables do not fill the unpacked data")
+    font_only = bytearray(data[:end])
+    font_only[_METADATA:_HEADER_BYTES] = bytes(_HEADER_BYTES - _METADATA)
+    pack_into(">I", font_only, _LENGTH, end)
+    return bytes(font_only)
+
+
+def _unpack_by_tables(font_only: bytes) -> bytes:
+    from fontTools.ttLib.woff2 import decompress
+
+    unpacked = BytesIO()
+    decompress(BytesIO(font_only), unpacked)
+    return unpacked.getvalue()
+
 
 MAX_FONT_OPERATIONS: Final = 2_000_000  # of all glyphs of a font, some 2 s
 _FEW_OPERATIONS: Final = 100_000  # whatever the size of the file

@@ -20,8 +20,13 @@ from workers.engine.fonts.families import (
     find_missing_in_chain,
     split_by_fallback,
 )
-from workers.engine.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
-from workers.engine.fonts.sanitizing import instantiate, sanitize_font
+from workers.engine.fonts.sanitizing import (
+    DescriptorRange,
+    FaceProperties,
+    FontRefusedError,
+    instantiate,
+    sanitize_font,
+)
 
 MAX_CACHED_BYTES: Final = 96_000_000  # bytes of the fonts of all cached sets
 _MAX_CACHED_CHAINS: Final = 64  # per set

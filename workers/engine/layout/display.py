@@ -219,7 +219,7 @@ class Path(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A prepared image (layout/images/), shared by all its uses.
+    """A prepared image (layout/images.py), shared by all its uses.
 
     `node` is what it is drawn for; a decorative image has no owner but still has a source.
     """

@@ -23,7 +23,7 @@ from workers.engine.layout.blocks.positioning import (
     measure_foot,
     report_outside,
 )
-from workers.engine.layout.charts.element import lay_out_chart, measure_chart
+from workers.engine.layout.charts.plots import lay_out_chart, measure_chart
 from workers.engine.layout.context import (
     EPSILON,
     Fonts,
@@ -36,33 +36,32 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
 from workers.engine.layout.document_fonts import find_fonts
-from workers.engine.layout.elements import contents, figures, forms, grids, lists, rows, text
+from workers.engine.layout.elements import figures, forms, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
-from workers.engine.layout.pages.marks import check_zones, draw_marks
 from workers.engine.layout.pages.page_checks import check_codes, check_windows, with_page_checks
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
 from workers.engine.layout.pages.paper import (
+    check_zones,
     draw_background,
     draw_crop_marks,
+    draw_marks,
     draw_watermarks,
     make_page,
 )
-from workers.engine.layout.pages.plans import (
+from workers.engine.layout.pages.running_content import (
     PageNumbers,
     PagePlan,
     applying_occurrences,
-    count_pages,
-    group_by_family,
-    locate_anchors,
-    select_master,
-)
-from workers.engine.layout.pages.running_content import (
     check_room,
+    count_pages,
     draw_page_boxes,
     draw_running_content,
     evaluate_page_boxes,
     find_page_area,
+    group_by_family,
     lay_out_running_content,
+    locate_anchors,
+    select_master,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
 from workers.engine.layout.references import PageLocation, PageReferences
@@ -98,7 +97,7 @@ _BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
     Container: (lay_out_container, measure_container),
     PageFoot: (lay_out_foot, measure_foot),
     Row: (rows.lay_out_row, rows.measure_row),
-    Grid: (grids.lay_out_grid, grids.measure_grid),
+    Grid: (rows.lay_out_grid, rows.measure_grid),
     ListBlock: (lists.lay_out_list, lists.measure_list),
     ListItem: (lists.lay_out_item, lists.measure_item),
     Image: (figures.lay_out_image, figures.measure_image),
@@ -106,8 +105,8 @@ _BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
     Chart: (lay_out_chart, measure_chart),
     FormField: (forms.lay_out_field, forms.measure_field),
     Table: (lay_out_table, measure_table),
-    Contents: (contents.lay_out_contents, contents.measure_contents),
-    Index: (contents.lay_out_contents, contents.measure_contents),
+    Contents: (lists.lay_out_contents, lists.measure_contents),
+    Index: (lists.lay_out_contents, lists.measure_contents),
     Note: (lists.lay_out_note, lists.measure_note),
 }
 LAYOUTS: Final = {kind: lay_out for kind, (lay_out, _) in _BLOCKS.items()}

@@ -33,33 +33,36 @@ from workers.engine.layout.display import (
 )
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
+    ALONG,
+    HUNDREDTHS,
+    RECTANGLES,
+    ROUNDED,
     CanvasFile,
+    DeferredObject,
     PageContent,
+    WrittenObject,
     XObjectCall,
     join_content,
     refer_to_xobject,
     resource_name,
     write_call,
-)
-from workers.engine.paint.embedding import make_subset, write_font, write_image, write_page
-from workers.engine.paint.objects import (
-    ALONG,
-    HUNDREDTHS,
-    RECTANGLES,
-    ROUNDED,
-    DeferredObject,
-    WrittenObject,
     write_deflated,
     write_dictionary,
     write_fill_color,
     write_fraction,
-    write_number,
     write_stream,
     write_stroke_color,
 )
-from workers.engine.paint.shaped_font import ShapedFont
+from workers.engine.paint.embedding import (
+    ShapedFont,
+    make_subset,
+    write_font,
+    write_image,
+    write_page,
+)
 from workers.engine.paint.vector_images import VectorWriter
 from workers.engine.pdf_pages import ImportedPage
+from workers.engine.pdf_writer import write_number
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import DrawnGlyph, VectorImage, draw_color_glyphs, is_drawn_in_colors
 from workers.engine.units import BLACK, Color

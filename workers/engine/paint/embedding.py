@@ -1,4 +1,10 @@
-"""Fonts, images and pages of other files as PDF objects; subsets and streams are prepared once and reused."""
+"""Fonts, images and pages of other files as PDF objects; subsets and streams are prepared once and reused.
+
+A code of shaped text stands for a cluster (a letter with its marks, a syllable) and its characters; its
+glyphs are joined into one glyph of the embedded font, a composite one in a TrueType font (OpenType,
+glyf). So text copied from a page is the text that was written, however a reader extracts it. Codes
+count from 1 in document order, so equal documents have equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +12,14 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain, groupby
-from typing import Any, Final
+from itertools import accumulate, chain, count, groupby
+from struct import Struct, calcsize, error, pack, unpack_from
+from typing import Any, Final, NamedTuple
 
 import uharfbuzz as hb
 
-from workers.engine.fonts import Face, code_of, encodable_text
-from workers.engine.paint.objects import ObjectPart, WrittenObject, write_stream
+from workers.engine.fonts import Cluster, Face, code_of, encodable_text
+from workers.engine.paint.canvas_file import ObjectPart, WrittenObject, write_stream
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import compress
 from workers.engine.prepared_images import PixelStream, PreparedImage
@@ -274,3 +281,270 @@ def _color_space(pixels: PixelStream) -> bytes:
         return b"/" + pixels.color_space.encode("ascii")
     last = len(pixels.palette) // 3 - 1
     return b"[/Indexed /DeviceRGB %d <%b>]" % (last, pixels.palette.hex().encode("ascii"))
+
+
+Component = tuple[int, int, int]  # a glyph ID, and its offset
+
+_WORDS, _OFFSETS, _MORE = 0x0001, 0x0002, 0x0020  # flags of a component
+_HEAD, _COMPONENT, _METRIC = Struct(">5h"), Struct(">HHhh"), Struct(">Hh")
+_MIN_COORDINATE, _MAX_COORDINATE = -0x8000, 0x7FFF
+MAX_SHORT_OFFSET: Final = 0x1FFFE  # the greatest short offset of loca, which counts words
+_MAXP: Final = ">I14H"  # version 1.0
+_MAX_POINTS, _MAX_CONTOURS = 3, 4  # fields of maxp with limits of composites
+_MAX_ELEMENTS, _MAX_DEPTH = 13, 14
+_DEPTH: Final = 8  # nesting of composites; no bundled font nests deeper
+
+
+class Composite(NamedTuple):
+    """A composite glyph as entries of the tables glyf and hmtx; `parts` is its number of components."""
+
+    glyph: bytes  # empty without an outline
+    metric: bytes
+    parts: int
+
+
+def join_glyphs(face: Face, parts: Sequence[Component], advance: int) -> Composite:
+    """Return the composite of glyphs of a face, by their glyph IDs."""
+    boxes = [_measure(face, part) for part in parts]
+    drawn = [part for part, box in zip(parts, boxes, strict=True) if box]
+    if not drawn:
+        return Composite(b"", _METRIC.pack(min(advance, 0xFFFF), 0), len(parts))
+    lefts, bottoms, rights, tops = zip(*filter(None, boxes), strict=True)
+    left = _bounded(min(lefts))
+    head = _HEAD.pack(-1, left, *map(_bounded, (min(bottoms), max(rights), max(tops))))
+    try:
+        glyph = head + _write_components(drawn)
+    except error:  # of struct: a letter may have more marks than fit into two bytes
+        bounded = [(glyph, _bounded(x), _bounded(y)) for glyph, x, y in drawn]
+        glyph = head + _write_components(bounded)
+    return Composite(glyph, _METRIC.pack(min(advance, 0xFFFF), left), len(parts))
+
+
+def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[bytes, int]:
+    """Add composite glyphs to a font whose glyph IDs are those of the face.
+
+    Returns the font and the ID of the first new glyph; the others follow it.
+    """
+    tables = _read_tables(program)
+    count: int = unpack_from(">H", tables[b"maxp"], 4)[0]
+    if not composites:
+        return program, count
+    head = bytearray(tables[b"head"])
+    head[8:12] = b"\0\0\0\0"  # checkSumAdjustment, which PDF readers ignore
+    glyphs = [composite.glyph for composite in composites]
+    is_long = unpack_from(">h", head, 50)[0]
+    if is_long:
+        places = list(unpack_from(f">{count + 1}I", tables[b"loca"]))
+    else:
+        places = [2 * place for place in unpack_from(f">{count + 1}H", tables[b"loca"])]
+    # A composite has an even length, as short offsets require.
+    places += accumulate(map(len, glyphs), initial=places.pop())
+    if places[-1] <= MAX_SHORT_OFFSET:
+        head[50:52] = b"\0\0"
+        tables[b"loca"] = pack(f">{len(places)}H", *[place >> 1 for place in places])
+    else:
+        head[50:52] = b"\0\1"
+        tables[b"loca"] = pack(f">{len(places)}I", *places)
+    tables[b"head"] = bytes(head)
+    tables[b"glyf"] = b"".join((tables[b"glyf"], *glyphs))
+    metrics = [composite.metric for composite in composites]
+    tables[b"hmtx"] = b"".join((_read_metrics(tables, count), *metrics))
+    hhea = bytearray(tables[b"hhea"])
+    hhea[34:36] = pack(">H", count + len(composites))
+    tables[b"hhea"] = bytes(hhea)
+    most_parts = max(composite.parts for composite in composites)
+    tables[b"maxp"] = _raise_limits(tables[b"maxp"], count + len(composites), most_parts)
+    return _assemble(tables), count
+
+
+def _measure(face: Face, part: Component) -> tuple[int, int, int, int] | None:
+    """Return the bounding box of a component, None without an outline."""
+    glyph, x, y = part
+    extents = face.hb_font.get_glyph_extents(glyph)
+    if extents is None:  # the outline is damaged
+        return None
+    left, top, width, height = extents
+    if not width and not height:
+        return None
+    return left + x, top + height + y, left + width + x, top + y
+
+
+def _write_components(parts: Sequence[Component]) -> bytes:
+    flags = _WORDS | _OFFSETS
+    *others, last = parts
+    written = [_COMPONENT.pack(flags | _MORE, *part) for part in others]
+    return b"".join((*written, _COMPONENT.pack(flags, *last)))
+
+
+def _bounded(value: int) -> int:
+    """Clamp a coordinate to two bytes."""
+    return max(_MIN_COORDINATE, min(value, _MAX_COORDINATE))
+
+
+def _read_tables(program: bytes) -> dict[bytes, bytes]:
+    count = unpack_from(">H", program, 4)[0]
+    tables: dict[bytes, bytes] = {}
+    for at in range(12, 12 + 16 * count, 16):
+        tag, _, offset, length = unpack_from(">4s3I", program, at)
+        tables[tag] = program[offset : offset + length]
+    return tables
+
+
+def _read_metrics(tables: dict[bytes, bytes], glyph_count: int) -> bytes:
+    """Return hmtx with an advance for each glyph: those of the last glyphs may be omitted."""
+    hmtx = tables[b"hmtx"]
+    end = 4 * unpack_from(">H", tables[b"hhea"], 34)[0]
+    if end == 4 * glyph_count:
+        return hmtx
+    last = hmtx[end - 4 : end - 2]
+    bearings = (hmtx[at : at + 2] for at in range(end, len(hmtx), 2))
+    return hmtx[:end] + b"".join(last + bearing for bearing in bearings)
+
+
+def _raise_limits(maxp: bytes, glyph_count: int, most_parts: int) -> bytes:
+    """Return maxp with the new glyphs and the limits of composites."""
+    fields = list(unpack_from(_MAXP, maxp))
+    fields[1] = glyph_count
+    for composite, simple in ((_MAX_POINTS + 1, 2), (_MAX_CONTOURS + 1, 3)):
+        fields[composite] = min(max(fields[composite], fields[simple]) * most_parts, 0xFFFF)
+    fields[_MAX_ELEMENTS] = min(max(fields[_MAX_ELEMENTS], most_parts), 0xFFFF)
+    fields[_MAX_DEPTH] = min(fields[_MAX_DEPTH] + 1, _DEPTH)
+    return pack(_MAXP, *fields)
+
+
+def _assemble(tables: dict[bytes, bytes]) -> bytes:
+    """Write the font file (OpenType, font file structure)."""
+    count = len(tables)
+    power = 1 << (count.bit_length() - 1)
+    header = pack(
+        ">I4H", 0x00010000, count, 16 * power, power.bit_length() - 1, 16 * (count - power)
+    )
+    directory = b""
+    body = b""
+    start = calcsize(">I4H") + 16 * count
+    for tag in sorted(tables):
+        data = tables[tag]
+        directory += pack(">4s3I", tag, _checksum(data), start + len(body), len(data))
+        body += data + b"\0" * (-len(data) % 4)
+    return header + directory + body
+
+
+def _checksum(data: bytes) -> int:
+    padded = data + b"\0" * (-len(data) % 4)
+    words: tuple[int, ...] = unpack_from(f">{len(padded) // 4}I", padded)
+    return sum(words) & 0xFFFFFFFF
+
+
+# A code has two bytes, and a font 65,535 glyphs including those of its face. A run is written in
+# one font, so another font starts well before the limit; clusters beyond it are drawn as empty
+# boxes.
+MAX_CODES: Final = 30_000
+LAST_CODE: Final = 45_000
+MAX_CACHED_CODES: Final = 4_000  # cached for each face
+_MAX_SHAPED_SUBSETS: Final = 16  # cached for each face
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ClusterCode:
+    """The data of a code in the parts of a font, cached for all documents.
+
+    `glyph` is None when a composite has to be added for it.
+    """
+
+    glyphs: tuple[int, ...]
+    glyph: int | None
+    composite: Composite
+    advance: int  # in font units
+    width: bytes  # in thousandths of an em
+    text: bytes  # UTF-16 in hexadecimal
+
+
+class ShapedFont:
+    """A face whose shaped text is written by clusters, with the codes used in a document."""
+
+    def __init__(self, face: Face, name: str) -> None:
+        self.face = face
+        self.name = name
+        self.is_emboldened = face.is_emboldened
+        self._codes: dict[tuple[tuple[Component, ...], str], tuple[bytes, _ClusterCode]] = {}
+        # The written form of each cluster by its identity, which is faster to look up than its
+        # value; known clusters are kept alive in `_kept`, so that no other can have their address.
+        self._known: dict[int, bytes] = {}
+        self._kept: list[Cluster] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether another run might need more codes than are left."""
+        return len(self._codes) >= MAX_CODES
+
+    def write(self, clusters: Sequence[Cluster]) -> bytes:
+        """Return the operator that shows clusters from left to right."""
+        if len(self._kept) >= MAX_CODES:
+            self._kept.clear()
+            self._known.clear()
+        known = self._known
+        names = list(map(id, clusters))
+        for cluster in [
+            new for name, new in zip(names, clusters, strict=True) if name not in known
+        ]:
+            known[id(cluster)] = self._write(cluster)
+            self._kept.append(cluster)
+        written = b"".join(map(known.__getitem__, names))
+        if written.endswith(b"<"):  # no adjustment is needed after the last
+            written = written[: written.rindex(b">")]
+        return b"[<" + written + b">]TJ\n"
+
+    def _write(self, cluster: Cluster) -> bytes:
+        """Return the code of a cluster, with an adjustment if its advance differs from the glyph's."""
+        key = (cluster.glyphs, cluster.text)
+        found = self._codes.get(key)
+        if found is None and len(self._codes) >= LAST_CODE:
+            return b"0000"
+        if found is None:
+            code = b"%04X" % (len(self._codes) + 1)
+            code_entry = self.face.with_cache(_make_code, max_entries=MAX_CACHED_CODES)(*key)
+            found = self._codes[key] = (code, code_entry)
+        written, code_entry = found
+        if code_entry.advance != cluster.advance:
+            beyond = (code_entry.advance - cluster.advance) * (1000 / self.face.units)
+            written += b">%d<" % round(beyond)
+        return written
+
+    def embed(self, write_shared: Callable[[bytes, bytes], WrittenObject]) -> WrittenObject:
+        """Return the font with the clusters that were written in it; see `write_font`."""
+        code_entry = tuple(code_entry for _, code_entry in self._codes.values())
+        subset = self.face.with_cache(_make_subset, max_entries=_MAX_SHAPED_SUBSETS)(code_entry)
+        return write_font(self.face, subset, write_shared)
+
+
+def _make_code(face: Face, parts: tuple[Component, ...], text: str) -> _ClusterCode:
+    measure = face.hb_font.get_glyph_h_advance
+    advance = sum(measure(glyph) for glyph, *_ in parts)
+    is_alone = len(parts) == 1 and parts[0][1:] == (0, 0)
+    return _ClusterCode(
+        glyphs=tuple(glyph for glyph, *_ in parts),
+        glyph=parts[0][0] if is_alone else None,
+        composite=join_glyphs(face, parts, advance),
+        advance=advance,
+        width=b"%d" % round(advance * (1000 / face.units)),
+        text=write_hexadecimal(text),
+    )
+
+
+def _make_subset(face: Face, code_entry: Sequence[_ClusterCode]) -> Subset:
+    program = subset_glyphs(face, set(chain.from_iterable(each.glyphs for each in code_entry)))
+    composites = [each.composite for each in code_entry if each.glyph is None]
+    program, first = add_composites(program, composites)
+    added = count(first)
+    glyphs = [next(added) if each.glyph is None else each.glyph for each in code_entry]
+    to_unicode = write_to_unicode([*enumerate((each.text for each in code_entry), start=1)])
+    # Equal glyphs and characters imply that all else is equal.
+    tag = make_tag(face.name.encode("ascii") + program + to_unicode)
+    return Subset(
+        name=f"{tag}+{face.name}".encode("ascii"),
+        font_file=compress(program),
+        font_file_length=len(program),
+        glyph_map=compress(pack(f">{len(glyphs) + 1}H", 0, *glyphs)),
+        widths=b"[1 [" + b" ".join(each.width for each in code_entry) + b"]]",
+        to_unicode=compress(to_unicode),
+    )

@@ -13,7 +13,16 @@ import uharfbuzz as hb
 
 from workers.engine.fonts import Face
 from workers.engine.layout.display import Item, Widget
-from workers.engine.paint.canvas_file import ALL_FONTS, CanvasFile
+from workers.engine.paint.canvas_file import (
+    ALL_FONTS,
+    CanvasFile,
+    DeferredObject,
+    ObjectPart,
+    WrittenObject,
+    refer_to_page,
+    write_deflated,
+    write_fill_color,
+)
 from workers.engine.paint.content_stream import ContentStreamWriter, PdfResources
 from workers.engine.paint.embedding import (
     FLAGS,
@@ -22,18 +31,8 @@ from workers.engine.paint.embedding import (
     write_hexadecimal,
     write_to_unicode,
 )
-from workers.engine.paint.objects import (
-    DeferredObject,
-    ObjectPart,
-    WrittenObject,
-    refer_to_page,
-    write_deflated,
-    write_fill_color,
-    write_number,
-    write_text,
-)
 from workers.engine.paint.structure_tree import StructureTree
-from workers.engine.pdf_writer import compress
+from workers.engine.pdf_writer import compress, write_number, write_text
 from workers.engine.syntax.names import OFF
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import FormField

@@ -23,8 +23,7 @@ from workers.engine.layout.structure import (
     PrintField,
     add_headers,
 )
-from workers.engine.paint.objects import write_number, write_text
-from workers.engine.pdf_writer import AlignedObjects, AppendedObjects
+from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, write_number, write_text
 
 LEAST_CELLS: Final = 200  # of a block: below, padding and two more streams save nothing
 _OBJECTS: Final = 2_000  # of a stream: 120 KB decompressed; a fifth larger compressed at 1,000

@@ -7,9 +7,14 @@ from itertools import pairwise
 from typing import Final
 
 from workers.engine.fonts import Face
-from workers.engine.paint.canvas_file import refer_to_font
-from workers.engine.paint.objects import ObjectPart, WrittenObject, write_deflated, write_dictionary
-from workers.engine.paint.shaped_font import ShapedFont
+from workers.engine.paint.canvas_file import (
+    ObjectPart,
+    WrittenObject,
+    refer_to_font,
+    write_deflated,
+    write_dictionary,
+)
+from workers.engine.paint.embedding import ShapedFont
 from workers.engine.prepared_images import PreparedImage
 from workers.engine.svg import (
     ExtGState,

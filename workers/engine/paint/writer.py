@@ -26,12 +26,18 @@ from workers.engine.layout.display import (
     Widget,
     single_items,
 )
-from workers.engine.paint.canvas_file import CanvasFile, PageContent
+from workers.engine.paint.canvas_file import (
+    CanvasFile,
+    ObjectPart,
+    PageContent,
+    WrittenObject,
+    refer_to_page,
+)
 from workers.engine.paint.content_stream import ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.form_fields import FormFields
-from workers.engine.paint.objects import ObjectPart, WrittenObject, refer_to_page, write_number
 from workers.engine.paint.structure_tree import StructureTree
 from workers.engine.paint.tagged import TaggedStreamWriter
+from workers.engine.pdf_writer import write_number
 from workers.engine.ports import PdfMetadata
 
 # A form costs some 200 bytes once, and a call of it 8 bytes in each document.

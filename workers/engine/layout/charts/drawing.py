@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeVar
 from workers.engine.characters import cut_to_width
 from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import Owner, Path, Restore, Save, Stroke, Subpath
-from workers.engine.layout.lines.drawing import draw_phrase, set_phrase
+from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.layout.lines.fragments import GlyphStyle, InlineFragment
 from workers.engine.tree.nodes import Chart
 from workers.engine.tree.styles.computed import TextStyle
@@ -168,7 +168,7 @@ class Pen:
         items = self._canvas.items
         if rotation:
             items.append(Save(rotate=(-rotation if self._is_rtl else rotation, place, y)))
-        draw_phrase(self._canvas, phrase, place - width * fraction, y, self._owner)
+        items += phrase_items(phrase, place - width * fraction, y, self._owner)
         if rotation:
             items.append(Restore())
 

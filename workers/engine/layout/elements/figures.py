@@ -37,15 +37,15 @@ from workers.engine.layout.context import (
     shorten_value,
 )
 from workers.engine.layout.display import Drawable, Picture, PolygonSet, RectangleSet, Restore, Save
-from workers.engine.layout.elements.barcodes.encoding import encode_barcode
-from workers.engine.layout.elements.barcodes.printer_dots import (
+from workers.engine.layout.elements.barcodes import (
+    Symbol,
+    encode_barcode,
     fit_to_dots,
     record_code,
     round_to_dots,
     snap_to_dots,
 )
-from workers.engine.layout.elements.barcodes.symbols import Symbol
-from workers.engine.layout.lines.drawing import draw_phrase, set_phrase, text_measurer
+from workers.engine.layout.lines.drawing import phrase_items, set_phrase, text_measurer
 from workers.engine.layout.lines.fragments import GlyphStyle, make_glyph_style
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
 from workers.engine.tree.memo import Kind
@@ -142,7 +142,7 @@ class BarcodeFragment(UnbrokenFragment):
             for line in symbol.text.split("\n"):
                 phrase = set_phrase(caption.fonts, caption.glyph_style.style, line)
                 start = x + (self.width - sum(part.width for part in phrase)) / 2
-                draw_phrase(canvas, phrase, start, baseline, owner)
+                canvas.items += phrase_items(phrase, start, baseline, owner)
                 baseline += caption.line_height
 
 

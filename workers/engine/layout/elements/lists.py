@@ -1,4 +1,4 @@
-"""Lists and notes: blocks with a marker or a number beside their first line.
+"""Lists and notes, with a marker or a number beside their first line; contents and indexes.
 
 Markers are placed in the list's own padding, on the side where lines start. A marker ends 0.4 em
 before the item's edge. Notes have their number inside; they are at the bottom of a page or collected.
@@ -7,12 +7,12 @@ before the item's edge. Notes have their number inside; they are at the bottom o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from itertools import groupby
 from typing import Final, Self
 
 from workers.engine.layout.blocks.boxes import lay_out_box, outer_widths
-from workers.engine.layout.blocks.labels import NUMBER_GAP
 from workers.engine.layout.blocks.stacks import lay_out_children
 from workers.engine.layout.context import (
     Fragment,
@@ -22,19 +22,37 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
 )
-from workers.engine.layout.lines.breaking import break_lines
-from workers.engine.layout.lines.drawing import draw_lines, draw_text
+from workers.engine.layout.elements.text import NUMBER_GAP, measure_label, set_number
+from workers.engine.layout.lines.drawing import draw_lines, make_glyphs
 from workers.engine.layout.lines.fragments import (
     GlyphStyle,
-    InlineFragment,
     Line,
-    Strut,
     line_metrics,
     make_glyph_style,
 )
-from workers.engine.tree.memo import Kind
-from workers.engine.tree.nodes import ListBlock, ListItem, Note, NoteCall
-from workers.engine.tree.styles.computed import Align, WhiteSpace
+from workers.engine.layout.references import PageLocation, PageReferences
+from workers.engine.syntax.identifiers import is_in_arabic_script
+from workers.engine.tree.expressions.running_text import apply_text_transform
+from workers.engine.tree.memo import Kind, Lifetime
+from workers.engine.tree.nodes import (
+    Contents,
+    EntryStyle,
+    Index,
+    Inline,
+    Label,
+    Leader,
+    ListBlock,
+    ListItem,
+    Note,
+    NoteCall,
+    PageRange,
+    Paragraph,
+    ParagraphExtras,
+    Role,
+    TextRun,
+)
+from workers.engine.tree.references.resolver import IndexTerm, ReferenceText, Title
+from workers.engine.tree.styles.computed import BreakTo, Style, TextStyle
 
 MARKER_GAP: Final = 0.4  # em
 
@@ -94,7 +112,8 @@ class ItemFragment(_MarkedFragment):
             left = x + self.width + gap if is_rtl else x - gap - glyph_style.measure(marker)
             line = y + (alone if baseline is None else baseline)
             with canvas.part(self.node, "Lbl"):
-                draw_text(canvas, glyph_style, marker, left, line, canvas.owner_of(self.node))
+                owner = canvas.owner_of(self.node)
+                canvas.items.append(make_glyphs(glyph_style, marker, left, line, owner))
         with canvas.part(self.node, "LBody"):
             self.content.draw(canvas, x, y)
 
@@ -213,22 +232,11 @@ def _number_line(context: LayoutContext, node: Note) -> Line | None:
     if not text:
         return None
     run = NoteCall(text, node.marker_style, f"#{node.call_anchor}")
-    return context.memo.remember(_NUMBERS, (node, text), lambda: _set_number(context, node, run))
-
-
-def _set_number(context: LayoutContext, node: Note, run: NoteCall) -> Line:
-    own, paragraph, text = node.style.text, node.style.paragraph, run.text
-    faces = context.fonts.split(run.style, text)
-    # Without it 10,000 notes of a word take an eighth longer.
-    if len(faces) == 1 and text.isascii() and not paragraph.is_rtl:
-        glyph_style = make_glyph_style(run.style, faces[0][0], run.link, text=text)
-        parts = (InlineFragment(0.0, glyph_style.measure(text), text, glyph_style),)
-        height, baseline = Strut.of(own, paragraph, context.fonts.find(own)).of_line(parts)
-        return Line(0.0, 0.0, height, baseline, parts[0].width, parts)
-    context.report_missing_glyphs(text, node.source)
-    style = replace(paragraph, align=Align.LEFT, indent=0.0, white_space=WhiteSpace.NOWRAP)
-    line = break_lines(context, (run,), base=own, style=style, width=inf).lines[0]
-    return line._replace(x=0.0)
+    return context.memo.remember(
+        _NUMBERS,
+        (node, text),
+        lambda: set_number(context, run, node.style.text, node.style.paragraph, node.source),
+    )
 
 
 def _hanging_indent(node: Note, number: Line | None) -> float:
@@ -237,3 +245,195 @@ def _hanging_indent(node: Note, number: Line | None) -> float:
         return 0.0
     own = number.width + NUMBER_GAP * node.style.text.size
     return max(own, node.number_width or 0.0)
+
+
+_MAX_ALIGNED_NUMBER: Final = 4.0  # em, of a number that titles are aligned after
+_EN_DASH: Final = "\u2013"
+_ARABIC_COMMA: Final = "\u060c"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEntries:
+    """Entries of contents or an index in a filled area."""
+
+    node: Contents | Index
+    entries: Sequence[Paragraph]
+
+    def still_shows(self, context: LayoutContext) -> bool:
+        """Return whether the entries are the same."""
+        return _entries_of(context, self.node) is self.entries
+
+
+def lay_out_contents(
+    context: LayoutContext, node: Contents | Index, region: Region, resume: Resume
+) -> Fragment | None:
+    """Lay out the entries of contents or of an index."""
+    entries = _entries_of(context, node)
+    if context.references is not None:
+        context.references.record(ShownEntries(node, entries))
+
+    def content(inner: Region, at: Resume) -> Fragment | None:
+        return lay_out_children(context, node, entries, inner, at)
+
+    return lay_out_box(context, node, region, resume, content)
+
+
+def measure_contents(context: LayoutContext, node: Contents | Index) -> tuple[float, float]:
+    """Return the min-content and max-content widths of the entries, box included."""
+    if context.references is not None:
+        context.references.affects_widths = True
+    return outer_widths(node.style.box, *context.measure_widest(_entries_of(context, node)))
+
+
+_CONTENTS: Final[Kind[Contents, Sequence[Paragraph]]] = Kind()
+_INDEX: Final[Kind[Index, Sequence[Paragraph]]] = Kind(Lifetime.ONE_PASS)
+# The entries of the pass before, each with the pages found for it.
+_FoundTerms = tuple[list[tuple[tuple[PageLocation, ...], Paragraph]], Sequence[Paragraph]]
+_FOUND_TERMS: Final[Kind[Index, _FoundTerms]] = Kind()
+
+
+def _entries_of(context: LayoutContext, node: Contents | Index) -> Sequence[Paragraph]:
+    """Return the entries, cached for all areas of a pass."""
+    state = context.references
+    if state is None:
+        return ()
+    if isinstance(node, Contents):
+        return context.memo.remember(
+            _CONTENTS, node, lambda: _contents_entries(context, node, state)
+        )
+    return context.memo.remember(_INDEX, node, lambda: _index_entries(context, node, state))
+
+
+# --- contents -------------------------------------------------------------------------------------------
+
+
+def _contents_entries(
+    context: LayoutContext, node: Contents, state: PageReferences
+) -> Sequence[Paragraph]:
+    """Return the entries of contents; page numbers are read when drawn."""
+    titles = [t for t in state.titles(node.kind) if node.first <= t.level <= node.last]
+    widths = {
+        level: _number_width(context, node.entries[level - 1], list(group))
+        for level, group in groupby(sorted(titles, key=_level), key=_level)
+    }
+    styles = [entry.style for entry in node.entries]
+    heads = [_kept_with_next(style) for style in styles]
+    next_levels = [*(title.level for title in titles[1:]), 0]
+    return [
+        _contents_entry(
+            node,
+            title,
+            (heads if next_level > title.level else styles)[title.level - 1],
+            widths[title.level],
+        )
+        for title, next_level in zip(titles, next_levels, strict=False)
+    ]
+
+
+def _number_width(context: LayoutContext, entry: EntryStyle, titles: Sequence[Title]) -> float:
+    """Return the width reserved for the numbers of a level: the stated one, or that of most
+    numbers.
+
+    Titles align after short numbers; a long number moves its own title only.
+    """
+    numbering = entry.style.numbering
+    if numbering is not None and numbering.width is not None:
+        return numbering.width
+    text = entry.style.text
+    numbers = {title.number for title in titles if title.number}
+    widths = [measure_label(context, text, number) for number in numbers]
+    short = [width for width in widths if width <= _MAX_ALIGNED_NUMBER * text.size]
+    return max(short or widths, default=0.0)
+
+
+def _contents_entry(node: Contents, title: Title, style: Style, width: float) -> Paragraph:
+    entry = node.entries[title.level - 1]
+    inlines = tuple(_inlines_of(title.text, entry))
+    label = Label(title.number, width) if title.number else None
+    refers = any(not isinstance(inline, TextRun) for inline in inlines)
+    extra = ParagraphExtras(label, Leader(node.leader, title.target), refers)
+    return Paragraph(node.source, Role.CONTENTS_ENTRY, style, inlines, extra=extra)
+
+
+def _inlines_of(parts: ReferenceText, entry: EntryStyle) -> Iterator[Inline]:
+    for part in parts:
+        if isinstance(part, str):
+            yield TextRun(apply_text_transform(part, entry.transform), entry.style.text)
+        else:
+            yield replace(part, style=entry.style.text)
+
+
+def _level(title: Title) -> int:
+    return title.level
+
+
+def _kept_with_next(style: Style) -> Style:
+    """Return the style of an entry that the entries below it follow: they are not separated."""
+    if style.breaks.after is not BreakTo.AUTO:
+        return style
+    return replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
+
+
+# --- the index ------------------------------------------------------------------------------------------
+
+
+def _index_entries(
+    context: LayoutContext, node: Index, state: PageReferences
+) -> Sequence[Paragraph]:
+    """Return the entries of an index; those whose pages did not change since the last pass are
+    reused, and so is the list if all are.
+    """
+    before, entries = context.memo.find(_FOUND_TERMS, node) or (None, ())
+    terms = state.cross_references.terms
+    styles = [entry.style for entry in node.entries]
+    heads = [_kept_with_next(style) for style in styles]
+    made: list[tuple[tuple[PageLocation, ...], Paragraph]] = []
+    is_changed = before is None
+    for number, term in enumerate(terms):
+        pages = {page: name for name in reversed(term.anchors) if (page := state.find_page(name))}
+        found = tuple(sorted(pages))
+        if before is not None and before[number][0] == found:
+            made.append(before[number])
+        else:
+            is_changed = True
+            kind = -1 if term.is_first else term.level - 1
+            # A term without pages is kept with its subentries.
+            style = styles[kind] if term.anchors else heads[kind]
+            made.append((found, _index_entry(node, term, style, found, pages)))
+    if is_changed:
+        entries = [paragraph for _, paragraph in made]
+        context.memo.store(_FOUND_TERMS, node, (made, entries))
+    return entries
+
+
+def _index_entry(
+    node: Index,
+    term: IndexTerm,
+    style: Style,
+    found: Sequence[PageLocation],
+    pages: dict[PageLocation, str],
+) -> Paragraph:
+    entry = node.entries[-1 if term.is_first else term.level - 1]
+    text = style.text
+    inlines: list[Inline] = [TextRun(apply_text_transform(term.text, entry.transform), text)]
+    for first, last in _ranges(found):
+        shown = str(first.number) if first == last else f"{first.number}{_EN_DASH}{last.number}"
+        inlines += _link(shown, text, pages[first])
+    return Paragraph(node.source, Role.CONTENTS_ENTRY, style, tuple(inlines))
+
+
+def _link(shown: str, style: TextStyle, name: str) -> tuple[TextRun, PageRange]:
+    comma = _ARABIC_COMMA if is_in_arabic_script(style.lang) else ","
+    return TextRun(f"{comma} ", style), PageRange(shown, style, f"#{name}")
+
+
+def _ranges(pages: Iterable[PageLocation]) -> list[tuple[PageLocation, PageLocation]]:
+    """Merge consecutive pages of one numbering run into ranges."""
+    ranges: list[tuple[PageLocation, PageLocation]] = []
+    for page in pages:
+        last = ranges[-1][1] if ranges else None
+        if last is not None and last.run == page.run and last.position + 1 == page.position:
+            ranges[-1] = (ranges[-1][0], page)
+        else:
+            ranges.append((page, page))
+    return ranges

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, LayoutContext
-from workers.engine.layout.lines.building import LineBuilder, has_ideographs, hyphen_width
+from workers.engine.layout.lines.drawing import LineBuilder, has_ideographs, hyphen_width
 from workers.engine.layout.lines.fragments import (
     EMPTY_LIST_START,
     SINGLE_LIST,

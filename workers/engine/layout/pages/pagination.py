@@ -33,29 +33,28 @@ from workers.engine.layout.context import (
     Resume,
 )
 from workers.engine.layout.display import LaidOutPage
-from workers.engine.layout.pages.floats.area_fill import FloatFiller, fill_balanced
-from workers.engine.layout.pages.floats.state import (
+from workers.engine.layout.pages.floats import (
     EMPTY_QUEUE,
     NO_FLOATS,
+    FloatFiller,
     FloatingFragment,
     FloatQueue,
     FloatState,
     FlowFloats,
+    fill_balanced,
     find_floats,
 )
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote, used_height
-from workers.engine.layout.pages.plans import (
+from workers.engine.layout.pages.running_content import (
     FilledArea,
     PageNumbers,
     PagePlan,
-    group_by_family,
-    locate_on_page,
-    select_master,
-)
-from workers.engine.layout.pages.running_content import (
     estimate_running_content,
     find_page_area,
+    group_by_family,
     lay_out_running_content,
+    locate_on_page,
+    select_master,
 )
 from workers.engine.layout.references import ShownText
 from workers.engine.tree.document import Area, Document, Flow

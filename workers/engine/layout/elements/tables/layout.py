@@ -25,15 +25,13 @@ from workers.engine.layout.context import (
     format_mm,
 )
 from workers.engine.layout.elements.tables.fragments import (
+    FORCING_BREAKS,
     BrokenRows,
+    LaidOutCaption,
     RowBreaker,
     TableFragment,
-    TableResume,
-)
-from workers.engine.layout.elements.tables.grid import (
-    FORCING_BREAKS,
-    LaidOutCaption,
     TableGrid,
+    TableResume,
     all_rows,
     find_grid,
     total_height,

@@ -1,1 +1,0 @@
-"""Bar codes: checked values encoded as the modules of a symbol."""

@@ -1,1 +1,0 @@
-"""Images: detected by their bytes and prepared once as PDF streams."""

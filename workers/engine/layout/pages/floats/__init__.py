@@ -1,1 +1,0 @@
-"""Figures that float to the top or bottom of an area."""
