@@ -46,7 +46,12 @@ from api.operations.model import (
 from api.operations.parameters import LIMIT, NO_CONTENT, start_after
 from api.ports import Ports
 from shared.auth import accounts, audit
-from shared.auth.administration import delete_account, list_all_accounts, report_usage
+from shared.auth.administration import (
+    change_account,
+    delete_account,
+    list_all_accounts,
+    report_usage,
+)
 from shared.auth.scopes import ALL_SCOPES, Scope
 from shared.clock import now
 from shared.db.session import Session
@@ -84,17 +89,6 @@ class NewAccounts(Record, frozen=True, forbid_unknown_fields=True):
     """The accounts of one call."""
 
     accounts: list[accounts.NewAccount]
-
-
-class AccountChanges(Record, frozen=True, forbid_unknown_fields=True):
-    """Changes of an account: fields that are left out stay."""
-
-    plan: str | None = None
-    max_pages: int | None = None
-    max_draft_pages: int | None = None
-    rate_limit: str | None = None
-    disabled: bool | None = None
-    verified: bool | None = None
 
 
 class QueueChange(Record, frozen=True, forbid_unknown_fields=True):
@@ -207,17 +201,10 @@ class AdminRoutes(Routes):
 
         Its plan, limits and state; every front applies them on the next request.
         """
-        changes = _receive(AccountChanges)
-        given = {
-            name: value
-            for name, value in msgspec.structs.asdict(changes).items()
-            if value is not None
-        }
+        changes = _receive(accounts.AccountChanges)
 
         def change(session: Session) -> tuple[accounts.AccountInfo, Sequence[str]]:
-            accounts.set_account(session, account_id, **given)
-            audit.record(session, account_id, g.operator, "account.changed", account_id, given)
-            digests = accounts.key_digests_of(session, account_id)
+            digests = change_account(session, account_id, changes, actor=g.operator)
             return accounts.get_account(session, account_id), digests
 
         changed, digests = self._change(change)

@@ -57,15 +57,6 @@ _VALUE: Final[Schema] = {
     "description": "The value of `split.value` that its documents have.",
     "examples": ["CH"],
 }
-_PLAN: Final[Schema] = {
-    **record_schema(
-        Plan,
-        split=ref("PlanSplit"),
-        marks=ref("PlanMarks"),
-        index=enum_of(IndexFormat, default=IndexFormat.CSV),
-    ),
-    "additionalProperties": False,
-}
 
 
 def _list_of(plural: str, name: str) -> Schema:
@@ -94,9 +85,14 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("pages", "error", "warnings"),
     ),
-    "PlanSplit": {**record_schema(Split), "additionalProperties": False},
-    "PlanMarks": {**record_schema(Marks), "additionalProperties": False},
-    "Plan": _PLAN,
+    "PlanSplit": record_schema(Split),
+    "PlanMarks": record_schema(Marks),
+    "Plan": record_schema(
+        Plan,
+        split=ref("PlanSplit"),
+        marks=ref("PlanMarks"),
+        index=enum_of(IndexFormat, default=IndexFormat.CSV),
+    ),
     "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
     "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),
     "RunFile": record_schema(ShownFile, value=_VALUE),

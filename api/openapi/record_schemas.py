@@ -27,7 +27,10 @@ def record_schema(
         for name, schema in raw["properties"].items()
         if name not in without
     }
-    return object_schema(described, optional=described.keys() - set(raw["required"]))
+    schema = object_schema(described, optional=described.keys() - set(raw["required"]))
+    # Of a request, which has no other fields.
+    is_strict = record.__struct_config__.forbid_unknown_fields
+    return {**schema, "additionalProperties": False} if is_strict else schema
 
 
 def extend_schema(

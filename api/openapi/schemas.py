@@ -23,7 +23,15 @@ from api.operations.model import (
     string,
 )
 from api.operations.parameters import IMAGE_NAME, SLUG, TAG, TEMPLATE_ID
-from shared.auth.accounts import MAX_PAGES, PLANS, Account, AccountInfo, Key, NewAccount
+from shared.auth.accounts import (
+    MAX_PAGES,
+    PLANS,
+    Account,
+    AccountChanges,
+    AccountInfo,
+    Key,
+    NewAccount,
+)
 from shared.auth.audit import AuditEntry
 from shared.auth.key_state import RATE_PATTERN, Rate
 from shared.auth.scopes import Scope, list_scopes
@@ -591,16 +599,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {"entries": array_of("AuditEntry"), "next_cursor": _NEXT_CURSOR},
         optional=("next_cursor",),
     ),
-    "NewAccount": {
-        **record_schema(
-            NewAccount,
-            plan=_PLAN,
-            max_pages=_PAGES,
-            renewal_day=_RENEWAL_DAY,
-            rate_limit=_RATE_LIMIT,
-        ),
-        "additionalProperties": False,
-    },
+    "NewAccount": record_schema(
+        NewAccount,
+        plan=_PLAN,
+        max_pages=_PAGES,
+        renewal_day=_RENEWAL_DAY,
+        rate_limit=_RATE_LIMIT,
+    ),
     "NewAccounts": strict_object({"accounts": array_of("NewAccount", minItems=1, maxItems=1000)}),
     "CreatedAccounts": object_schema({"accounts": array_of("CreatedAccount")}),
     "CreatedAccount": object_schema(
@@ -618,16 +623,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {"accounts": array_of("AccountInfo"), "next_cursor": _NEXT_CURSOR},
         optional=("next_cursor",),
     ),
-    "AccountChanges": strict_object(
-        {
-            "plan": _PLAN,
-            "max_pages": _PAGES,
-            "max_draft_pages": _PAGES,
-            "rate_limit": _RATE_LIMIT,
-            "disabled": boolean("Whether its keys are refused."),
-            "verified": boolean("Whether the email address is verified."),
-        },
-        optional=("plan", "max_pages", "max_draft_pages", "rate_limit", "disabled", "verified"),
+    "AccountChanges": record_schema(
+        AccountChanges,
+        plan=_PLAN,
+        max_pages=_PAGES,
+        max_draft_pages=_PAGES,
+        rate_limit=_RATE_LIMIT,
+    ),
     ),
     "Queue": _QUEUE,
     "QueueChange": strict_object(

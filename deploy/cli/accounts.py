@@ -10,9 +10,8 @@ import msgspec
 from deploy.cli.farm import open_farm
 from deploy.cli.output import CommandFailed, print_result, write_table
 from shared.auth import accounts, audit
-from shared.auth.administration import list_all_accounts, report_usage
+from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
-from shared.db.session import Session
 from shared.jobs.records import Allowance
 
 
@@ -39,21 +38,17 @@ def run_create(arguments: argparse.Namespace) -> int:
 def run_set(arguments: argparse.Namespace) -> int:
     """Change the given properties of an account; every front applies them on the next request."""
     account_id = arguments.account_id
-    changes = {name: getattr(arguments, name) for name in _CHANGES}
-    if all(value is None for value in changes.values()):
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in _CHANGES)
+    names = accounts.AccountChanges.__struct_fields__
+    changes = accounts.AccountChanges(**{name: getattr(arguments, name) for name in names})
+    if not changes.given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
         raise CommandFailed(f"nothing to set; pass one of {options}, --enabled, --unverified")
     with open_farm(arguments.data) as farm:
-
-        def change(session: Session) -> list[str]:
-            accounts.set_account(session, account_id, **changes)
-            given = {name: value for name, value in changes.items() if value is not None}
-            audit.record(session, account_id, audit.OPERATOR, "account.changed", account_id, given)
-            return list(accounts.key_digests_of(session, account_id))
-
-        farm.invalidate_keys(account_id, farm.change(change))
-    given = {name: value for name, value in changes.items() if value is not None}
-    print_result({"account_id": account_id} | given, as_json=arguments.json)
+        digests = farm.change(
+            lambda session: change_account(session, account_id, changes, actor=audit.OPERATOR)
+        )
+        farm.invalidate_keys(account_id, digests)
+    print_result({"account_id": account_id} | changes.given, as_json=arguments.json)
     return 0
 
 
@@ -113,6 +108,3 @@ def run_usage(arguments: argparse.Namespace) -> int:
         ]
         print(write_table(head, rows))
     return 0
-
-
-_CHANGES = ("disabled", "verified", "plan", "max_pages", "max_draft_pages", "rate_limit")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,7 +87,7 @@ class FarmStores:
         except LookupError as error:
             raise CommandFailed(str(error.args[0])) from error
 
-    def invalidate_keys(self, account_id: str, digests: list[str]) -> None:
+    def invalidate_keys(self, account_id: str, digests: Sequence[str]) -> None:
         """Drop cached keys of an account, so that every front applies a committed change at once.
 
         Raises:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import field
+from msgspec.structs import asdict
 from sqlalchemy import RowMapping, Table, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -27,7 +28,7 @@ from shared.db.tables import accounts, api_keys, users, workspaces
 from shared.db.user_refs import UserRef
 from shared.errors import ServiceError
 from shared.identifiers import ID_LENGTH, digest_api_key, display_api_key, new_api_key, new_id
-from shared.records import ShownRecord, Timestamp, doc
+from shared.records import Record, ShownRecord, Timestamp, doc
 
 PLANS: Final = ("free", "paid")
 # Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
@@ -77,6 +78,22 @@ class NewAccount(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=T
     rate_limit: Annotated[str | None, doc("Such as 20/second; that of the plan.")] = None
     with_workspace: Annotated[bool, doc("Whether it has slugs, images and fonts.")] = True
     verified: Annotated[bool, doc("Whether the email address is verified.")] = True
+
+
+class AccountChanges(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Changes of an account; None leaves a term as it is."""
+
+    plan: Annotated[str | None, doc("The plan.")] = None
+    max_pages: Annotated[int | None, doc("Pages per billing period.")] = None
+    max_draft_pages: Annotated[int | None, doc("Draft pages per period.")] = None
+    rate_limit: Annotated[str | None, doc("Such as 20/second.", examples=["20/second"])] = None
+    disabled: Annotated[bool | None, doc("Whether its keys are refused.")] = None
+    verified: Annotated[bool | None, doc("Whether the email address is verified.")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The terms that change, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class AccountInfo(ShownRecord, frozen=True):
@@ -334,37 +351,20 @@ def get_account(session: Session, account_id: str) -> AccountInfo:
     return AccountInfo.of_row(row)
 
 
-def set_account(  # noqa: PLR0913 - the options of the operator command, by name
-    session: Session,
-    account_id: str,
-    *,
-    plan: str | None = None,
-    max_pages: int | None = None,
-    max_draft_pages: int | None = None,
-    rate_limit: str | None = None,
-    disabled: bool | None = None,
-    verified: bool | None = None,
-) -> None:
-    """Change the given terms of an account; None leaves a term unchanged.
+def set_account(session: Session, account_id: str, **terms: Any) -> None:
+    """Change the given terms of an account, those of `AccountChanges`; None leaves a term unchanged.
 
     Raises:
         LookupError: there is no such account.
         ValueError: a value is out of range; the message names it and what is accepted.
     """
+    changes = AccountChanges(**terms)
     _check_account(session, account_id)
-    _check_terms(plan=plan, max_pages=max_pages, max_draft_pages=max_draft_pages)
-    _check_rate_limit(rate_limit)
-    changes = {
-        "plan": plan,
-        "max_pages": max_pages,
-        "max_draft_pages": max_draft_pages,
-        "rate_limit": rate_limit,
-        "is_disabled": disabled,
-        "is_email_verified": verified,
-    }
-    given = {column: value for column, value in changes.items() if value is not None}
-    if given:
-        session.execute(update(accounts).where(accounts.c.id == account_id).values(**given))
+    _check_terms(changes)
+    columns = {"disabled": "is_disabled", "verified": "is_email_verified"}
+    values = {columns.get(name, name): value for name, value in changes.given.items()}
+    if values:
+        session.execute(update(accounts).where(accounts.c.id == account_id).values(**values))
 
 
 def key_digests_of(session: Session, account_id: str) -> Sequence[str]:
@@ -431,11 +431,8 @@ def _check_new(account: NewAccount) -> None:
     if not _EMAIL.match(account.email):
         raise ValueError(f"email: {account.email!r} is not an address such as name@example.org.")
     _check_name(account.email if account.name is None else account.name)
-    _check_terms(
-        plan=account.plan, max_pages=account.max_pages, max_draft_pages=account.max_draft_pages
-    )
+    _check_terms(account)
     _check_renewal_day(account.renewal_day)
-    _check_rate_limit(account.rate_limit)
 
 
 def _check_name(name: str) -> None:
@@ -443,23 +440,20 @@ def _check_name(name: str) -> None:
         raise ValueError(f"name: {name!r} is not 1 to 200 characters without control characters.")
 
 
-def _check_terms(*, plan: str | None, max_pages: int | None, max_draft_pages: int | None) -> None:
-    if plan is not None and plan not in PLANS:
-        raise ValueError(f"plan: {plan!r} is not one of {', '.join(PLANS)}.")
-    for name, pages in (("max_pages", max_pages), ("max_draft_pages", max_draft_pages)):
+def _check_terms(terms: NewAccount | AccountChanges) -> None:
+    if terms.plan is not None and terms.plan not in PLANS:
+        raise ValueError(f"plan: {terms.plan!r} is not one of {', '.join(PLANS)}.")
+    for name in ("max_pages", "max_draft_pages"):
+        pages = getattr(terms, name)
         if pages is not None and not 0 <= pages <= MAX_PAGES:
             raise ValueError(f"{name}: {pages} is not a number of pages from 0 to {MAX_PAGES}.")
+    if terms.rate_limit is not None:
+        try:
+            parse_rate(terms.rate_limit)
+        except ValueError as error:
+            raise ValueError(f"rate_limit: {error}, such as 20/second.") from error
 
 
 def _check_renewal_day(day: int) -> None:
     if not 1 <= day <= 31:
         raise ValueError(f"renewal_day: {day} is not a day from 1 to 31.")
-
-
-def _check_rate_limit(rate_limit: str | None) -> None:
-    if rate_limit is None:
-        return
-    try:
-        parse_rate(rate_limit)
-    except ValueError as error:
-        raise ValueError(f"rate_limit: {error}, such as 20/second.") from error

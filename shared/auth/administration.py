@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 
-from shared.auth import accounts
+from shared.auth import accounts, audit
 from shared.db.session import Database, Session
 from shared.db.tables import IS_UNFINISHED, batches, jobs, metadata, templates, webhooks, workspaces
 from shared.db.tables import accounts as account_rows
@@ -36,6 +37,20 @@ def list_all_accounts(database: Database) -> list[accounts.AccountInfo]:
             found += page
             if len(page) < _AT_ONCE:
                 return found
+
+
+def change_account(
+    session: Session, account_id: str, changes: accounts.AccountChanges, *, actor: str
+) -> Sequence[str]:
+    """Change an account, and return the digests of its keys, whose cached states are out of date then.
+
+    Raises:
+        LookupError: there is no such account.
+        ValueError: a value is out of range.
+    """
+    accounts.set_account(session, account_id, **changes.given)
+    audit.record(session, account_id, actor, "account.changed", account_id, changes.given)
+    return accounts.key_digests_of(session, account_id)
 
 
 def report_usage(
