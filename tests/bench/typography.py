@@ -135,10 +135,10 @@ def set_theirs(comparison: Comparison) -> bytes:
 # --- pictures -----------------------------------------------------------------------------------------
 
 
-def draw(file: bytes, *, is_grey: bool = True) -> Image.Image:
-    """Return the first page, in grey unless asked for colours."""
+def draw(file: bytes) -> Image.Image:
+    """Return the first page in grey."""
     document = pypdfium2.PdfDocument(file)
-    return document[0].render(scale=DPI / 72, grayscale=is_grey).to_pil()
+    return document[0].render(scale=DPI / 72, grayscale=True).to_pil()
 
 
 def crop(page: Image.Image) -> Image.Image:
@@ -148,7 +148,7 @@ def crop(page: Image.Image) -> Image.Image:
     return page.crop((0, 0, page.width, (ink[3] if ink else 0) + edge // 2))
 
 
-def join(left: Image.Image, right: Image.Image, *, colors: int = 16) -> Image.Image:
+def join(left: Image.Image, right: Image.Image) -> Image.Image:
     """Return two pictures side by side, a line between them, in few colours."""
     size = left.width + GUTTER + right.width, max(left.height, right.height)
     sheet = Image.new("RGB", size, "white")
@@ -156,7 +156,7 @@ def join(left: Image.Image, right: Image.Image, *, colors: int = 16) -> Image.Im
     line = left.width + GUTTER // 2
     sheet.paste((160, 160, 160), (line, 0, line + 1, sheet.height))
     sheet.paste(right.convert("RGB"), (left.width + GUTTER, 0))
-    return sheet.quantize(colors)
+    return sheet.quantize(16)
 
 
 # --- figures ------------------------------------------------------------------------------------------
