@@ -630,7 +630,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         max_draft_pages=_PAGES,
         rate_limit=_RATE_LIMIT,
     ),
-    ),
     "Queue": _QUEUE,
     "QueueChange": strict_object(
         {"is_drained": boolean("Whether workers start none of its jobs.")}

@@ -86,7 +86,7 @@ class AccountChanges(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     plan: Annotated[str | None, doc("The plan.")] = None
     max_pages: Annotated[int | None, doc("Pages per billing period.")] = None
     max_draft_pages: Annotated[int | None, doc("Draft pages per period.")] = None
-    rate_limit: Annotated[str | None, doc("Such as 20/second.", examples=["20/second"])] = None
+    rate_limit: Annotated[str | None, doc("Such as 20/second.")] = None
     disabled: Annotated[bool | None, doc("Whether its keys are refused.")] = None
     verified: Annotated[bool | None, doc("Whether the email address is verified.")] = None
 
