@@ -1,22 +1,28 @@
 /** The tables of batches started in this tab, so that rows that failed can be saved with their reasons, and sent again. */
 
 import { askJson } from "./api";
-import { type Table, writeCsv } from "./csv";
+import { writeCsv } from "./csv";
 import { t } from "./messages";
 import type { BatchItems } from "./records";
+import { toDocument } from "./template-data";
 import type { Batch, BatchItem } from "./types";
 
-interface Started {
-  table: Table;
-  query: string;
+/** Rows of a table, as cells of the columns, together for each document. */
+export interface Documents {
+  columns: string[];
+  documents: string[][][];
+  /** The lists of the template that rows are records of; null if each document is one row, sent as CSV. */
+  lists: string[] | null;
 }
 
-const STARTED = new Map<string, Started>();
+const STARTED = new Map<string, { sent: Documents; query: string }>();
 
-/** Start a batch of a table. @throws Failure */
-export async function startBatch(table: Table, query: string): Promise<Batch> {
-  const batch = await askJson<Batch>("POST", `/v2/batches?${query}`, { body: writeCsv(table), type: "text/csv; charset=utf-8" });
-  STARTED.set(batch.id, { table, query });
+/** Start a batch of documents. @throws Failure */
+export async function startBatch(sent: Documents, query: string): Promise<Batch> {
+  const { columns, documents, lists } = sent;
+  const body = lists === null ? writeCsv({ columns, rows: documents.flat() }) : documents.map((rows) => toDocument(rows, columns, lists)).join("\n");
+  const batch = await askJson<Batch>("POST", `/v2/batches?${query}`, { body, type: lists === null ? "text/csv; charset=utf-8" : "application/x-ndjson" });
+  STARTED.set(batch.id, { sent, query });
   return batch;
 }
 
@@ -24,22 +30,23 @@ export function canRepeat(batch: string): boolean {
   return STARTED.has(batch);
 }
 
-/** Start a batch of the rows that failed; only of one that `canRepeat`. @throws Failure */
+/** Start a batch of the documents that failed; only of one that `canRepeat`. @throws Failure */
 export async function repeatFailed(batch: string): Promise<Batch> {
-  const { table, query } = STARTED.get(batch) as Started;
+  const { sent, query } = STARTED.get(batch) as { sent: Documents; query: string };
   const failed = await readFailed(batch);
-  return startBatch({ columns: table.columns, rows: failed.map(({ index }) => table.rows[index] ?? []) }, query);
+  return startBatch({ ...sent, documents: failed.map(({ index }) => sent.documents[index] ?? []) }, query);
 }
 
-/** Return the documents that failed as CSV: number, the cells of the row where they are known, and the reasons. @throws Failure */
+/** Return the documents that failed as CSV: number, the cells of the rows where they are known, and the reasons. @throws Failure */
 export async function writeFailed(batch: string): Promise<string> {
-  const table = STARTED.get(batch)?.table;
-  const rows = (await readFailed(batch)).map(({ index, error }) => {
+  const sent = STARTED.get(batch)?.sent;
+  const rows = (await readFailed(batch)).flatMap(({ index, error }) => {
     const reasons = error?.stackTrace?.map(({ message }) => message) ?? [];
-    const cells = table === undefined ? [] : table.columns.map((_, at) => table.rows[index]?.[at] ?? "");
-    return [String(index + 1), ...cells, [...new Set([error?.message ?? "", ...reasons])].filter(Boolean).join("; ")];
+    const reason = [...new Set([error?.message ?? "", ...reasons])].filter(Boolean).join("; ");
+    const own = sent?.documents[index] ?? [[]];
+    return own.map((cells) => [String(index + 1), ...(sent?.columns ?? []).map((_, at) => cells[at] ?? ""), reason]);
   });
-  return writeCsv({ columns: [t("batches.number"), ...(table?.columns ?? []), t("batches.reason")], rows });
+  return writeCsv({ columns: [t("batches.number"), ...(sent?.columns ?? []), t("batches.reason")], rows });
 }
 
 async function readFailed(batch: string): Promise<BatchItem[]> {

@@ -11,8 +11,10 @@ let last: Data = {}; // the data of the last text that was well-formed: while on
 export function readData(template: string, payload: string): Data {
   const data: Data = {};
   for (const [, name] of template.matchAll(/<let\b[^>]*?\bname="([A-Za-z_]\w*)"/g)) if (name) data[name] = null;
-  for (const [, kind, path] of template.matchAll(/<(field|dataset)\b[^>]*?\bname="([\w.]+)"/g)) {
-    if (path) declare(data, path.split("."), kind === "dataset" ? [{}] : null);
+  for (const { path, list } of readDeclared(template)) {
+    const records = list === null || list === path ? null : follow(data, list);
+    if (list === null || list === path) declare(data, path.split("."), list === null ? null : [{}]);
+    else if (Array.isArray(records)) declare(records[0], path.slice(list.length + 1).split("."), null);
   }
   for (const text of [findJson(template, "json"), findJson(template, "sample"), payload]) {
     const found = parse(text);
@@ -30,17 +32,84 @@ export function readExample(template: string): { defaults: Data; example: Data }
   return { defaults, example };
 }
 
-/** Return the paths of single values that a document must have, as the template declares, and that have no default. */
+/** A list of records in the data of a template, and the names of its fields. */
+export interface List {
+  path: string;
+  fields: string[];
+}
+
+/** Return the lists of records that a template declares, or that its example has. */
+export function findLists(template: string): List[] {
+  const found = new Map<string, Set<string>>();
+  for (const { path, list } of readDeclared(template)) {
+    if (list === path) found.set(path, found.get(path) ?? new Set());
+    else if (list !== null) found.get(list)?.add(path.slice(list.length + 1));
+  }
+  const { example } = readExample(template);
+  for (const [name, value] of Object.entries(example)) {
+    const records = Array.isArray(value) ? value.filter(isObject) : [];
+    if (records.length > 0) found.set(name, new Set([...(found.get(name) ?? []), ...records.flatMap(Object.keys)]));
+  }
+  return [...found].map(([path, fields]) => ({ path, fields: [...fields] }));
+}
+
+/** Return the paths that a document must have, as the template declares, and that have no default; a list's fields begin with its path. */
 export function findRequired(template: string): string[] {
   const { defaults } = readExample(template);
-  const found: string[] = [];
-  let lists = 0;
+  return readDeclared(template)
+    .filter(({ path, isRequired }) => isRequired && follow(defaults, path) == null)
+    .map(({ path }) => path);
+}
+
+/** Return the fields and lists that a template declares, with the path of the list that each is, or is in. */
+function readDeclared(template: string): { path: string; list: string | null; isRequired: boolean }[] {
+  const found = [];
+  let list: string | null = null;
   for (const [, closes, name, attributes = ""] of template.replace(/<!--[^]*?-->/g, "").matchAll(/<(\/?)(dataset|field)\b([^>]*)>/g)) {
-    if (name === "dataset" && !attributes.endsWith("/")) lists += closes ? -1 : 1;
     const path = /\bname="([\w.]+)"/.exec(attributes)?.[1];
-    if (name === "field" && lists === 0 && path && /\brequired="true"/.test(attributes) && follow(defaults, path) == null) found.push(path);
+    if (closes) {
+      if (name === "dataset") list = null;
+    } else if (path) {
+      const own: string = name === "field" && list !== null ? `${list}.${path}` : path;
+      found.push({ path: own, list: name === "dataset" ? own : list, isRequired: /\brequired="true"/.test(attributes) });
+      if (name === "dataset" && !attributes.endsWith("/")) list = own;
+    }
   }
   return found;
+}
+
+/** Return the list that a path leads into, null for a path of the document. */
+export function listOf(path: string, lists: string[]): string | null {
+  return lists.find((list) => path.startsWith(`${list}.`)) ?? null;
+}
+
+/** Return the JSON document of rows under paths: paths into lists make a record of each row, others are of the first row. Empty cells are omitted. */
+export function toDocument(rows: string[][], paths: string[], lists: string[]): string {
+  const document: Data = Object.create(null);
+  for (const [number, row] of rows.entries()) {
+    const records = new Map<string, Data>();
+    for (const [index, path] of paths.entries()) {
+      const list = listOf(path, lists);
+      if (!path || !row[index] || (number > 0 && list === null)) continue;
+      const record = list === null ? document : (records.get(list) ?? (Object.create(null) as Data));
+      if (list !== null) records.set(list, record);
+      set(record, (list === null ? path : path.slice(list.length + 1)).split("."), row[index]);
+    }
+    for (const [list, record] of records) {
+      const before = follow(document, list);
+      set(document, list.split("."), [...(Array.isArray(before) ? before : []), record]);
+    }
+  }
+  return JSON.stringify(document);
+}
+
+function set(data: Data, path: string[], value: unknown): void {
+  let at = data;
+  for (const name of path.slice(0, -1)) {
+    if (!isObject(at[name])) at[name] = Object.create(null);
+    at = at[name] as Data;
+  }
+  at[path.at(-1) ?? ""] = value;
 }
 
 function follow(data: Data, path: string): unknown {

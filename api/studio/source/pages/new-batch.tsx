@@ -9,9 +9,10 @@ import { drawPage, type Drawing } from "../lib/previews";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import { startBatch } from "../lib/started";
-import { findPaths, findRequired, parse, readData } from "../lib/template-data";
+import { findLists, findPaths, findRequired, type List, listOf, parse, readData, toDocument } from "../lib/template-data";
 import type { PageProps, Tag, Version } from "../lib/types";
 import { LookOnly, Notice, Result, Wide } from "../ui/parts";
+import { findLinks, readBases } from "./editor/bases";
 import { DropZone } from "./files";
 import { readTemplate, takeDropped } from "./template/read";
 
@@ -32,7 +33,10 @@ export function NewBatch({ account, route }: PageProps) {
       askJson<{ versions: Version[] }>("GET", `${path}/versions`),
       askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
     ]);
-    return { template, versions, tags };
+    const bases = await readBases(findLinks(template.content));
+    // The nearest text first, whose values apply.
+    const texts = [template.content, ...bases.filter(({ isImported }) => !isImported).map(({ text }) => text).toReversed()];
+    return { template, content: texts.join("\n"), versions, tags };
   }, [path]);
   const [file, setFile] = useState<File | null>(takeDropped);
   const table = useLoad(async () => (file === null ? null : readFile(file)), [file]);
@@ -53,7 +57,7 @@ export function NewBatch({ account, route }: PageProps) {
         onFiles={([chosen]) => chosen && setFile(chosen)}
       />
       <Result of={read}>
-        {({ template, versions, tags }) => (
+        {({ template, content, versions, tags }) => (
           <>
             {(versions.length > 0 || tags.length > 0) && (
               <div class="field inline">
@@ -81,7 +85,7 @@ export function NewBatch({ account, route }: PageProps) {
                       key={`${file.name} ${file.lastModified} ${file.size}`}
                       table={found}
                       template={template.id}
-                      content={template.content}
+                      content={content}
                       mayStart={mayChange(account, "render")}
                       reference={selector ? `${template.id}@${selector}` : template.id}
                     />
@@ -130,8 +134,9 @@ function Mapping({
   mayStart: boolean;
   reference: string;
 }) {
-  const known = useMemo(() => findPaths(readData(content, "")), [content]);
-  const table = "table" in read ? read.table : { columns: [], rows: [] };
+  const lists = useMemo(() => findLists(content), [content]);
+  const known = useMemo(() => [...findPaths(readData(content, "")), ...lists.flatMap(({ path, fields }) => fields.map((field) => `${path}.${field}`))], [content]);
+  const table = useMemo(() => ("table" in read ? read.table : { columns: [], rows: [] }), [read]);
   const required = useMemo(() => findRequired(content), [content]);
   const [targets, setTargets] = useState(() => {
     const kept = parse(localStorage.getItem(mappingOf(template)) ?? "") ?? {};
@@ -139,19 +144,26 @@ function Mapping({
   });
   const [output, setOutput] = useState<(typeof OUTPUTS)[number]>("files");
   const [draft, setDraft] = useState(false);
+  const [group, setGroup] = useState(LEFT_OUT);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const id = useId();
+  const key = table.columns.indexOf(group);
+  const documents = useMemo(() => (key < 0 ? table.rows.map((row) => [row]) : groupRows(table.rows, key)), [table, key]);
   if ("error" in read) return <Notice kind="error">{read.error}</Notice>;
   const twice = targets.find((target, index) => target !== LEFT_OUT && targets.indexOf(target) !== index);
-  const missing = required.filter((path) => !targets.includes(path));
-  const isEmpty = targets.every((target) => target === LEFT_OUT);
+  const used = targets.filter((target) => target !== LEFT_OUT);
+  const missing = required.filter((path) => !isFilled(path, used, lists));
+  const isEmpty = used.length === 0;
+  const keyless = key < 0 ? -1 : table.rows.findIndex((row) => !row[key]);
   const start = async () => {
     setBusy(true);
     setError(null);
     try {
       const query = new URLSearchParams({ template: reference, output, ...(draft && { draft: "true" }) });
-      const made = await startBatch(pick(table, targets), String(query));
+      const inLists = lists.map(({ path }) => path);
+      const isTable = key < 0 && !used.some((target) => listOf(target, inLists));
+      const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(rows, targets)), lists: isTable ? null : inLists }, String(query));
       localStorage.setItem(mappingOf(template), JSON.stringify(Object.fromEntries(table.columns.map((each, index) => [each, targets[index]]))));
       goTo("batches", made.id);
     } catch (failure) {
@@ -202,6 +214,18 @@ function Mapping({
             </tbody>
           </table>
         </Wide>
+        <div class="field inline">
+          <label for={`${id}-group`}>{t("newBatch.group")}</label>
+          <select id={`${id}-group`} value={key < 0 ? LEFT_OUT : group} onChange={(event) => setGroup(event.currentTarget.value)}>
+            <option value={LEFT_OUT}>{t("newBatch.eachRow")}</option>
+            {table.columns.filter(Boolean).map((column) => (
+              <option key={column} value={column}>
+                {t("newBatch.groupBy", { column })}
+              </option>
+            ))}
+          </select>
+        </div>
+        {keyless >= 0 && <Notice kind="error">{t("newBatch.noKey", { n: keyless + 2, column: group })}</Notice>}
         {missing.length > 0 && (
           <Notice kind={draft ? "info" : "error"}>{t(draft ? "newBatch.missingDraft" : "newBatch.missing", { paths: missing.join(", ") })}</Notice>
         )}
@@ -211,8 +235,8 @@ function Mapping({
         <h2 id={`${id}-first`}>{t("newBatch.preview")}</h2>
         <p class="soft">{t("newBatch.previewHelp")}</p>
         <ol class="firsts">
-          {table.rows.slice(0, PREVIEWED).map((row, index) => (
-            <First key={index} number={index + 1} reference={reference} payload={toDocument(row, targets)} />
+          {documents.slice(0, PREVIEWED).map((rows, index) => (
+            <First key={index} number={index + 1} reference={reference} payload={toDocument(rows, targets, lists.map(({ path }) => path))} />
           ))}
         </ol>
       </section>
@@ -232,8 +256,8 @@ function Mapping({
           <label for={`${id}-draft`}>{t("newBatch.draft")}</label>
         </div>
         {error !== null && <Notice kind="error">{error}</Notice>}
-        <button type="button" class="primary" disabled={!mayStart || busy || isEmpty || twice !== undefined || (missing.length > 0 && !draft)} onClick={start}>
-          {count("newBatch.start", table.rows.length)}
+        <button type="button" class="primary" disabled={!mayStart || busy || isEmpty || twice !== undefined || keyless >= 0 || (missing.length > 0 && !draft)} onClick={start}>
+          {count("newBatch.start", documents.length)}
         </button>
       </section>
     </>
@@ -290,25 +314,24 @@ function suggest(column: string, known: string[]): string {
   return same ?? known.find((path) => plain(path.split(".").at(-1) ?? "") === plain(column)) ?? column;
 }
 
-/** Return the table with the chosen columns under the paths; a row of another length keeps the difference. */
-function pick({ columns, rows }: Table, targets: string[]): Table {
-  const kept = (cells: string[]) => cells.filter((_, index) => index >= columns.length || targets[index] !== LEFT_OUT);
-  return { columns: targets.filter((target) => target !== LEFT_OUT), rows: rows.map(kept) };
+/** Return the rows of one key together, in the order in which keys come first. */
+function groupRows(rows: string[][], key: number): string[][][] {
+  const groups = new Map<string, string[][]>();
+  for (const row of rows) {
+    const group = groups.get(row[key] ?? "");
+    if (group) group.push(row);
+    else groups.set(row[key] ?? "", [row]);
+  }
+  return [...groups.values()];
 }
 
-/** Return a row as the JSON document that the batch makes of it: empty cells are omitted. */
-function toDocument(row: string[], targets: string[]): string {
-  const document: Record<string, unknown> = Object.create(null);
-  for (const [index, target] of targets.entries()) {
-    const cell = row[index];
-    if (!target || !cell) continue;
-    const path = target.split(".");
-    let at = document;
-    for (const name of path.slice(0, -1)) {
-      if (typeof at[name] !== "object") at[name] = Object.create(null);
-      at = at[name] as Record<string, unknown>;
-    }
-    at[path.at(-1) ?? ""] = cell;
-  }
-  return JSON.stringify(document);
+/** Whether columns fill what a template requires; a field of a list is required of the records that there are. */
+function isFilled(path: string, used: string[], lists: List[]): boolean {
+  const list = listOf(path, lists.map((each) => each.path));
+  return used.includes(path) || used.some((target) => target.startsWith(`${path}.`)) || (list !== null && !used.some((target) => target.startsWith(`${list}.`)));
+}
+
+/** Return the chosen cells of the rows of a document; a row of another length keeps the difference. */
+function pick(rows: string[][], targets: string[]): string[][] {
+  return rows.map((row) => row.filter((_, index) => index >= targets.length || targets[index] !== LEFT_OUT));
 }

@@ -27,10 +27,12 @@ PASTE = """(input, text) => {
 }"""
 
 
-def begin_invoice(page: Page, name: str = "Our invoice") -> None:
-    """Make a template from the simple invoice, and wait for its form and its page."""
+def begin_invoice(
+    page: Page, name: str = "Our invoice", base: str = "service-simple-invoice"
+) -> None:
+    """Make a template from a public one, and wait for its form and its page."""
     page.goto(page.url.partition("#")[0] + "#/templates")
-    card = page.get_by_role("listitem").filter(has_text="service-simple-invoice")
+    card = page.get_by_role("listitem").filter(has_text=base)
     card.get_by_role("button").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill(name)
@@ -126,6 +128,34 @@ def test_a_setting_is_one_step_to_undo_and_lies_in_the_text(page: Page):
         'value="Ada &amp; Co"'
     )
     expect(page.get_by_text("Not saved")).to_be_visible()
+
+
+def test_the_form_has_the_settings_of_the_template_that_is_extended(page: Page, account):
+    account.store_logo()
+    begin_invoice(page, "Our quote", "service-quote")
+    colour = page.get_by_label("Accent colour", exact=True)
+    expect(colour).to_have_value("#0f4c75")
+    colour.fill("#b3261e")
+    colour.press("Tab")
+    page.get_by_label("Logo", exact=True).select_option("logo")
+    page.get_by_role("tab", name="XML").click()
+    code = page.locator(".code[data-kind='xml'] .cm-content")
+    expect(code).to_contain_text('<setting name="accent" value="#b3261e"/>')
+    expect(code).to_contain_text('<setting name="logo" value="logo"/>')
+    expect(page.get_by_text("No errors and no warnings.")).to_be_visible()
+    page.get_by_role("tab", name="Form").click()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(colour).to_have_value("#0f4c75")
+    expect(page.get_by_role("status").filter(has_text=re.compile("^Saved$"))).to_be_visible()
+    final = account.store_template(
+        b'<document><setting name="a" label="Own" value="1"/><setting name="b" label="Fixed" value="2" final="true"/>'
+        b'<data><field name="c" label="Field"/></data><flow/></document>'
+    )
+    child = account.store_template(f'<document extends="{final}@live"/>'.encode())
+    page.goto(page.url.partition("#")[0] + f"#/templates/{child}/edit")
+    expect(page.get_by_label("Fixed")).to_be_disabled()
+    expect(page.get_by_label("Field")).to_be_visible()
 
 
 def test_production_names_what_is_missing_and_counts_nothing(page: Page, account, tmp_path):

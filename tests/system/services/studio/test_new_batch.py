@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -97,6 +98,45 @@ def test_a_spreadsheet_is_mapped_and_its_mapping_kept(page: Page, account, templ
     page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_label("Path of the column Betrag")).to_have_value("total")
+
+
+def test_rows_of_one_number_become_one_document(page: Page, account):
+    template = account.store_template(
+        b'<document><data><json>{"to": "?"}</json><field name="number" required="true"/>'
+        b'<dataset name="lines" required="true"><field name="text" required="true"/><field name="qty" type="decimal"/>'
+        b"</dataset></data><flow><h1>{{ number }} {{ to }}</h1>"
+        b'<p for="line in lines">{{ line.text }} {{ line.qty * 2 }}</p></flow></document>'
+    )
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}/batch")
+    rows = b"Number,To,Text,Qty\nA1,Ada,Pen,2\nB2,Bo,Cup,x\nA1,,Ink,3\n"
+    choose = page.locator("input[type=file]")
+    choose.set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": rows})
+    expect(page.get_by_label("Path of the column Text")).to_have_value("lines.text")
+    expect(page.get_by_label("Path of the column Qty")).to_have_value("lines.qty")
+    page.get_by_label("Path of the column Text").fill("")
+    expect(page.get_by_role("alert")).to_contain_text("The template requires lines.text")
+    page.get_by_label("Path of the column Text").fill("lines.text")
+    expect(page.get_by_role("button", name="Render 3 documents")).to_be_enabled()
+    page.get_by_label("A document is made of").select_option("Number")
+    expect(page.get_by_role("listitem").filter(has_text="Document 2")).to_contain_text("qty")
+    page.get_by_label("Result").select_option("merged")
+    page.get_by_role("button", name="Render 2 documents").click()
+    expect(page.get_by_text("2 of 2, 1 failed")).to_be_visible(timeout=60_000)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Failures as CSV").click()
+    head, row = saved.value.path().read_text("utf-8-sig").splitlines()
+    assert head == "Document,number,to,lines.text,lines.qty,Reason"
+    assert row.startswith("2,B2,Bo,Cup,x,")
+    (batch,) = account.request("GET", "/v2/batches").json["batches"]
+    result = account.request("GET", f"/v2/batches/{batch['id']}/result").body
+    text = subprocess.run(["pdftotext", "-", "-"], input=result, capture_output=True, check=True)
+    assert text.stdout.decode().split() == ["A1", "Ada", "Pen", "4", "Ink", "6"]
+    choose_again = page.url.partition("#")[0] + f"#/templates/{template}/batch"
+    page.goto(choose_again)
+    choose.set_input_files({"name": "b.csv", "mimeType": "text/csv", "buffer": rows + b",,Hat,1\n"})
+    page.get_by_label("A document is made of").select_option("Number")
+    expect(page.get_by_role("alert")).to_contain_text("Row 5 of the file has no Number")
+    expect(page.get_by_role("button", name="Render 3 documents")).to_be_disabled()
 
 
 def test_a_file_that_is_not_csv_is_reported_and_replaced(page: Page, template):

@@ -3,6 +3,7 @@
 import { xmlLanguage } from "@codemirror/lang-xml";
 import type { SyntaxNode } from "@lezer/common";
 import { type Data, isObject, readExample } from "../../lib/template-data";
+import type { Base } from "./bases";
 
 export interface Setting {
   name: string;
@@ -11,6 +12,8 @@ export interface Setting {
   value: string;
   /** The only values allowed; any of the type where there are none. */
   values: string[];
+  /** Whether a template that this one extends does not let it change. */
+  isFinal: boolean;
 }
 
 export interface FieldSpec {
@@ -60,11 +63,13 @@ interface Tag {
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const MOST_DEPTH = 8;
 
-export function readDeclarations(text: string): Declarations {
-  const tags = readTags(text);
-  const { defaults, example } = readExample(text);
-  const lists = tags.filter(({ name }) => name === "dataset").map((tag) => toList(tag, tags));
-  const fields = tags.filter(({ name, parent }) => name === "field" && parent === "data").map(toField);
+/** Read what a text declares, and what the templates that it extends or imports do, those first. */
+export function readDeclarations(text: string, bases: Base[] = []): Declarations {
+  const extended = [...bases.filter(({ isImported }) => !isImported).map((base) => base.text), text];
+  const tags = extended.map(readTags);
+  const { defaults, example } = readExample(`${findLast(extended, "json")}${findLast(extended, "sample")}`);
+  const lists = lastOfPath(tags.flatMap((own) => own.filter(({ name }) => name === "dataset").map((tag) => toList(tag, own))));
+  const fields = lastOfPath(tags.flat().filter(({ name, parent }) => name === "field" && parent === "data").map(toField));
   const declared = [...fields, ...lists].map(({ path }) => path.join("."));
   for (const found of findUndeclared(example, [], declared)) {
     if (follow(defaults, found.path) !== undefined) continue; // words and switches of the template
@@ -74,7 +79,30 @@ export function readDeclarations(text: string): Declarations {
   for (const field of fields) {
     if (field.type === "json" && isTexts(follow(example, field.path))) field.type = "lines";
   }
-  return { settings: tags.filter(({ name }) => name === "setting").map(toSetting), groups: groupFields(fields), lists, defaults, example };
+  return { settings: readSettings(text, bases), groups: groupFields(fields), lists, defaults, example };
+}
+
+/** A later declaration of a setting has the attributes of the earlier one that it does not state. */
+function readSettings(text: string, bases: Base[]): Setting[] {
+  const found = new Map<string, Tag>();
+  const finals = new Set<string>();
+  for (const each of [...bases.map((base) => base.text), text]) {
+    for (const tag of readTags(each).filter(({ name }) => name === "setting")) {
+      const name = tag.attributes.get("name")?.text ?? "";
+      if (finals.has(name)) continue;
+      found.set(name, { ...tag, attributes: new Map([...(found.get(name)?.attributes ?? []), ...tag.attributes]) });
+      if (each !== text && tag.attributes.get("final")?.text === "true") finals.add(name);
+    }
+  }
+  return [...found].map(([name, tag]) => ({ ...toSetting(tag), isFinal: finals.has(name) }));
+}
+
+function findLast(texts: string[], tag: string): string {
+  return texts.map((text) => new RegExp(`<${tag}>[^]*?</${tag}>`).exec(text)?.[0] ?? "").findLast(Boolean) ?? "";
+}
+
+function lastOfPath<T extends FieldSpec>(specs: T[]): T[] {
+  return [...new Map(specs.map((each) => [each.path.join("."), each])).values()];
 }
 
 /**
@@ -90,13 +118,19 @@ export function fillGaps(data: Data, { groups, lists, defaults, example }: Decla
   return optional.reduce((filled, { path }) => put(filled, path, null), data);
 }
 
-/** Return the change of a text that gives a setting a value, null where it is not declared. */
+/** Return the change of a text that gives a setting a value; one of a base is declared again. Null without an element. */
 export function changeSetting(text: string, name: string, value: string): { from: number; to: number; insert: string } | null {
-  const tag = readTags(text).find((each) => each.name === "setting" && each.attributes.get("name")?.text === name);
-  if (!tag) return null;
-  const written = tag.attributes.get("value");
+  const tags = readTags(text);
+  const tag = tags.find((each) => each.name === "setting" && each.attributes.get("name")?.text === name);
+  const written = tag?.attributes.get("value");
   if (written) return { from: written.from, to: written.to, insert: escape(value) };
-  return { from: tag.end, to: tag.end, insert: ` value="${escape(value)}"` };
+  if (tag) return { from: tag.end, to: tag.end, insert: ` value="${escape(value)}"` };
+  const root = tags[0];
+  const close = root ? text.indexOf(">", root.end) : -1;
+  if (!root || close < 0) return null;
+  const insert = `\n  <setting name="${escape(name)}" value="${escape(value)}"/>`;
+  if (text[close - 1] !== "/") return { from: close + 1, to: close + 1, insert };
+  return { from: close - 1, to: close + 1, insert: `>${insert}\n</${root.name}>` };
 }
 
 export function follow(data: unknown, path: string[]): unknown {
@@ -163,7 +197,7 @@ function escape(text: string): string {
     .replace(/\r\n?|\n/g, "&#10;");
 }
 
-function toSetting({ attributes }: Tag): Setting {
+function toSetting({ attributes }: Tag): Omit<Setting, "isFinal"> {
   const read = (name: string) => attributes.get(name)?.text ?? "";
   return {
     name: read("name"),

@@ -16,6 +16,7 @@ import { LookOnly, Notice, Result } from "../../ui/parts";
 import { parse } from "../../lib/template-data";
 import { DownloadDialog } from "../template/download";
 import { type Read, readTemplate } from "../template/read";
+import { findLinks, readBases } from "./bases";
 import { DataPane, findFlows } from "./data";
 import { DataForm } from "./data-form";
 import { changeSetting, fillGaps, readDeclarations } from "./declarations";
@@ -67,8 +68,10 @@ function Editor({ account, read, onDiscard }: { account: Account; read: Read; on
   payload.current = sample.kind === "json" ? sample.text : "";
   const flows = useMemo(() => findFlows(text), [text]);
   const isChanged = text !== saved;
-  const declarations = useMemo(() => readDeclarations(text), [text]);
-  const hasForm = declarations.settings.length + declarations.groups.length + declarations.lists.length > 0;
+  const links = useMemo(() => findLinks(text), [text]);
+  const bases = useLoad(() => readBases(links), [JSON.stringify(links)]); // the preview tells of those that cannot be read
+  const declarations = useMemo(() => readDeclarations(text, bases.data ?? []), [text, bases.data]);
+  const hasForm = declarations.settings.length + declarations.groups.length + declarations.lists.length > 0 || (links.length > 0 && bases.data === null && bases.error === null);
   const [tab, setTab] = useState<Tab>(() => readTab(template.id) ?? (hasForm ? "form" : "xml"));
   const tabs = useId();
   const data = sample.kind === "json" ? parse(sample.text.trim() || "{}") : null;

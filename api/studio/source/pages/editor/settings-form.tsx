@@ -32,9 +32,9 @@ export function SettingsForm({
     <div class="fields" onFocusOut={() => (changed.current = "")}>
       {settings.map((each) =>
         each.type === "image" ? (
-          <ImageInput key={each.name} account={account} label={each.label} value={each.value} isFixed={isFixed} onChange={(value) => change(each.name, value)} />
+          <ImageInput key={each.name} account={account} label={each.label} value={each.value} isFixed={isFixed || each.isFinal} onChange={(value) => change(each.name, value)} />
         ) : (
-          <ValueInput key={each.name} {...each} isFixed={isFixed} onChange={(value) => change(each.name, value)} />
+          <ValueInput key={each.name} {...each} isFixed={isFixed || each.isFinal} onChange={(value) => change(each.name, value)} />
         ),
       )}
     </div>

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-3YW7IQIL.js";import"./chunk-NJOWQ4OM.js";import"./chunk-MOAVVSWU.js";import"./chunk-LPDGNEZZ.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

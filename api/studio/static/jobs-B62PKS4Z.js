@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-6KK56SQH.js";import"./chunk-DV7UWZCS.js";import"./chunk-ZCNSRUC3.js";import"./chunk-LPDGNEZZ.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
