@@ -42,6 +42,7 @@ from api.templates.names import SlugRoutes, TagRoutes
 from api.templates.routes import TemplateRoutes
 from api.templates.versions import VersionRoutes
 from api.usage.routes import UsageRoutes
+from api.webhooks.destination_routes import DeliveryRoutes, DestinationRoutes
 from api.webhooks.routes import WebhookRoutes
 from shared.clock import now, ticks
 from shared.errors import ServiceError, StorageFull, is_disk_full, write_error_body
@@ -187,6 +188,8 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     FontRoutes,
     JobRoutes,
     WebhookRoutes,
+    DestinationRoutes,
+    DeliveryRoutes,
     AccountRoutes,
     UsageRoutes,
     KeyRoutes,

@@ -33,6 +33,7 @@ from api.operations.model import (
 )
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
+    DELIVERY,
     DRAFT,
     EXAMPLE_BATCH,
     FILE_ERRORS,
@@ -132,6 +133,7 @@ class BatchRoutes(Routes):
                 {"type": "string", "maxLength": 300, "examples": ["number"]},
                 "The path of a key, such as number: consecutive rows of one key are one document.",
             ),
+            *DELIVERY,
         ),
         headers=(IDEMPOTENCY_KEY,),
         body=RequestBody(

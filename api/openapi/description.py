@@ -115,6 +115,7 @@ _GROUPS: Final[Mapping[str, str]] = {
     "Images": "Images of the workspace, drawn by name.",
     "Fonts": "Fonts of the workspace.",
     "Webhooks": "Addresses that are notified of ends of jobs and batches.",
+    "Destinations": "Where results are delivered to, and what became of deliveries.",
     "Account": "The account, its usage and its keys.",
     "Administration": "Accounts, keys, usage and queues of the whole farm, for keys of an operator; 404 unless the operator has set one.",
     "Operation": "The state and the description of the service.",

@@ -16,6 +16,7 @@ from api.operations.model import (
     string,
 )
 from shared.errors import ErrorCode
+from shared.webhooks.destinations import MAIL_PATTERN
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
@@ -184,6 +185,23 @@ BATCH_ID: Final = string("The id.", minLength=1, maxLength=64, examples=[EXAMPLE
 WEBHOOK_ID: Final = string(
     "The id.", minLength=1, maxLength=64, examples=["hook_3ocgfeeghiuyg5wnorrj2owg"]
 )
+DESTINATION_ID: Final = string(
+    "The id.", minLength=1, maxLength=64, examples=["dest_3ocgfeeghiuyg5wnorrj2owg"]
+)
+DELIVERY: Final = (
+    Parameter(
+        "deliver",
+        DESTINATION_ID,
+        "A destination of the account, which the results are delivered to.",
+    ),
+    Parameter(
+        "recipient",
+        string(
+            "An e-mail address.", maxLength=254, pattern=MAIL_PATTERN, examples=["ada@example.org"]
+        ),
+        "With a destination of SMTP: who receives the results, in place of its own recipient.",
+    ),
+)
 WAIT: Final = Parameter(
     "wait",
     {
@@ -234,6 +252,12 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
             "The number of a file.",
         ),
         Parameter("webhook_id", WEBHOOK_ID, "A webhook of the account."),
+        Parameter("destination_id", DESTINATION_ID, "A destination of the account."),
+        Parameter(
+            "delivery_id",
+            string("The id.", minLength=1, maxLength=64, examples=["msg_3ocgfeeghiuyg5wnorrj2owg"]),
+            "A delivery of the account.",
+        ),
     )
 }
 OWN_TEMPLATE: Final = Parameter("template", TEMPLATE_ID, "A template id.")

@@ -47,6 +47,7 @@ from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
 from shared.queue.names import queue_for
 from shared.queue.states import OVERDUE
+from shared.webhooks.destinations import DeliveryOrder
 
 _LOOK_SECONDS: Final = 1.0
 
@@ -59,6 +60,7 @@ class Admitted:
     asked: RenderRequest
     body: Body
     template: PinnedTemplate | None
+    delivery: DeliveryOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,8 @@ def _make_job(
         user_id=ticket.principal.state.user_id,
         template=None if asked.template is None else str(asked.template),
     )
+    if admitted.delivery is not None:
+        record = record.replace(delivery=admitted.delivery.to_builtins())
     return job, record
 
 

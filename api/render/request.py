@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from flask import Request
 
@@ -18,6 +18,7 @@ from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, Re
 from shared.templates.linking import pin_content
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import EMPTY_SHA256
+from shared.webhooks.destinations import DeliveryOrder, check_order
 
 DEFAULT_FLOW: Final = "body"
 _INVOICE_TYPES: Final = ("application/xml", "text/xml")
@@ -37,6 +38,13 @@ _NAMES: Final[Mapping[BodyKind, str]] = {
 }
 
 
+class _Delivered(Protocol):
+    @property
+    def deliver(self) -> str | None: ...
+    @property
+    def recipient(self) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
     """The parameters of a render or validation, without the body. `flow` is set for Markdown only."""
@@ -48,6 +56,8 @@ class RenderRequest:
     allowance: Allowance
     filename: str | None = None
     output: RenderOutput = RenderOutput.PDF
+    deliver: str | None = None
+    recipient: str | None = None
 
 
 def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
@@ -76,7 +86,20 @@ def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         filename=filename,
         output=_read_output(request, query) if purpose is Purpose.RENDER else RenderOutput.PDF,
+        **read_delivery(query),
     )
+
+
+def read_delivery(query: Mapping[str, str]) -> dict[str, str | None]:
+    """Read the destination of the results and the recipient there.
+
+    Raises:
+        ServiceError: 400, a recipient without a destination.
+    """
+    given = {name: query.get(name) for name in ("deliver", "recipient")}
+    if given["recipient"] is not None and given["deliver"] is None:
+        raise ServiceError(400, "The query parameter recipient is accepted with deliver only.")
+    return given
 
 
 def _read_output(request: Request, query: Mapping[str, str]) -> RenderOutput:
@@ -165,3 +188,15 @@ def pin_template(
             400, f"Template '{reference}' has no content yet.", code=ErrorCode.TEMPLATE_EMPTY
         )
     return pinned
+
+
+def find_order(asked: _Delivered, principal: Principal, ports: Ports) -> DeliveryOrder | None:
+    """Return where the results of a request are delivered to, None without a destination.
+
+    Raises:
+        ServiceError: 404, the account has no such destination; 400 for the recipient.
+    """
+    if asked.deliver is None:
+        return None
+    with ports.database.snapshot() as session:
+        return check_order(session, principal.state.account_id, asked.deliver, asked.recipient)

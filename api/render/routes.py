@@ -25,6 +25,7 @@ from api.operations.model import (
 )
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
+    DELIVERY,
     DRAFT,
     FILENAME,
     IDEMPOTENCY_KEY,
@@ -38,7 +39,7 @@ from api.operations.parameters import (
 from api.pdf_headers import read_filename, write_invoice_headers, write_pdf_headers
 from api.render.inspection import INVOICE
 from api.render.recorded import Admitted, RecordedRender
-from api.render.request import RenderRequest, pin_template, read_render_request
+from api.render.request import RenderRequest, find_order, pin_template, read_render_request
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import ServiceError
@@ -163,7 +164,7 @@ class RenderRoutes(Routes):
                 },
             ),
         },
-        query=(*_RENDER_QUERY, DRAFT, FILENAME),
+        query=(*_RENDER_QUERY, DRAFT, FILENAME, *DELIVERY),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
         errors={**RENDER_ERRORS, **ALLOWANCE_ERRORS},
@@ -186,6 +187,12 @@ class RenderRoutes(Routes):
         if key is not None or prefer is not None:
             _check_recordable(asked)
             return self._render_on_record(principal, asked, prefer, key)
+        if asked.deliver is not None:
+            raise ServiceError(
+                400,
+                "A render is delivered only if it is recorded: send the header Prefer: respond-async, or an "
+                "Idempotency-Key.",
+            )
         ticket, outcome = self._run(
             asked,
             Purpose.RENDER,
@@ -278,6 +285,7 @@ class RenderRoutes(Routes):
         template = self._pin(asked)
         return Admitted(
             template=template,
+            delivery=find_order(asked, principal, self._ports),
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,
             body=body,

@@ -37,6 +37,11 @@ _SECRET_BYTES: Final = 32
 _ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)
 _MAX_URL_LENGTH: Final = 2048
 _MAX_NAMED: Final = 5  # unknown events in one message
+START_AFTER_DELIVERY: Final = Parameter(
+    "start_after",
+    {"type": "string", "minLength": 1, "maxLength": 64},
+    "The id of the last delivery of the previous page.",
+)
 
 
 class WebhookRoutes(Routes):
@@ -155,19 +160,12 @@ class WebhookRoutes(Routes):
             delivery = webhooks.enqueue_test(
                 session, principal.state.account_id, webhook_id, at=now()
             )
-        return write_json(_write_delivery(delivery), 202)
+        return write_json(write_delivery(delivery), 202)
 
     @get(
         "/v2/webhooks/{webhook_id}/deliveries",
         {200: json_response("One page.", "Deliveries")},
-        query=(
-            LIMIT,
-            Parameter(
-                "start_after",
-                {"type": "string", "minLength": 1, "maxLength": 64},
-                "The id of the last delivery of the previous page.",
-            ),
-        ),
+        query=(LIMIT, START_AFTER_DELIVERY),
         errors={404: ()},
     )
     def list_deliveries(self, webhook_id: str) -> Response:
@@ -184,7 +182,7 @@ class WebhookRoutes(Routes):
                 session, webhook_id, limit=limit, start_after=query.get("start_after")
             )
         return write_json(
-            {"deliveries": [_write_delivery(delivery) for delivery in found], "has_more": has_more}
+            {"deliveries": [write_delivery(delivery) for delivery in found], "has_more": has_more}
         )
 
     def _read_fields(self, fields: Mapping[str, Any]) -> tuple[str, tuple[WebhookEvent, ...]]:
@@ -233,7 +231,8 @@ def _make_secret() -> str:
     return "whsec_" + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii")
 
 
-def _write_delivery(delivery: Delivery) -> dict[str, Any]:
+def write_delivery(delivery: Delivery) -> dict[str, Any]:
+    """Write a delivery as clients see it."""
     shown = delivery.show()
     for attempt in shown["attempts"]:
         del attempt["number"]  # they are in order

@@ -20,6 +20,7 @@ _CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
             "BatchItem",
             "Delivery",
             "Dependent",
+            "Destination",
             "FieldOption",
             "Finding",
             "Findings",

@@ -110,6 +110,7 @@ class Batch(Record, frozen=True):
     removed_at: datetime | None = None
     plan: Plan | None = None
     plan_name: str | None = None
+    delivery: Mapping[str, Any] | None = None
 
     def is_expired(self, at: datetime) -> bool:
         """Return whether its PDFs have expired at an instant."""

@@ -39,7 +39,8 @@ from shared.db.tables import (
 from shared.errors import ErrorBody, write_error_body
 from shared.settings import get_limits
 from shared.usage.repository import list_unmetered_of_batch, record_events
-from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
+from shared.webhooks.destinations import enqueue_batch
+from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
 
 _FORECAST_FROM: Final = 20
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
@@ -309,6 +310,15 @@ def _finish(
         lambda: write_batch(batch, count_items(session, batch)),
     )
     enqueue(session, [notification], at=at)
+    if batch.delivery and batch.error is None:
+        enqueue_batch(
+            session,
+            batch.account_id,
+            batch.delivery,
+            batch_id=batch.id,
+            extension=f".{batch.plan.index}" if batch.plan else ".ndjson",
+            at=at,
+        )
     return batch
 
 
@@ -359,10 +369,14 @@ _ITEMS_AT_ONCE: Final = 10_000
 def list_due_batches(
     session: Session, *, at: datetime, limit: int, slots: AbstractSet[str] | None = None
 ) -> list[Batch]:
-    """Return batches of some accounts whose results or records are due for deletion."""
+    """Return batches of some accounts whose results or records are due for deletion.
+
+    Those whose files have still to be delivered are not, unless their client deleted them.
+    """
     query = (
         select(batches)
         .where(batches.c.sweep_at <= at, belongs_to_slots(batches.c.account_id, slots))
+        .where(batches.c.removed_at.is_not(None) | ~has_pending(batches.c.id))
         .order_by(batches.c.sweep_at)
         .limit(limit)
     )

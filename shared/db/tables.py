@@ -329,6 +329,8 @@ jobs: Final = Table(
     Column("warnings", JSON(none_as_null=True)),
     # The slice that has claimed it; kept once it has ended.
     Column("slice_id", String(64)),
+    # Where its PDF is delivered to: a destination, and a recipient.
+    Column("delivery", JSON(none_as_null=True)),
     CheckConstraint(
         "status IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status_known"
     ),
@@ -418,6 +420,8 @@ batches: Final = Table(
     # The plan of a run, and its reference: it stays what it is when another version is stored.
     Column("plan", JSON(none_as_null=True)),
     Column("plan_name", String(80)),
+    # As that of a job.
+    Column("delivery", JSON(none_as_null=True)),
     CheckConstraint(
         "status IN ('queued', 'running', 'finished', 'cancelled')", name="status_known"
     ),
@@ -574,13 +578,33 @@ webhooks: Final = Table(
     Column("disabled_at", Instant),
 )
 
-# The outbox, written in the transaction of the event. No foreign key to the webhook, which may be deleted
-# concurrently.
+# Where results are delivered to.
+destinations: Final = Table(
+    "destinations",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(64), nullable=False, index=True),
+    Column("kind", String(16), nullable=False),
+    Column("settings", JSON(none_as_null=True), nullable=False),
+    # Encrypted (shared.encryption).
+    Column("secret", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+)
+
+# The outbox, written in the transaction of the event. No foreign key to the webhook or destination, which may
+# be deleted concurrently.
 webhook_deliveries: Final = Table(
     "webhook_deliveries",
     metadata,
     Column("id", String(64), primary_key=True),
+    # The id of the webhook or destination.
     Column("webhook_id", String(64), nullable=False),
+    Column("kind", String(16), nullable=False, server_default="webhook"),
+    # None in rows of earlier releases.
+    Column("account_id", String(64)),
+    # Of a file: its job or batch, and its name.
+    Column("source_id", String(64)),
+    Column("name", Text),
     Column("event", String(32), nullable=False),
     Column("payload", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
@@ -594,6 +618,8 @@ webhook_deliveries: Final = Table(
     Index("ix_webhook_deliveries_status_next_attempt_at", "status", "next_attempt_at"),
     Index("ix_webhook_deliveries_webhook_id_created_at", "webhook_id", "created_at"),
     Index("ix_webhook_deliveries_created_at", "created_at"),
+    Index("ix_webhook_deliveries_account_id_created_at", "account_id", "created_at"),
+    Index("ix_webhook_deliveries_source_id_status", "source_id", "status"),
 )
 
 webhook_attempts: Final = Table(

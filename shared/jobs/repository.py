@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from msgspec import structs
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
+from shared import json_text
 from shared.batches.records import JobSlice
 from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
 from shared.db.queries import add_rows, belongs_to_slots, select_newest
@@ -19,7 +20,8 @@ from shared.db.session import Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
 from shared.records import Record, ShownRecord, Timestamp, doc
-from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue
+from shared.webhooks.destinations import FileSource, enqueue_job
+from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
 
 
 class JobStatus(StrEnum):
@@ -101,6 +103,7 @@ class JobRecord(Record, frozen=True):
     sweep_at: datetime | None = None
     warnings: Sequence[Mapping[str, Any]] | None = None
     slice_id: str | None = None
+    delivery: Mapping[str, Any] | None = None
 
 
 class Job(ShownRecord, frozen=True):
@@ -181,6 +184,17 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
     values = {row["id"]: _end_values(ends[row["id"]], at) for row in rows}
     session.execute(_END, [{"of_job": job_id, **each} for job_id, each in values.items()])
     enqueue(session, _make_notifications(rows, ends, values), at=at)
+    for row in rows:
+        end = ends[row["id"]]
+        if row["delivery"] and end.status is JobStatus.SUCCEEDED and end.pdf_key:
+            enqueue_job(
+                session,
+                row["account_id"],
+                row["delivery"],
+                job_id=row["id"],
+                file=FileSource(key=end.pdf_key, size=end.pdf_size or 0),
+                at=at,
+            )
     return values.keys()
 
 
@@ -227,10 +241,14 @@ def count_unfinished_jobs(session: Session) -> int:
 def list_due_jobs(
     session: Session, *, at: datetime, limit: int, slots: AbstractSet[str] | None = None
 ) -> Sequence[JobRecord]:
-    """Return jobs of some accounts that are due for cleanup, longest due first."""
+    """Return jobs of some accounts that are due for cleanup, longest due first.
+
+    Those whose PDF has still to be delivered are not.
+    """
     found = (
         select(jobs)
         .where(jobs.c.sweep_at <= at, belongs_to_slots(jobs.c.account_id, slots))
+        .where(~has_pending(jobs.c.id))
         .order_by(jobs.c.sweep_at)
         .limit(limit)
     )
@@ -272,6 +290,8 @@ def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
 def _new_row(record: JobRecord) -> dict[str, Any]:
     # Columns that a new job leaves empty are omitted: each one costs a conversion.
     row = {name: getattr(record, name) for name in _NEW}
+    delivery = None if record.delivery is None else json_text.encode(record.delivery).decode()
+    row["delivery"] = delivery  # as text: `add_rows` converts nothing
     return row | {"status": record.status.value, "lane": record.lane.value}
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPException
 from io import BytesIO
+from socket import socket
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
@@ -14,7 +15,13 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from shared.clock import ticks
-from shared.outbound.connections import Resolve, check_target, open_connection, resolve_host
+from shared.outbound.connections import (
+    Resolve,
+    check_target,
+    open_connection,
+    open_socket,
+    resolve_host,
+)
 from shared.outbound.targets import (
     Reason,
     Target,
@@ -86,10 +93,14 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """The response to a POST: its status, and the `Retry-After` header. The body is not read."""
+    """The response to a request that sends something: its status, and the `Retry-After` header.
+
+    The body is not read. `is_final` says that no further attempt can have another end.
+    """
 
     status: int
-    retry_after: str | None
+    retry_after: str | None = None
+    is_final: bool = False
 
 
 class Outbound:
@@ -163,16 +174,24 @@ class Outbound:
         raise TargetUnreachableError(f"its server redirects more than {MAX_REDIRECTS} times")
 
     def post(
-        self, url: str, *, body: bytes, headers: Mapping[str, str], deadline_seconds: float
+        self,
+        url: str,
+        *,
+        body: bytes | BinaryIO,
+        headers: Mapping[str, str],
+        deadline_seconds: float,
+        method: str = "POST",
     ) -> PostResult:
-        """Send a POST request; redirects are not followed.
+        """Send a POST request, or another one with a body; redirects are not followed.
+
+        A body that is a file needs a header `Content-Length`.
 
         Raises:
             TargetRefusedError: the URL is not permitted.
             TargetUnreachableError: no response within `deadline_seconds`.
         """
         with self._request(
-            "POST",
+            method,
             parse_and_log(url),
             give_up_at=ticks() + deadline_seconds,
             limit_bytes=_HEAD_LIMIT,
@@ -180,6 +199,23 @@ class Outbound:
             body=body,
         ) as response:
             return PostResult(response.status, response.headers.get("Retry-After"))
+
+    def connect(self, target: Target, *, give_up_at: float) -> socket:
+        """Connect to the host and port of a target, for a protocol other than HTTP.
+
+        Raises:
+            TargetRefusedError, TargetUnreachableError: as `post`.
+        """
+        try:
+            return open_socket(
+                target,
+                allow_private=self._allow_private,
+                resolve=self._resolve,
+                give_up_at=give_up_at,
+            )
+        except TargetRefusedError as error:
+            _log_refusal(target.host, error)
+            raise
 
     @contextmanager
     def _request(
@@ -190,7 +226,7 @@ class Outbound:
         give_up_at: float,
         limit_bytes: int,
         headers: Mapping[str, str] | None = None,
-        body: bytes | None = None,
+        body: bytes | BinaryIO | None = None,
         is_redirected: bool = False,
     ) -> Iterator[BaseHTTPResponse]:
         """Send a request and yield the response with its body unread."""

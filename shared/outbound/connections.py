@@ -105,6 +105,34 @@ def open_connection(
     return connection
 
 
+def open_socket(
+    target: Target, *, allow_private: bool, resolve: Resolve, give_up_at: float
+) -> socket.socket:
+    """Connect to the host and port of a target, for a protocol other than HTTP.
+
+    Raises:
+        TargetRefusedError: an address of the host is not permitted, or it has none.
+        TargetUnreachableError: no connection.
+    """
+    connect_by = min(give_up_at, ticks() + CONNECT_SECONDS)
+    found = _resolve_within(connect_by, target, resolve)
+    sock = _connect_any(_check_endpoints(target, found, allow_private), connect_by)
+    sock.give_up_at = give_up_at
+    return sock
+
+
+def start_tls(sock: socket.socket, target: Target, *, give_up_at: float) -> socket.socket:
+    """Return the connection over TLS, after a check of its certificate.
+
+    Raises:
+        OSError: there is no valid certificate for the name.
+    """
+    secured = tls_context().wrap_socket(sock, server_hostname=target.host)
+    assert isinstance(secured, _TlsSocket)
+    secured.give_up_at = give_up_at
+    return secured
+
+
 def check_target(target: Target, *, allow_private: bool, resolve: Resolve) -> None:
     """Check every address of a target's host without connecting.
 
@@ -181,7 +209,7 @@ def _make_connection(
     return connection
 
 
-def _connect_any(endpoints: list[Endpoint], connect_by: float) -> socket.socket:
+def _connect_any(endpoints: list[Endpoint], connect_by: float) -> _PlainSocket:
     for tried, (family, address) in enumerate(endpoints):
         # The remaining time is shared between the remaining addresses.
         share = (connect_by - ticks()) / (len(endpoints) - tried)

@@ -316,11 +316,20 @@ MAINTENANCE_FAILURES: Final = _counter(
 WEBHOOK_ATTEMPTS: Final = _counter(
     "webhook_attempts",
     Exporter.WEBHOOKS,
-    "Delivery attempts of webhooks: delivered, retried, failed (permanently), disabled (by 410).",
+    "Delivery attempts of webhooks and files: delivered, retried, failed (permanently), disabled (by 410).",
     "outcome",
 )
 WEBHOOKS_PENDING: Final = _gauge(
-    "webhooks_pending", Exporter.WEBHOOKS, "Webhook deliveries waiting for an attempt."
+    "webhooks_pending",
+    Exporter.WEBHOOKS,
+    "Deliveries waiting for an attempt, of webhooks and of files by kind of their destination.",
+    "kind",
+)
+WEBHOOKS_OLDEST: Final = _gauge(
+    "webhooks_oldest_seconds",
+    Exporter.WEBHOOKS,
+    "Age of the oldest delivery that waits for an attempt; 0 without one.",
+    "kind",
 )
 
 # --- the fetcher ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Webhooks and their outbox: deliveries are inserted in the transaction of the event they report."""
+"""Webhooks, and the outbox of all deliveries, which are inserted in the transaction of the event they report."""
 
 from __future__ import annotations
 
@@ -11,11 +11,27 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from msgspec import structs
-from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    union_all,
+    update,
+)
 
 from shared.clock import timestamp
 from shared.db.session import Session
-from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, webhooks
+from shared.db.tables import (
+    accounts,
+    destinations,
+    webhook_attempts,
+    webhook_deliveries,
+    webhooks,
+)
 from shared.encryption import SecretCipher
 from shared.errors import ServiceError
 from shared.identifiers import new_id
@@ -24,6 +40,9 @@ from shared.records import ShownRecord, Timestamp, doc
 MAX_WEBHOOKS: Final = 20  # for each account
 SECRET_OVERLAP: Final = timedelta(hours=24)  # after a rotation the old secret signs too
 DELIVERY_RETENTION: Final = timedelta(days=7)  # of the delivery log
+WEBHOOK: Final = (
+    "webhook"  # the kind of their deliveries; those of files have that of their destination
+)
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the prefix of secrets in Standard Webhooks
 
 # Built once: it runs whenever a job ends.
@@ -41,11 +60,11 @@ class WebhookEvent(StrEnum):
     JOB_FAILED = "job.failed"
     BATCH_FINISHED = "batch.finished"
     WEBHOOK_TEST = "webhook.test"  # requested for one webhook, whatever it subscribes to
+    FILE_TEST = "file.test"
 
 
-SUBSCRIBABLE_EVENTS: Final = tuple(
-    event for event in WebhookEvent if event is not WebhookEvent.WEBHOOK_TEST
-)
+TESTS: Final = (WebhookEvent.WEBHOOK_TEST, WebhookEvent.FILE_TEST)
+SUBSCRIBABLE_EVENTS: Final = tuple(event for event in WebhookEvent if event not in TESTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +104,44 @@ class Attempt(ShownRecord, frozen=True):
     milliseconds: Annotated[int, doc("How long it took.", minimum=0)]
     status: Annotated[
         int | None,
-        doc("HTTP status of the target's response; absent without one.", minimum=100, maximum=999),
+        doc(
+            "HTTP status of the target's response, or reply code of a mail server; absent without one.",
+            minimum=100,
+            maximum=999,
+        ),
     ] = None
     error: Annotated[str | None, doc("Why there was no response.")] = None
 
 
 class Delivery(ShownRecord, frozen=True):
-    """The delivery of one event to one webhook, with all attempts so far."""
+    """The delivery of one event to one webhook, or of one file, with all attempts so far."""
 
     id: Annotated[
         str, doc("The `webhook-id` of every attempt.", examples=["msg_3ocgfeeghiuyg5wnorrj2owg"])
     ]
+    kind: Annotated[str, doc("webhook, or the kind of the destination.", examples=["s3"])]
+    target_id: Annotated[str, doc("Id of the webhook or destination.")]
     event: WebhookEvent
     status: DeliveryStatus
-    created_at: Annotated[Timestamp, doc("When the event occurred.")]
+    created_at: Annotated[Timestamp, doc("When the event occurred, or it was last asked for.")]
     attempts: tuple[Attempt, ...]
     next_attempt_at: Annotated[
         Timestamp | None, doc("When it is retried, while it is pending.")
     ] = None
+    source_id: Annotated[str | None, doc("Of a file: the id of its job or batch.")] = None
+    name: Annotated[str | None, doc("Of a file: its name at the destination.")] = None
+    error: Annotated[str | None, doc("Why it has failed, where its attempts do not say.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A delivery leased for an attempt now. `secrets` are encrypted, the newest first."""
+    """A delivery leased for an attempt now. `secrets` are encrypted, the newest first.
+
+    `settings` are those of its destination; None for a webhook.
+    """
 
     id: str
+    kind: str
     webhook_id: str
     account_id: str
     url: str
@@ -118,6 +150,8 @@ class DueDelivery:
     created_at: datetime
     attempts: int
     is_test: bool = False
+    settings: Mapping[str, Any] | None = None
+    name: str | None = None
 
     def __repr__(self) -> str:
         """Hide the secrets and the payload from logs and tracebacks."""
@@ -227,7 +261,7 @@ def enqueue(session: Session, notifications: Sequence[WebhookNotification], *, a
     accounts_of = {"of_accounts": list({each.account_id for each in notifications})}
     for row in session.execute(_LISTENING, accounts_of):
         listening[row.account_id].append(row)
-    deliveries = [
+    new = [
         delivery
         for each in notifications
         if (
@@ -235,9 +269,9 @@ def enqueue(session: Session, notifications: Sequence[WebhookNotification], *, a
         )
         for delivery in _new_deliveries(each, subscribed, at)
     ]
-    if deliveries:
-        session.execute(insert(webhook_deliveries), deliveries)
-    return len(deliveries)
+    if new:
+        session.execute(insert(webhook_deliveries), new)
+    return len(new)
 
 
 def enqueue_test(session: Session, account_id: str, webhook_id: str, *, at: datetime) -> Delivery:
@@ -256,19 +290,28 @@ def enqueue_test(session: Session, account_id: str, webhook_id: str, *, at: date
         raise ServiceError(
             409, "The webhook is disabled: its target answered 410. Rotate its secret to enable it."
         )
-    pending = select(webhook_deliveries.c.id).where(
-        webhook_deliveries.c.webhook_id == webhook_id,
-        webhook_deliveries.c.event == WebhookEvent.WEBHOOK_TEST.value,
-        webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
-    )
-    if session.scalar(pending.limit(1)) is not None:
-        raise ServiceError(409, "The previous test of the webhook is still pending.")
+    check_not_tested(session, webhook_id)
     test = WebhookNotification(
         account_id, WebhookEvent.WEBHOOK_TEST, lambda: {"webhook_id": webhook_id}
     )
     (row,) = _new_deliveries(test, [webhook_id], at)
     session.execute(insert(webhook_deliveries).values(**row))
-    return Delivery(row["id"], test.event, DeliveryStatus.PENDING, at, (), at)
+    return find_delivery(session, account_id, row["id"])
+
+
+def check_not_tested(session: Session, target_id: str) -> None:
+    """Check that no test of a webhook or destination is pending.
+
+    Raises:
+        ServiceError: 409, one is.
+    """
+    pending = select(webhook_deliveries.c.id).where(
+        webhook_deliveries.c.webhook_id == target_id,
+        webhook_deliveries.c.event.in_([event.value for event in TESTS]),
+        webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+    )
+    if session.scalar(pending.limit(1)) is not None:
+        raise ServiceError(409, "The previous test is still pending.")
 
 
 def _new_deliveries(
@@ -280,49 +323,127 @@ def _new_deliveries(
         "data": notification.write(),
     }
     payload = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-    return [
-        {
-            "id": new_id("msg"),
-            "webhook_id": webhook_id,
-            "event": notification.event.value,
-            "payload": payload,
-            "created_at": at,
-            "next_attempt_at": at,
-            "status": DeliveryStatus.PENDING.value,
-        }
-        for webhook_id in webhook_ids
-    ]
+    targets = [DeliveryTarget(notification.account_id, WEBHOOK, each) for each in webhook_ids]
+    return [new_delivery(target, notification.event, payload, at=at) for target in targets]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryTarget:
+    """A webhook or destination of an account."""
+
+    account_id: str
+    kind: str
+    id: str
+
+
+def new_delivery(
+    target: DeliveryTarget,
+    event: WebhookEvent,
+    payload: str,
+    *,
+    at: datetime,
+    source_id: str | None = None,
+    name: str | None = None,
+) -> dict[str, Any]:
+    """Return the row of a new delivery, which is due at once."""
+    return {
+        "id": new_id("msg"),
+        "account_id": target.account_id,
+        "kind": target.kind,
+        "webhook_id": target.id,
+        "event": event.value,
+        "payload": payload,
+        "source_id": source_id,
+        "name": name,
+        "created_at": at,
+        "next_attempt_at": at,
+        "status": DeliveryStatus.PENDING.value,
+    }
 
 
 def list_deliveries(
-    session: Session, webhook_id: str, *, limit: int, start_after: str | None = None
+    session: Session,
+    webhook_id: str | None = None,
+    *,
+    limit: int,
+    start_after: str | None = None,
+    account_id: str | None = None,
+    status: DeliveryStatus | None = None,
 ) -> tuple[Sequence[Delivery], bool]:
-    """Return a webhook's deliveries, newest first, and whether older ones follow.
+    """Return the deliveries of a webhook or an account, newest first, and whether older ones follow.
 
     `start_after` is the id of a delivery; an unknown one is ignored.
     """
     order = (webhook_deliveries.c.created_at, webhook_deliveries.c.id)
+    given = {"webhook_id": webhook_id, "account_id": account_id, "status": status}
+    conditions = [
+        webhook_deliveries.c[name] == value for name, value in given.items() if value is not None
+    ]
     query = (
         select(webhook_deliveries)
-        .where(webhook_deliveries.c.webhook_id == webhook_id)
+        .where(*conditions)
         .order_by(order[0].desc(), order[1].desc())
         .limit(limit + 1)
     )
     if start_after is not None:
         last = session.execute(
-            select(*order).where(
-                webhook_deliveries.c.id == start_after,
-                webhook_deliveries.c.webhook_id == webhook_id,
-            )
+            select(*order).where(webhook_deliveries.c.id == start_after, *conditions)
         ).one_or_none()
         if last is not None:
             query = query.where(
                 or_(order[0] < last[0], (order[0] == last[0]) & (order[1] < last[1]))
             )
     rows = session.execute(query).mappings().all()
-    attempts = _find_attempts(session, [row["id"] for row in rows[:limit]])
-    found = [Delivery.of_row(row, attempts=attempts.get(row["id"], [])) for row in rows[:limit]]
-    return found, len(rows) > limit
+    return _read_deliveries(session, rows[:limit]), len(rows) > limit
+
+
+def find_delivery(session: Session, account_id: str, delivery_id: str) -> Delivery:
+    """Return one of an account's deliveries.
+
+    Raises:
+        ServiceError: 404, the account has no delivery of that id.
+    """
+    columns = webhook_deliveries.c
+    query = select(webhook_deliveries).where(
+        columns.id == delivery_id, columns.account_id == account_id
+    )
+    rows = session.execute(query).mappings().all()
+    if not rows:
+        raise ServiceError(404, f"The account has no delivery {delivery_id!r}.")
+    return _read_deliveries(session, rows)[0]
+
+
+def redeliver(session: Session, account_id: str, delivery_id: str, *, at: datetime) -> Delivery:
+    """Make an ended delivery due again, for a day of attempts; return it.
+
+    Raises:
+        ServiceError: 404, the account has no delivery of that id; 409, it is pending.
+    """
+    find_delivery(session, account_id, delivery_id)
+    columns = webhook_deliveries.c
+    changed = session.execute(
+        update(webhook_deliveries)
+        .where(columns.id == delivery_id, columns.status != DeliveryStatus.PENDING.value)
+        .values(
+            status=DeliveryStatus.PENDING.value, created_at=at, next_attempt_at=at, last_error=None
+        )
+    )
+    if not changed.rowcount:
+        raise ServiceError(409, "The delivery is still pending.")
+    return find_delivery(session, account_id, delivery_id)
+
+
+def _read_deliveries(session: Session, rows: Sequence[Mapping[Any, Any]]) -> list[Delivery]:
+    attempts = _find_attempts(session, [row["id"] for row in rows])
+    return [
+        Delivery.of_row(
+            row,
+            target_id=row["webhook_id"],
+            attempts=attempts.get(row["id"], []),
+            error=row["last_error"] if row["status"] == DeliveryStatus.FAILED else None,
+        )
+        for row in rows
+    ]
 
 
 def has_due(session: Session, *, at: datetime, busy: Sequence[str] = ()) -> bool:
@@ -354,12 +475,32 @@ def lease_due(
         .values(leased_until=until)
     )
     taken = (
-        select(webhook_deliveries, webhooks)
-        .join(webhooks, webhooks.c.id == webhook_deliveries.c.webhook_id)
+        select(webhook_deliveries, webhooks, destinations)
+        .outerjoin(webhooks, webhooks.c.id == webhook_deliveries.c.webhook_id)
+        .outerjoin(destinations, destinations.c.id == webhook_deliveries.c.webhook_id)
+        .where(webhooks.c.id.is_not(None) | destinations.c.id.is_not(None))
         .where(webhook_deliveries.c.id.in_(ids))
         .order_by(webhook_deliveries.c.next_attempt_at)
     )
     return [_due(row, at) for row in session.execute(taken).mappings()]
+
+
+def renew_leases(session: Session, ids: Sequence[str], *, until: datetime) -> None:
+    """Extend the leases of deliveries that are being attempted."""
+    session.execute(
+        update(webhook_deliveries)
+        .where(webhook_deliveries.c.id.in_(ids), webhook_deliveries.c.leased_until.is_not(None))
+        .values(leased_until=until)
+    )
+
+
+def postpone_delivery(session: Session, delivery_id: str, *, until: datetime) -> None:
+    """End the lease of a delivery without an attempt: it is due again at an instant."""
+    session.execute(
+        update(webhook_deliveries)
+        .where(webhook_deliveries.c.id == delivery_id)
+        .values(leased_until=None, next_attempt_at=until)
+    )
 
 
 def record_attempt(
@@ -450,18 +591,37 @@ def delete_old_deliveries(session: Session, *, before: datetime, limit: int) -> 
     return len(ids)
 
 
-def count_pending(session: Session) -> int:
-    """Return the number of pending deliveries."""
+def count_pending(session: Session) -> dict[str, tuple[int, datetime]]:
+    """Return the number of pending deliveries by kind, and when the oldest was created."""
+    columns = webhook_deliveries.c
     query = (
-        select(func.count())
-        .select_from(webhook_deliveries)
-        .where(webhook_deliveries.c.status == DeliveryStatus.PENDING.value)
+        select(columns.kind, func.count(), func.min(columns.created_at))
+        .where(columns.status == DeliveryStatus.PENDING.value)
+        .group_by(columns.kind)
     )
-    return session.scalar(query) or 0
+    return {kind: (count, oldest) for kind, count, oldest in session.execute(query)}
+
+
+def has_pending(source_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a file of a job or batch has still to be delivered."""
+    return (
+        select(webhook_deliveries.c.id)
+        .where(
+            webhook_deliveries.c.source_id == source_id,
+            webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+        )
+        .exists()
+    )
 
 
 def _is_due(at: datetime, busy: Sequence[str]) -> tuple[Any, ...]:
-    passed_over = select(webhooks.c.id).where(webhooks.c.account_id.in_(busy))
+    # Rows of an earlier release have no account.
+    passed_over = union_all(
+        *(
+            select(table.c.id).where(table.c.account_id.in_(busy))
+            for table in (webhooks, destinations)
+        )
+    )
     return (
         webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
         webhook_deliveries.c.next_attempt_at <= at,
@@ -479,16 +639,16 @@ def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
         SecretUnreadableError: the key of a secret is not configured; nothing has been changed.
     """
     changed = 0
-    for row in session.execute(select(webhooks).with_for_update()).all():
-        stored = {"secret": row.secret, "previous_secret": row.previous_secret}
-        stale = {
-            column: cipher.encrypt(_read_secret(token, cipher))
-            for column, token in stored.items()
-            if token is not None and not cipher.is_current(token)
-        }
-        if stale:
-            session.execute(update(webhooks).where(webhooks.c.id == row.id).values(**stale))
-            changed += len(stale)
+    for table, columns in ((webhooks, ("secret", "previous_secret")), (destinations, ("secret",))):
+        for row in session.execute(select(table).with_for_update()).mappings().all():
+            stale = {
+                column: cipher.encrypt(_read_secret(row[column], cipher))
+                for column in columns
+                if row[column] is not None and not cipher.is_current(row[column])
+            }
+            if stale:
+                session.execute(update(table).where(table.c.id == row["id"]).values(**stale))
+                changed += len(stale)
     return changed
 
 
@@ -517,18 +677,23 @@ def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attem
 
 
 def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
-    secrets = [row[webhooks.c.secret]]
+    settings = row[destinations.c.settings]
+    target = webhooks if settings is None else destinations
+    secrets = [row[target.c.secret]]
     until = row[webhooks.c.previous_secret_until]
     if row[webhooks.c.previous_secret] and until is not None and until > at:
         secrets.append(row[webhooks.c.previous_secret])
     return DueDelivery(
         id=row[webhook_deliveries.c.id],
+        kind=row[webhook_deliveries.c.kind],
         webhook_id=row[webhook_deliveries.c.webhook_id],
-        account_id=row[webhooks.c.account_id],
-        url=row[webhooks.c.url],
+        account_id=row[target.c.account_id],
+        url=row[webhooks.c.url] if settings is None else settings["url"],
+        settings=settings,
+        name=row[webhook_deliveries.c.name],
         secrets=tuple(secrets),
         payload=row[webhook_deliveries.c.payload],
         created_at=row[webhook_deliveries.c.created_at],
         attempts=row[webhook_deliveries.c.attempts],
-        is_test=row[webhook_deliveries.c.event] == WebhookEvent.WEBHOOK_TEST.value,
+        is_test=row[webhook_deliveries.c.event] in TESTS,
     )

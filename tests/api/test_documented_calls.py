@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from sqlalchemy import update
 
 from api.app import describe_api
+from shared.db.tables import webhook_deliveries
 from shared.jobs.records import JobOutcome, OutcomeStatus
 from tests.api.conftest import running_front
 from tests.contract.test_spreadsheets import write as write_spreadsheet
@@ -87,7 +89,7 @@ def shell(port, account, tmp_path):
 
 
 @pytest.mark.long
-def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
+def test_every_documented_call_runs(account, worker, slices, shell, tmp_path, database):
     ran = set()
 
     def run(operation: str, body: bytes | dict | None = None, /, **values: str):
@@ -171,6 +173,16 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path):
     assert run("testWebhook", **webhook)["event"] == "webhook.test"
     assert len(run("listDeliveries", **webhook)["deliveries"]) == 1
     run("deleteWebhook", **webhook)
+    added = run("createDestination", {"url": "https://93.184.216.34/in", "secret": "Bearer x"})
+    destination = {"destination_id": added["id"]}
+    assert run("listDestinations")["destinations"] == [run("readDestination", **destination)]
+    tested = run("testDestination", **destination)
+    with database.session() as session:
+        session.execute(update(webhook_deliveries).values(status="failed"))
+    delivery = {"delivery_id": tested["id"]}
+    assert run("redeliver", **delivery)["status"] == "pending"
+    assert len(run("listAccountDeliveries")["deliveries"]) == 1
+    run("deleteDestination", **destination)
     assert run("reportUsage")["apiCalls"] == 3
     assert "days" in run("reportUsageByDay")
     assert "templates" in run("reportUsageByTemplate")

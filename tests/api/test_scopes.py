@@ -37,6 +37,11 @@ ROUTES_THAT_READ_KEYS_DO_NOT_LIST = {
     "/v2/webhooks/{}/rotate",
     "/v2/webhooks/{}/test",
     "/v2/webhooks/{}/deliveries",
+    "/v2/destinations",
+    "/v2/destinations/{}",
+    "/v2/destinations/{}/test",
+    "/v2/deliveries",
+    "/v2/deliveries/{}/redeliver",
     "/v2/audit",
 }
 

@@ -80,6 +80,10 @@ NAMED = [
     ("POST", "/v2/webhooks/{webhook}/test", {}),
     ("DELETE", "/v2/keys/{key}", {}),
     ("GET", "/v2/webhooks/{webhook}/deliveries", {}),
+    ("GET", "/v2/destinations/{destination}", {}),
+    ("DELETE", "/v2/destinations/{destination}", {}),
+    ("POST", "/v2/destinations/{destination}/test", {}),
+    ("POST", "/v2/deliveries/{delivery}/redeliver", {}),
 ]
 # Endpoints without a resource in the path; their responses to another account are tested below.
 UNNAMED = {
@@ -115,6 +119,9 @@ UNNAMED = {
     ("GET", "/v2/fonts"),
     ("POST", "/v2/webhooks"),
     ("GET", "/v2/webhooks"),
+    ("POST", "/v2/destinations"),
+    ("GET", "/v2/destinations"),
+    ("GET", "/v2/deliveries"),
 }
 
 
@@ -134,6 +141,9 @@ def owned(caller, template, publish) -> dict[str, str]:
     assert caller.put("/v2/plans/nightly", json={}).status_code == 201
     owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
     owned["plan"] = "nightly"
+    destination = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/"}).json["id"]
+    owned["destination"] = destination
+    owned["delivery"] = caller.post(f"/v2/destinations/{destination}/test").json["id"]
     key = caller.post("/v2/keys").json["id"]
     job = caller.post("/v2/pdf", headers={"Prefer": "respond-async"}, **XML).json["id"]
     return owned | {"batch": batch, "item": item, "key": key, "job": job}
@@ -148,6 +158,8 @@ def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(caller, 
         "webhook": "hook_none",
         "key": "key_none",
         "plan": "missing",
+        "destination": "dest_none",
+        "delivery": "msg_none",
     }
     missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0", "job": f"job_{'a' * 24}"}
     before, differing = snapshot(caller, owned), {}
@@ -169,6 +181,8 @@ def test_lists_and_reports_show_nothing_of_another_account(other, owned):
     assert other.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
     assert other.get("/v2/fonts").json["fonts"] == []
     assert other.get("/v2/webhooks").json["webhooks"] == []
+    assert other.get("/v2/destinations").json["destinations"] == []
+    assert other.get("/v2/deliveries").json["deliveries"] == []
     assert other.get("/v2/slugs/letter").json == {"slug": "letter", "available": True}
     assert other.get("/v2/account/usage").json["pagesGenerated"] == 0
     assert other.get("/v2/account/usage/templates").json["templates"] == []

@@ -378,6 +378,13 @@ def call_webhooks(client: Pressroom) -> None:
     tried = client.webhooks.test(made.id)
     assert [each.id for each in client.webhooks.deliveries(made.id)] == [tried.id]
     client.webhooks.delete(made.id)
+    place = client.destinations.create("https://93.184.216.34/in", secret="Bearer x", name="{job}")
+    assert client.destinations.list() == [client.destinations.read(place.id)]
+    tried = client.destinations.test(place.id)
+    assert tried.id in {each.id for each in client.destinations.deliveries()}
+    with pytest.raises(ApiError, match="pending"):
+        client.destinations.redeliver(tried.id)
+    client.destinations.delete(place.id)
 
 
 def run_template(account, folder, *arguments: str) -> subprocess.CompletedProcess[str]:

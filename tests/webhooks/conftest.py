@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
 from shared.auth.accounts import create_account
+from shared.blobs.factory import open_store
+from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.session import Database
 from shared.encryption import SecretCipher, new_key
@@ -63,15 +66,20 @@ def outbox(database: Database) -> Outbox:
 
 
 @pytest.fixture
-def deliver(database: Database) -> Iterator[Callable[..., list[str]]]:
+def blobs(tmp_path: Path) -> BlobStore:
+    """Return an empty blob store."""
+    return open_store(f"file://{tmp_path}/blobs")
+
+
+@pytest.fixture
+def deliver(database: Database, blobs: BlobStore) -> Iterator[Callable[..., list[str]]]:
     """Provide a function that starts a deliverer and returns the list of its outcomes."""
     running: list[tuple[WebhookDeliverer, threading.Thread]] = []
 
     def start(outbound: Outbound | None = None) -> list[str]:
         outcomes: list[str] = []
-        deliverer = WebhookDeliverer(
-            database, outbound or Outbound(allow_private=True), CIPHER, count=outcomes.append
-        )
+        way_out = outbound or Outbound(allow_private=True)
+        deliverer = WebhookDeliverer(database, way_out, CIPHER, blobs, count=outcomes.append)
         thread = threading.Thread(target=deliverer.run)
         thread.start()
         running.append((deliverer, thread))

@@ -1,7 +1,7 @@
-"""Delivery loop: lease due deliveries, send them with a signature header, record the attempts.
+"""Delivery loop: lease due deliveries, call webhooks with a signature header or upload files, record the attempts.
 
-A crash at any point loses nothing. A failed delivery is repeated with back-off for 24 hours; signatures are
-those of Standard Webhooks 1.0 (standardwebhooks.com).
+A crash at any point loses nothing. A failed delivery is repeated with back-off for 24 hours; signatures of webhooks
+are those of Standard Webhooks 1.0 (standardwebhooks.com).
 """
 
 from __future__ import annotations
@@ -20,14 +20,22 @@ from http import HTTPStatus
 from threading import Event, Lock
 from typing import Final
 
+from shared.blobs.store import BlobMissingError, BlobStore
 from shared.clock import epoch, now, ticks
 from shared.db.session import Database
 from shared.encryption import SecretCipher, SecretUnreadableError
 from shared.errors import Unavailable
-from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
+from shared.outbound import Outbound, PostResult, TargetRefusedError, TargetUnreachableError
 from shared.telemetry.log import get_logger
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import SECRET_PREFIX, Attempt, DeliveryStatus, DueDelivery
+from shared.webhooks.repository import (
+    SECRET_PREFIX,
+    WEBHOOK,
+    Attempt,
+    DeliveryStatus,
+    DueDelivery,
+)
+from workers.webhooks.files import FileSender
 
 
 def sign(delivery_id: str, at: int, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
@@ -93,12 +101,15 @@ THREADS: Final = 32
 # The limit of concurrent deliveries, so that an account with slow targets does not block others.
 MAX_PER_ACCOUNT: Final = 4
 ATTEMPT_SECONDS: Final = 20.0  # Standard Webhooks recommends 15 to 30
-LEASE: Final = timedelta(seconds=30)  # longer than an attempt and recording it
+LEASE: Final = timedelta(seconds=30)
+_RENEW_SECONDS: Final = 10.0  # attempts last longer than a lease: uploads of large files
 POLL_SECONDS: Final = 0.5
 _PAUSE_SECONDS: Final = 1.0
 _THROTTLED: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _DELETE_EVERY_SECONDS: Final = 60.0
 _DELETE_LIMIT: Final = 1000
+
+_NO_ANSWER: Final = PostResult(0)
 
 OUTCOMES: Final = ("delivered", "retried", "failed", "disabled")
 
@@ -113,17 +124,21 @@ class WebhookDeliverer:
         database: Database,
         outbound: Outbound,
         secrets: SecretCipher,
+        blobs: BlobStore,
         *,
         count: Callable[[str], None],
     ) -> None:
         self._database = database
         self._secrets = secrets
         self._outbound = outbound
+        self._files = FileSender(database, blobs, outbound)
         self._count = count
         self._stop = Event()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="deliver")
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()  # by account
+        self._leased: set[str] = set()
+        self._renew_at = 0.0
         self._delete_at = 0.0
         self._are_encrypted = False
 
@@ -137,6 +152,7 @@ class WebhookDeliverer:
             try:
                 self._encrypt_secrets()
                 self._delete_old()
+                self._renew_leases()
                 if not self.start_due():
                     self._stop.wait(POLL_SECONDS)
             except Unavailable as error:
@@ -177,6 +193,7 @@ class WebhookDeliverer:
     def _begin(self, delivery: DueDelivery) -> None:
         with self._lock:
             self._under_way[delivery.account_id] += 1
+            self._leased.add(delivery.id)
         self._threads.submit(self._deliver, delivery).add_done_callback(
             lambda done: self._end(delivery, done)
         )
@@ -184,19 +201,50 @@ class WebhookDeliverer:
     def _end(self, delivery: DueDelivery, done: Future[None]) -> None:
         with self._lock:
             self._under_way[delivery.account_id] -= 1
+            self._leased.discard(delivery.id)
             if not self._under_way[delivery.account_id]:
                 del self._under_way[delivery.account_id]
         error = done.exception()
         if error is not None:  # its lease expires, and it is attempted again
             log.warning("delivery not recorded", delivery=delivery.id, cause=repr(error))
 
+    def _renew_leases(self) -> None:
+        if ticks() < self._renew_at:
+            return
+        self._renew_at = ticks() + _RENEW_SECONDS
+        with self._lock:
+            leased = list(self._leased)
+        if leased:
+            with self._database.session() as session:
+                webhooks.renew_leases(session, leased, until=now() + LEASE)
+
     def _deliver(self, delivery: DueDelivery) -> None:
-        attempt, retry_after = self._attempt(delivery)
-        outcome = self._record(delivery, attempt, retry_after)
+        at, begun_at = now(), ticks()
+        error: str | None = None
+        try:
+            result = self._send(delivery)
+            if result is None:
+                return
+        except (TargetRefusedError, TargetUnreachableError) as failure:
+            result, error = _NO_ANSWER, str(failure)
+        except BlobMissingError:
+            result, error = PostResult(0, is_final=True), "the file was deleted"
+        except SecretUnreadableError as failure:
+            log.error("secret unreadable", target=delivery.webhook_id, cause=str(failure))
+            result, error = _NO_ANSWER, "the secret of the target cannot be read; replace it"
+        attempt = Attempt(
+            delivery.attempts + 1,
+            at,
+            round((ticks() - begun_at) * 1000),
+            result.status or None,
+            error,
+        )
+        outcome = self._record(delivery, attempt, result)
         self._count(outcome)
         log.info(
-            "webhook called",
+            "webhook called" if delivery.kind == WEBHOOK else "file uploaded",
             delivery=delivery.id,
+            kind=delivery.kind,
             webhook=delivery.webhook_id,
             account=delivery.account_id,
             attempt=attempt.number,
@@ -205,47 +253,34 @@ class WebhookDeliverer:
             milliseconds=attempt.milliseconds,
         )
 
-    def _attempt(self, delivery: DueDelivery) -> tuple[Attempt, datetime | None]:
-        """Make an attempt; return it, and the instant before which its receiver wants no other."""
-        at, begun_at = now(), ticks()
+    def _send(self, delivery: DueDelivery) -> PostResult | None:
+        """Make an attempt; None if the delivery waits for others."""
+        secrets = [self._secrets.decrypt(secret) for secret in delivery.secrets]
+        if delivery.kind != WEBHOOK:
+            return self._files.send(delivery, secrets[0])
         body = delivery.payload.encode("utf-8")
-        status: int | None = None
-        error: str | None = None
-        retry_after: datetime | None = None
-        try:
-            secrets = [self._secrets.decrypt(secret) for secret in delivery.secrets]
-            headers = sign(delivery.id, int(epoch()), body, secrets)
-            answer = self._outbound.post(
-                delivery.url,
-                body=body,
-                headers={"Content-Type": "application/json", **headers},
-                deadline_seconds=ATTEMPT_SECONDS,
-            )
-            status = answer.status
-            if status in _THROTTLED:
-                retry_after = read_retry_after(answer.retry_after, now=now())
-        except (TargetRefusedError, TargetUnreachableError) as failure:
-            error = str(failure)
-        except SecretUnreadableError as failure:
-            log.error("webhook secret unreadable", webhook=delivery.webhook_id, cause=str(failure))
-            error = "the secret of the webhook cannot be read; rotate it"
-        milliseconds = round((ticks() - begun_at) * 1000)
-        return Attempt(delivery.attempts + 1, at, milliseconds, status, error), retry_after
+        headers = sign(delivery.id, int(epoch()), body, secrets)
+        return self._outbound.post(
+            delivery.url,
+            body=body,
+            headers={"Content-Type": "application/json", **headers},
+            deadline_seconds=ATTEMPT_SECONDS,
+        )
 
-    def _record(self, delivery: DueDelivery, attempt: Attempt, retry_after: datetime | None) -> str:
+    def _record(self, delivery: DueDelivery, attempt: Attempt, result: PostResult) -> str:
         """Record an attempt and return its outcome: delivered, retried, failed or disabled."""
-        if (
-            attempt.status is not None
-            and HTTPStatus.OK <= attempt.status < HTTPStatus.MULTIPLE_CHOICES
-        ):
+        retry_after = None
+        if result.status in _THROTTLED:
+            retry_after = read_retry_after(result.retry_after, now=now())
+        if HTTPStatus.OK <= result.status < HTTPStatus.MULTIPLE_CHOICES:
             outcome, status, again = "delivered", DeliveryStatus.DELIVERED, None
-        elif attempt.status == HTTPStatus.GONE:
+        elif delivery.kind == WEBHOOK and result.status == HTTPStatus.GONE:
             outcome, status, again = "disabled", DeliveryStatus.FAILED, None
         else:
             # A test shows its result at once: it is not retried.
             again = (
                 None
-                if delivery.is_test
+                if delivery.is_test or result.is_final
                 else next_attempt(
                     delivery.created_at, failed=attempt.number, now=now(), not_before=retry_after
                 )
@@ -270,9 +305,9 @@ class WebhookDeliverer:
             with self._database.session() as session:
                 changed = webhooks.encrypt_secrets(session, self._secrets)
         except SecretUnreadableError as error:
-            log.error("webhook secrets not encrypted with the newest key", cause=str(error))
+            log.error("secrets not encrypted with the newest key", cause=str(error))
         else:
-            log.info("webhook secrets encrypted with the newest key", changed=changed)
+            log.info("secrets encrypted with the newest key", changed=changed)
         self._are_encrypted = True
 
     def _delete_old(self) -> None:

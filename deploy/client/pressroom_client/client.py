@@ -17,9 +17,9 @@ from urllib.parse import unquote
 
 from pressroom_client.records import (
     Batch,
+    BatchOptions,
     Document,
     Job,
-    Output,
     PreviewOptions,
     Rendered,
     RenderOptions,
@@ -27,7 +27,7 @@ from pressroom_client.records import (
 from pressroom_client.resources import Fonts, Images, Keys, Slugs, Templates
 from pressroom_client.schemas import BatchItem, Findings, FormReport, InvoiceReport, Preview
 from pressroom_client.transport import RequestOptions, Transport, copy_body, resource_path
-from pressroom_client.webhooks import Webhooks
+from pressroom_client.webhooks import Destinations, Webhooks
 
 Ending = TypeVar("Ending", Job, Batch)
 
@@ -53,6 +53,7 @@ class Pressroom:
         self.images: Final = Images(self._transport)
         self.fonts: Final = Fonts(self._transport)
         self.webhooks: Final = Webhooks(self._transport)
+        self.destinations: Final = Destinations(self._transport)
         self.keys: Final = Keys(self._transport)
 
     def __enter__(self) -> Self:
@@ -138,7 +139,8 @@ class Pressroom:
         """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
         request["headers"] = {**request["headers"], "Idempotency-Key": None}
-        request["query"] = {**request["query"], "filename": None, "draft": None}
+        of_renders = dict.fromkeys(("filename", "draft", "deliver", "recipient"))
+        request["query"] = {**request["query"], **of_renders}
         return self._transport.read(Findings, "POST", "/v2/validate", **request)
 
     def check_invoice(self, invoice: bytes | str) -> InvoiceReport:
@@ -215,22 +217,17 @@ class Pressroom:
         self,
         template: str,
         documents: Iterable[Mapping[str, Any]] | str | PathLike[str],
-        *,
-        output: Output = "files",
-        plan: str | None = None,
-        draft: bool = False,
-        group: str | None = None,
-        idempotency_key: str | None = None,
+        **options: Unpack[BatchOptions],
     ) -> Batch:
         """Render many documents: payloads, or a file of them (.ndjson, or .csv or .xlsx with one document per row).
 
-        A `plan` arranges them in files, whatever the `output`; see `save_run`. `group` is the path of a key:
-        consecutive rows of one key are one document, with the list `rows`. An iterable is written to a
-        temporary file first, so that the request can be retried.
+        An iterable is written to a temporary file first, so that the request can be retried.
 
         Raises:
             ValueError: the file has another suffix.
         """
+        _check_options(options, BatchOptions)
+        plan = options.get("plan")
         with _open_documents(documents) as (file, content_type):
             return self._transport.read(
                 Batch,
@@ -238,14 +235,16 @@ class Pressroom:
                 "/v2/batches",
                 query={
                     "template": template,
-                    "output": output if plan is None else "merged",
+                    "output": options.get("output", "files") if plan is None else "merged",
                     "plan": plan,
-                    "draft": _draft(draft),
-                    "group": group,
+                    "deliver": options.get("deliver"),
+                    "recipient": options.get("recipient"),
+                    "draft": _draft(options.get("draft", False)),
+                    "group": options.get("group"),
                 },
                 headers={
                     "Content-Type": content_type,
-                    "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
+                    "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),
                 },
                 body=file,
             )
@@ -405,6 +404,8 @@ def _request(
         "flow": options.get("flow"),
         "filename": options.get("filename"),
         "draft": _draft(options.get("draft", False)),
+        "deliver": options.get("deliver"),
+        "recipient": options.get("recipient"),
     }
     headers = {
         "Content-Type": sent.content_type,

@@ -20,17 +20,35 @@ class BatchItem:
 @dataclass(frozen=True, slots=True)
 class Delivery:
     id: str
-    event: Literal["job.succeeded", "job.failed", "batch.finished", "webhook.test"]
+    kind: str
+    target_id: str
+    event: Literal["job.succeeded", "job.failed", "batch.finished", "webhook.test", "file.test"]
     status: Literal["pending", "delivered", "failed"]
     created_at: str
     attempts: Sequence[Mapping[str, Any]]
     next_attempt_at: str | None = None
+    source_id: str | None = None
+    name: str | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
     id: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    id: str
+    kind: Literal["s3", "sftp", "https", "smtp"]
+    url: str
+    name: str
+    created_at: str
+    host_key: str | None = None
+    sender: str | None = None
+    recipient: str | None = None
+    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

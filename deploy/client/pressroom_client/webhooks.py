@@ -1,4 +1,4 @@
-"""Webhooks of the account, and the verification of deliveries."""
+"""Webhooks and destinations of the account, their deliveries, and the verification of signatures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from pressroom_client.schemas import Delivery, Webhook
+from pressroom_client.schemas import Delivery, Destination, Webhook
 from pressroom_client.transport import PressroomError, Transport, resource_path
 
 TOLERANCE_SECONDS: Final = 300.0
@@ -120,3 +120,43 @@ class Webhooks:
         """Yield the deliveries of the last 7 days, newest first, with their attempts."""
         path = resource_path("webhooks", webhook_id, "deliveries")
         return self._transport.read_pages(Delivery, path, "deliveries", key="id")
+
+
+class Destinations:
+    """The destinations of the key's account, and its deliveries: `Pressroom.destinations`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(self, url: str, *, secret: str = "", **fields: str) -> Destination:
+        """Add a destination; `fields` are `name`, and for SFTP and SMTP those that /docs describes."""
+        given = {"url": url, "secret": secret, **fields}
+        return self._transport.read(Destination, "POST", "/v2/destinations", fields=given)
+
+    def list(self) -> Sequence[Destination]:
+        """Return the destinations, oldest first."""
+        return self._transport.read_page(Destination, "/v2/destinations", "destinations")
+
+    def read(self, destination_id: str) -> Destination:
+        """Return a destination."""
+        path = resource_path("destinations", destination_id)
+        return self._transport.read(Destination, "GET", path)
+
+    def test(self, destination_id: str) -> Delivery:
+        """Queue the delivery of a small text file; `deliveries` shows its result."""
+        path = resource_path("destinations", destination_id, "test")
+        return self._transport.read(Delivery, "POST", path)
+
+    def delete(self, destination_id: str) -> None:
+        """Remove a destination; its pending deliveries are discarded."""
+        self._transport.request("DELETE", resource_path("destinations", destination_id))
+
+    def deliveries(self, *, status: str | None = None) -> Iterator[Delivery]:
+        """Yield the account's deliveries of the last 7 days, newest first; undelivered ones are `failed`."""
+        query = {"status": status}
+        return self._transport.read_pages(Delivery, "/v2/deliveries", "deliveries", query, key="id")
+
+    def redeliver(self, delivery_id: str) -> Delivery:
+        """Deliver again, for another day of attempts."""
+        path = resource_path("deliveries", delivery_id, "redeliver")
+        return self._transport.read(Delivery, "POST", path)

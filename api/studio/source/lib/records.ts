@@ -703,6 +703,32 @@ export interface Webhooks {
   webhooks: Array<Webhook>;
 }
 
+export interface Destination {
+  id: string;
+  kind: "s3" | "sftp" | "https" | "smtp";
+  url: string;
+  name: string;
+  created_at: string;
+  host_key?: string;
+  sender?: string;
+  recipient?: string;
+  subject?: string;
+}
+
+export interface DestinationRequest {
+  url: string;
+  name?: string;
+  host_key?: string;
+  sender?: string;
+  recipient?: string;
+  subject?: string;
+  secret?: string;
+}
+
+export interface Destinations {
+  destinations: Array<Destination>;
+}
+
 export interface DeliveryAttempt {
   at: string;
   milliseconds: number;
@@ -712,11 +738,16 @@ export interface DeliveryAttempt {
 
 export interface Delivery {
   id: string;
-  event: "job.succeeded" | "job.failed" | "batch.finished" | "webhook.test";
+  kind: string;
+  target_id: string;
+  event: "job.succeeded" | "job.failed" | "batch.finished" | "webhook.test" | "file.test";
   status: "pending" | "delivered" | "failed";
   created_at: string;
   attempts: Array<DeliveryAttempt>;
   next_attempt_at?: string;
+  source_id?: string;
+  name?: string;
+  error?: string;
 }
 
 export interface WebhookTest {

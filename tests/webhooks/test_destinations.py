@@ -1,0 +1,395 @@
+"""Results reach destinations on real servers: S3, SFTP, HTTPS and SMTP; nothing is lost when a process dies."""
+
+from __future__ import annotations
+
+import io
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import insert
+
+from deploy.embedded.loopback import free_port
+from shared.batches.records import BatchOutput, BatchStatus
+from shared.batches.repository import read_batch
+from shared.clock import now
+from shared.db.tables import batch_items, batch_parts, batches
+from shared.outbound import Outbound, connections
+from shared.webhooks import destinations
+from shared.webhooks import repository as webhooks
+from shared.webhooks.destinations import DestinationKind, FileSource
+from shared.webhooks.repository import DeliveryStatus
+from tests.bench.feeding import make_batch
+from tests.certificates import write_certificate
+from tests.s3 import _running, rclone_binary
+from tests.waiting import wait_until
+from tests.webhooks.conftest import CIPHER, KEY
+
+pytestmark = pytest.mark.services
+ROOT = Path(__file__).parents[2]
+PDF = b"%PDF-1.7 of a job"
+
+
+@dataclass
+class Place:
+    """A server, the destination that leads to it, and what it has received, by name."""
+
+    kind: str
+    fields: dict[str, Any]
+    folder: Path | None = None
+    received: dict[str, list[bytes]] = field(default_factory=dict)
+
+    def files(self) -> dict[str, bytes]:
+        if self.folder is None:
+            return {name: bodies[-1] for name, bodies in self.received.items()}
+        paths = [path for path in self.folder.rglob("[!.]*") if path.is_file()]
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    file = tmp_path_factory.mktemp("certificate") / "place.pem"
+    return write_certificate(file, valid_for=x509.IPAddress(IPv4Address("127.0.0.1")))
+
+
+@pytest.fixture(scope="module")
+def trusted(certificate) -> Iterator[ssl.SSLContext]:
+    """Trust the certificate, and return the context of servers that have it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(certificate))
+        connections.tls_context.cache_clear()
+        yield context
+    connections.tls_context.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def host_key(tmp_path_factory) -> tuple[Path, str]:
+    key = Ed25519PrivateKey.generate()
+    file = tmp_path_factory.mktemp("sftp") / "host"
+    formats = serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    file.write_bytes(key.private_bytes(serialization.Encoding.PEM, *formats))
+    file.chmod(0o600)
+    public = key.public_key().public_bytes(
+        serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    )
+    return file, public.decode()
+
+
+@contextmanager
+def s3_place(folder, **_) -> Iterator[Place]:
+    port = free_port()
+    (folder / "letters").mkdir(parents=True)
+    command = [rclone_binary(), "serve", "s3", str(folder), "--addr", f"127.0.0.1:{port}"]
+    with _running([*command, "--auth-key", "ada,a secret/with+signs"], port):
+        url = f"s3+http://ada@127.0.0.1:{port}/letters/in"
+        fields = {"url": url, "secret": "a secret/with+signs"}
+        yield Place("s3", fields, folder / "letters/in")
+
+
+@contextmanager
+def sftp_place(folder, *, host_key, **_) -> Iterator[Place]:
+    port = free_port()
+    folder.mkdir()
+    file, public = host_key
+    command = [rclone_binary(), "serve", "sftp", str(folder), "--addr", f"127.0.0.1:{port}"]
+    with _running([*command, "--user", "ada", "--pass", "secret", "--key", str(file)], port):
+        url = f"sftp://ada@127.0.0.1:{port}/in"
+        yield Place("sftp", {"url": url, "secret": "secret", "host_key": public}, folder / "in")
+
+
+@contextmanager
+def https_place(_, *, trusted, **__) -> Iterator[Place]:
+    received: dict[str, list[bytes]] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            assert self.headers["Authorization"] == "Bearer secret"
+            received.setdefault(self.path.removeprefix("/in/"), []).append(body)
+            self.send_response(201)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = trusted.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    url = f"https://127.0.0.1:{server.server_port}/in/"
+    yield Place("https", {"url": url, "secret": "Bearer secret"}, None, received)
+    server.shutdown()
+    server.server_close()
+
+
+@contextmanager
+def smtp_place(_, *, trusted, **__) -> Iterator[Place]:
+    received: dict[str, list[bytes]] = {}
+
+    class Handler:
+        async def handle_DATA(self, server, session, envelope) -> str:
+            if envelope.rcpt_tos == ["nobody@example.org"]:
+                return "550 no such user"
+            assert envelope.rcpt_tos == ["bo@example.org"]
+            message = message_from_bytes(envelope.content)
+            for part in message.walk():
+                if name := part.get_filename():
+                    received.setdefault(name, []).append(part.get_payload(decode=True))
+            return "250 OK"
+
+    def authenticate(server, session, envelope, mechanism, login) -> AuthResult:
+        return AuthResult(success=(login.login, login.password) == (b"ada", b"secret"))
+
+    controller = Controller(
+        Handler(), hostname="127.0.0.1", port=free_port(), tls_context=trusted,
+        require_starttls=True, authenticator=authenticate, auth_required=True,
+    )  # fmt: skip
+    controller.start()
+    mails = {"sender": "bills@example.com", "recipient": "bo@example.org"}
+    url = f"smtp://ada@127.0.0.1:{controller.port}"
+    yield Place("smtp", {"url": url, "secret": "secret", **mails}, None, received)
+    controller.stop()
+
+
+PLACES = {"s3": s3_place, "sftp": sftp_place, "https": https_place, "smtp": smtp_place}
+
+
+@pytest.fixture(params=PLACES)
+def place(request, tmp_path, host_key, trusted) -> Iterator[Place]:
+    with PLACES[request.param](tmp_path / "place", host_key=host_key, trusted=trusted) as place:
+        yield place
+
+
+@pytest.fixture
+def sftp(tmp_path, host_key) -> Iterator[Place]:
+    with sftp_place(tmp_path / "place", host_key=host_key) as place:
+        yield place
+
+
+def add_destination(outbox, account, fields) -> str:
+    settings, secret, address = destinations.parse_destination(fields)
+    with outbox.database.session() as session:
+        return destinations.create_destination(
+            session, account, settings, DestinationKind(address.kind),
+            secret=CIPHER.encrypt(secret), at=now(),
+        ).id  # fmt: skip
+
+
+def order(outbox, blobs, account, destination, job="job_1", data=PDF) -> None:
+    blobs.put(f"jobs/{job}/pdf", io.BytesIO(data), len(data))
+    with outbox.database.session() as session:
+        destinations.enqueue_job(
+            session, account, {"destination": destination}, job_id=job,
+            file=FileSource(key=f"jobs/{job}/pdf", size=len(data)), at=now(),
+        )  # fmt: skip
+
+
+def finish_batch(outbox, blobs, account, destination, *, documents) -> str:
+    """Record a batch that has ended, whose second document failed, and order its delivery."""
+    batch = make_batch(account, now()).replace(
+        total=documents, output=BatchOutput.FILES, status=BatchStatus.FINISHED
+    )
+    texts = [f"%PDF {index}".encode() for index in range(documents)]
+    blobs.put(f"batches/{batch.id}/parts/0", io.BytesIO(b"".join(texts)), sum(map(len, texts)))
+    with outbox.database.session() as session:
+        session.execute(insert(batches).values(batch.to_builtins() | {"charset": None}))
+        part = {"batch_id": batch.id, "first_index": 0, "count": documents, "created_at": now()}
+        key = f"batches/{batch.id}/parts/0"
+        session.execute(insert(batch_parts).values(**part, blob_key=key, bytes=1))
+        at = 0
+        for index, text in enumerate(texts):
+            place = {"offset": at, "length": len(text), "crc32": 0, "part_first_index": 0}
+            row: dict[str, Any] = {"batch_id": batch.id, "index": index, "status": "succeeded"}
+            if index == 1:
+                row |= {"status": "failed", "error": {"message": "no such field"}}
+            session.execute(insert(batch_items).values(**row, **({} if index == 1 else place)))
+            at += len(text)
+        destinations.enqueue_batch(
+            session, account, {"destination": destination}, batch_id=batch.id,
+            extension=".ndjson", at=now(),
+        )  # fmt: skip
+    return read_batch(batch.to_builtins()).id
+
+
+def statuses(outbox, account) -> list[str]:
+    with outbox.database.snapshot() as session:
+        found, _ = webhooks.list_deliveries(session, account_id=account, limit=1000)
+    return [each.status.value for each in found]
+
+
+def test_a_pdf_arrives_whole_under_its_name(place, outbox, deliver, blobs) -> None:
+    account = outbox.add_account()
+    pattern = "{date}/{job}" if place.kind != "smtp" else "{job}"
+    destination = add_destination(outbox, account, {**place.fields, "name": pattern})
+    data = PDF + bytes(3_000_000)
+    order(outbox, blobs, account, destination, data=data)
+    outcomes = deliver()
+    wait_until(lambda: outcomes)
+    [entry] = outbox.read(destination)
+    assert entry.status is DeliveryStatus.DELIVERED, entry
+    day = f"{now().date().isoformat()}/" if place.kind != "smtp" else ""
+    assert place.files() == {f"{day}job_1.pdf": data}
+    assert (entry.kind, entry.source_id) == (place.kind, "job_1")
+
+
+def test_a_batch_arrives_with_its_manifest_last(place, outbox, deliver, blobs) -> None:
+    account = outbox.add_account()
+    destination = add_destination(outbox, account, place.fields)
+    batch = finish_batch(outbox, blobs, account, destination, documents=4)
+    outcomes = deliver()
+    wait_until(lambda: len(outcomes) == 4)
+    files = place.files()
+    manifest = files.pop(f"{batch}.ndjson").decode().splitlines()
+    assert sorted(files.values()) == [b"%PDF 0", b"%PDF 2", b"%PDF 3"]
+    assert [line.count('"file":"') for line in manifest] == [1, 0, 1, 1]
+    assert '"error":"no such field"' in manifest[1]
+    assert outcomes == ["delivered"] * 4
+    if place.folder is None:
+        assert [len(bodies) for bodies in place.received.values()] == [1] * 4
+        assert list(place.received)[-1] == f"{batch}.ndjson"
+
+
+def test_a_test_file_shows_whether_a_destination_works(place, outbox, deliver) -> None:
+    account = outbox.add_account()
+    wrong = {"secret": "wrong"} if place.kind != "https" else {"url": "https://127.0.0.1:9/"}
+    for fields in ({}, wrong):
+        destination = add_destination(outbox, account, place.fields | fields)
+        with outbox.database.session() as session:
+            destinations.enqueue_test(session, account, destination, at=now())
+    outcomes = deliver()
+    wait_until(lambda: len(outcomes) == 2)
+    assert sorted(outcomes) == ["delivered", "failed"]
+    assert list(place.files()) == ["pressroom-test.txt"]
+    assert sorted(statuses(outbox, account)) == ["delivered", "failed"]
+
+
+def test_another_host_key_is_refused_before_the_password(sftp, outbox, deliver) -> None:
+    account = outbox.add_account()
+    other = Ed25519PrivateKey.generate().public_key()
+    openssh = serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    key = other.public_bytes(*openssh).decode()
+    destination = add_destination(outbox, account, sftp.fields | {"host_key": key})
+    with outbox.database.session() as session:
+        destinations.enqueue_test(session, account, destination, at=now())
+    outcomes = deliver()
+    wait_until(lambda: outcomes)
+    [entry] = outbox.read(destination)
+    assert f"another host key: {sftp.fields['host_key']}" in entry.attempts[0].error
+
+
+def test_private_addresses_are_refused_unless_allowed(place, outbox, deliver) -> None:
+    account = outbox.add_account()
+    destination = add_destination(outbox, account, place.fields)
+    with outbox.database.session() as session:
+        destinations.enqueue_test(session, account, destination, at=now())
+    outcomes = deliver(Outbound())
+    wait_until(lambda: outcomes)
+    [entry] = outbox.read(destination)
+    assert "public internet" in entry.attempts[0].error
+    assert place.files() == {}
+
+
+def test_what_failed_is_delivered_again_on_request(sftp, outbox, deliver, blobs) -> None:
+    account = outbox.add_account()
+    destination = add_destination(outbox, account, sftp.fields)
+    order(outbox, blobs, account, destination)
+    blobs.delete("jobs/job_1/pdf")
+    outcomes = deliver()
+    wait_until(lambda: outcomes == ["failed"])
+    [entry] = outbox.read(destination)
+    assert (entry.status, entry.error) == ("failed", "the file was deleted")
+    blobs.put("jobs/job_1/pdf", io.BytesIO(PDF), len(PDF))
+    with outbox.database.session() as session:
+        webhooks.redeliver(session, account, entry.id, at=now())
+    wait_until(lambda: outcomes == ["failed", "delivered"])
+    assert sftp.files() == {"job_1.pdf": PDF}
+
+
+def test_an_address_that_is_refused_for_good_is_not_tried_again(
+    tmp_path, trusted, outbox, deliver, blobs
+) -> None:
+    account = outbox.add_account()
+    with smtp_place(tmp_path, trusted=trusted) as place:
+        fields = place.fields | {"recipient": "nobody@example.org"}
+        order(outbox, blobs, account, add_destination(outbox, account, fields))
+        outcomes = deliver()
+        wait_until(lambda: outcomes == ["failed"])
+    with outbox.database.snapshot() as session:
+        [entry], _ = webhooks.list_deliveries(session, account_id=account, limit=10)
+    assert [attempt.status for attempt in entry.attempts] == [550]
+
+
+def test_a_killed_process_loses_and_doubles_nothing(
+    sftp, outbox, settings, blobs, tmp_path
+) -> None:
+    account = outbox.add_account()
+    destination = add_destination(outbox, account, sftp.fields)
+    batch = finish_batch(outbox, blobs, account, destination, documents=40)
+    for kills in range(4):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workers.webhooks.main"],
+            cwd=ROOT,
+            env={
+                "PRESSROOM_DATABASE_URL": settings.database_url,
+                "PRESSROOM_REDIS_URL": settings.redis_url,
+                "PRESSROOM_BLOB_URL": f"file://{tmp_path}/blobs",
+                "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
+                "PRESSROOM_SECRET_KEYS": KEY,
+            },
+        )
+        try:
+            wanted = 40 if kills == 3 else len(sftp.files()) + 5
+            wait_until(lambda wanted=wanted: len(sftp.files()) >= wanted)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+    files = sftp.files()
+    job = batch.replace("batch_", "job_")
+    assert files.keys() == {f"{job}-{index}.pdf" for index in range(40) if index != 1} | {
+        f"{batch}.ndjson"
+    }
+    assert all(
+        files[f"{job}-{index}.pdf"] == f"%PDF {index}".encode() for index in range(40) if index != 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"url": "ftp://host/"}, "scheme must be one of s3"),
+        ({"url": "sftp://ada:pw@host/"}, "password belongs into the field secret"),
+        ({"url": "s3://host/bucket", "secret": "x"}, "must have a user"),
+        ({"url": "s3://ada@host", "secret": "x"}, "must have a bucket"),
+        ({"url": "https://ada@host/"}, "must have no user"),
+        ({"url": "sftp://ada@host/", "secret": "x"}, "host_key is required"),
+        ({"url": "smtp://host"}, "sender is required"),
+        ({"url": "https://host/", "name": "../{job}"}, "name"),
+        ({"url": "https://host/", "name": "{index}"}, "replace each other"),
+        ({"url": "https://host/", "name": "{job}{year}"}, "{year}"),
+        ({"url": "https://host/", "retries": 3}, "retries"),
+        ({"url": 3}, "url"),
+    ],
+)
+def test_a_wrong_field_is_named(fields, told) -> None:
+    with pytest.raises(webhooks.ServiceError) as refused:
+        destinations.parse_destination(fields)
+    assert refused.value.body.status == 400
+    assert told in str(refused.value)

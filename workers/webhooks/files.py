@@ -1,0 +1,198 @@
+"""Files of deliveries: they are read from the blob store, and those of a batch are put in the outbox before its index."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from io import BytesIO
+from typing import BinaryIO, Final, TypeAlias, cast
+
+from shared import json_text
+from shared.batches.records import Batch, BatchItem, BatchOutput, ItemStatus, item_job_id
+from shared.batches.repository import find_batch, list_items
+from shared.batches.runs import INDEX_NUMBER, StoredFile, list_files
+from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
+from shared.clock import now
+from shared.db.session import Database
+from shared.limits import MB
+from shared.outbound import Outbound, PostResult
+from shared.outbound.uploads import Endpoint, Upload, upload
+from shared.webhooks.destinations import (
+    FileSource,
+    add_batch_files,
+    find_unended,
+    name_file,
+)
+from shared.webhooks.repository import DueDelivery, postpone_delivery
+
+_Named: TypeAlias = tuple[str, FileSource]
+_AT_ONCE: Final = 500  # files of a batch that one transaction adds
+_WAIT: Final = timedelta(seconds=2)  # until the files of a batch are looked at again
+_TEST: Final = b"This file was sent by Pressroom to test the destination.\n"
+_SECONDS: Final = 20.0  # of an upload, and for each megabyte
+_SECONDS_PER_MB: Final = 1.0
+_MAX_SECONDS: Final = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class FileSender:
+    """Uploads the files of deliveries. Thread-safe."""
+
+    database: Database
+    blobs: BlobStore
+    outbound: Outbound
+
+    def send(self, delivery: DueDelivery, secret: str) -> PostResult | None:
+        """Upload the file of a delivery; None if it waits for others of its batch.
+
+        Raises:
+            TargetRefusedError, TargetUnreachableError: the upload failed.
+            BlobMissingError: the file was deleted.
+            Unavailable: the database or the object store is unavailable.
+        """
+        source = FileSource.decode(delivery.payload)
+        if source.batch_id is None:
+            return self._send(delivery, source, secret)
+        with self.database.snapshot() as session:
+            batch = find_batch(session, source.batch_id)
+        if batch is None or batch.removed_at is not None:
+            raise BlobMissingError(source.batch_id)
+        if source.after is not None:
+            self._add_files(delivery, source, batch, source.after)
+            return None
+        with self.database.snapshot() as session:
+            pending, failed = find_unended(session, batch.id, except_id=delivery.id)
+        if pending:
+            with self.database.session() as session:
+                postpone_delivery(session, delivery.id, until=now() + _WAIT)
+            return None
+        if batch.plan is None:
+            with self._write_manifest(delivery, batch, failed) as (file, size):
+                return self._upload(delivery, source, secret, file, size)
+        return self._send(delivery, self._find_index(batch, source), secret)
+
+    def _send(self, delivery: DueDelivery, source: FileSource, secret: str) -> PostResult:
+        if source.key is None:
+            return self._upload(delivery, source, secret, BytesIO(_TEST), len(_TEST))
+        part = ByteRange(source.offset, source.size)
+        with self.blobs.open(source.key, byte_range=part) as file:
+            return self._upload(delivery, source, secret, file, source.size)
+
+    def _upload(
+        self, delivery: DueDelivery, source: FileSource, secret: str, file: BinaryIO, size: int
+    ) -> PostResult:
+        settings = delivery.settings or {}
+        named = {name: settings.get(name) for name in ("host_key", "sender", "subject")}
+        item = Upload(
+            id=delivery.id,
+            name=delivery.name or "",
+            file=file,
+            size=size,
+            media_type=source.media_type,
+            recipient=source.recipient or settings.get("recipient"),
+        )
+        seconds = min(_SECONDS + _SECONDS_PER_MB * size / MB, _MAX_SECONDS)
+        endpoint = Endpoint(delivery.url, secret, **named)
+        return upload(self.outbound, endpoint, item, deadline_seconds=seconds)
+
+    def _add_files(
+        self, delivery: DueDelivery, source: FileSource, batch: Batch, after: int
+    ) -> None:
+        pattern = (delivery.settings or {}).get("name", "{job}")
+        with self.database.snapshot() as session:
+            if batch.output is BatchOutput.MERGED:
+                files, has_more = _name_files(batch, pattern, list_files(session, batch.id)), False
+            else:
+                items, has_more = list_items(
+                    session, batch, after=after, limit=_AT_ONCE, status=ItemStatus.SUCCEEDED
+                )
+                after = items[-1].index if items else after
+                files = [
+                    (name_item(batch, item, pattern), _source_of(item))
+                    for item in items
+                    if item.place is not None
+                ]
+        files = [(name, file.replace(recipient=source.recipient)) for name, file in files]
+        with self.database.session() as session:
+            add_batch_files(
+                session, delivery.id, source, files, after=after if has_more else None, at=now()
+            )
+
+    def _find_index(self, batch: Batch, source: FileSource) -> FileSource:
+        with self.database.snapshot() as session:
+            files = list_files(session, batch.id)
+        for file in files:
+            if file.number == INDEX_NUMBER:
+                return source.replace(key=file.blob_key, size=file.bytes)
+        raise BlobMissingError(batch.id)
+
+    @contextmanager
+    def _write_manifest(
+        self, delivery: DueDelivery, batch: Batch, undelivered: set[str]
+    ) -> Iterator[tuple[BinaryIO, int]]:
+        """Open the manifest: a line for each document, with its file and whether it was delivered."""
+        pattern = (delivery.settings or {}).get("name", "{job}")
+        with tempfile.SpooledTemporaryFile(max_size=MB) as file:
+            for item in self._read_items(batch):
+                name = name_item(batch, item, pattern) if item.place else None
+                line = {
+                    "index": item.index,
+                    "job": item_job_id(batch.id, item.index),
+                    "status": "undelivered" if name in undelivered else item.status.value,
+                    "pages": item.pages,
+                    "file": name,
+                    "error": item.error["message"] if item.error else None,
+                }
+                shown = {field: value for field, value in line.items() if value is not None}
+                file.write(json_text.encode(shown) + b"\n")
+            size = file.tell()
+            file.seek(0)
+            yield cast("BinaryIO", file), size
+
+    def _read_items(self, batch: Batch) -> Iterator[BatchItem]:
+        after, has_more = -1, True
+        while has_more:
+            with self.database.snapshot() as session:
+                items, has_more = list_items(
+                    session, batch, after=after, limit=_AT_ONCE, status=None
+                )
+            yield from items
+            after = items[-1].index
+
+
+def name_item(batch: Batch, item: BatchItem, pattern: str) -> str:
+    """Return the name of a document's PDF at a destination."""
+    job = item_job_id(batch.id, item.index)
+    return name_file(
+        pattern, ".pdf", job=job, at=batch.created_at, batch=batch.id, index=item.index
+    )
+
+
+def _name_files(batch: Batch, pattern: str, files: Sequence[StoredFile]) -> list[_Named]:
+    """Return the files of a merged batch: those of its plan, or its one PDF."""
+    found = {file.number: (file.blob_key, file.bytes) for file in files}
+    found.pop(INDEX_NUMBER, None)
+    if batch.result_key is not None:
+        found[0] = batch.result_key, batch.result_bytes or 0
+    return [
+        (
+            name_file(
+                pattern,
+                ".pdf",
+                job=f"{batch.id}-{number}" if number else batch.id,
+                at=batch.created_at,
+                batch=batch.id,
+                index=number,
+            ),
+            FileSource(key=key, size=size),
+        )
+        for number, (key, size) in found.items()
+    ]
+
+
+def _source_of(item: BatchItem) -> FileSource:
+    assert item.place is not None
+    return FileSource(key=item.part_key, offset=item.place.offset, size=item.place.length)
