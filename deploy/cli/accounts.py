@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC
+from operator import attrgetter
+from typing import Final
 
 import msgspec
 
 from deploy.cli.farm import open_farm
-from deploy.cli.output import CommandFailed, print_result, write_table
+from deploy.cli.output import Columns, CommandFailed, print_result, write_columns, write_table
 from shared.auth import accounts, audit
 from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
@@ -63,24 +65,23 @@ def run_list(arguments: argparse.Namespace) -> int:
         ]
         print_result({"accounts": shown}, as_json=True)
         return 0
-    rows = [
-        [
-            each.account_id,
-            each.plan,
-            str(each.max_pages),
-            str(each.renewal_day),
-            each.name,
-            _state(each),
-        ]
-        for each in found
-    ]
-    print(write_table(["account", "plan", "pages", "renewal day", "name", "state"], rows))
+    print(write_columns(_COLUMNS, found))
     return 0
 
 
 def _state(account: accounts.AccountInfo) -> str:
     states = {"disabled": account.is_disabled, "unverified": not account.is_email_verified}
     return " ".join(state for state, holds in states.items() if holds)
+
+
+_COLUMNS: Final[Columns] = {
+    "account": attrgetter("account_id"),
+    "plan": attrgetter("plan"),
+    "pages": attrgetter("max_pages"),
+    "renewal day": attrgetter("renewal_day"),
+    "name": attrgetter("name"),
+    "state": _state,
+}
 
 
 def run_usage(arguments: argparse.Namespace) -> int:
@@ -102,7 +103,7 @@ def run_usage(arguments: argparse.Namespace) -> int:
         rows = [
             [
                 *(report[name] for name in ("account_id", "plan", "period_start", "period_end")),
-                *(str(report[allowance]["pages"]) for allowance in Allowance),
+                *(report[allowance]["pages"] for allowance in Allowance),
             ]
             for report in reports
         ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deploy.embedded.plan import operator_environment
+
+Columns = Mapping[str, Callable[[Any], object]]
 
 
 class CommandFailed(Exception):
@@ -44,14 +46,20 @@ def write_file(path: Path, content: bytes) -> None:
         raise CommandFailed(f"{path} cannot be written: {error.strerror}") from error
 
 
-def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a table with aligned columns."""
-    rows = [[make_printable(cell) for cell in row] for row in rows]
-    widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+def write_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows as a table with aligned columns; None is a hyphen."""
+    shown = [["-" if cell is None else make_printable(str(cell)) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(head, *shown, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (head, *rows)
+        for row in (head, *shown)
     )
+
+
+def write_columns(columns: Columns, records: Iterable[Any]) -> str:
+    """Return records as a table; `columns` have what is shown of a record, by title."""
+    rows = [[show(each) for show in columns.values()] for each in records]
+    return write_table([*columns], rows)
 
 
 def _lines(result: Mapping[str, Any], indent: str = "") -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -17,7 +18,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
 from deploy.cli.farm import FarmLocation, find_farm
-from deploy.cli.output import CommandFailed, print_result, write_table
+from deploy.cli.output import Columns, CommandFailed, print_result, write_columns, write_table
 from deploy.embedded.data_folder import FarmRecord
 from deploy.embedded.logs import find_errors
 from deploy.embedded.supervisor import answers, find_process, is_ready
@@ -295,10 +296,6 @@ def _reason(error: BaseException) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
-_MB: Final = 1024 * 1024
-_NONE: Final = "-"
-
-
 def run_status(arguments: argparse.Namespace) -> int:
     """Print the status of a farm; return 1 if there are problems."""
     found = collect_status(_find_existing(arguments.data))
@@ -330,36 +327,50 @@ def _head(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _processes(shown: Sequence[dict[str, Any]]) -> str:
-    rows = [
-        [
-            each["name"],
-            str(each["pid"] or "down"),
-            _span(each["up_seconds"]),
-            _NONE if each["memory_bytes"] is None else f"{each['memory_bytes'] / _MB:.0f} MB",
-            str(each["restarts"]),
-        ]
-        for each in shown
-    ]
-    return write_table(["process", "pid", "up", "memory", "restarts"], rows)
-
-
-def _queues(shown: Sequence[dict[str, Any]]) -> str:
-    rows = [
-        [
-            _name(each),
-            str(each["waiting"]),
-            _span(each["oldest_seconds"]) if each["waiting"] else _NONE,
-            str(each["running"]),
-            f"drained since {each['drained_since']}" if each["drained_since"] else "",
-        ]
-        for each in shown
-    ]
-    return write_table(["queue", "waiting", "oldest", "running", ""], rows)
-
-
 def _name(shown: dict[str, Any]) -> str:
     return f"{shown['shard']}: {shown['name']}" if "shard" in shown else shown["name"]
+
+
+def _since(queue: dict[str, Any]) -> str:
+    return f"drained since {queue['drained_since']}" if queue["drained_since"] else ""
+
+
+def _megabytes(size: int | None) -> str | None:
+    return None if size is None else f"{size / MB:.0f} MB"
+
+
+_PROCESSES: Final[Columns] = {
+    "process": itemgetter("name"),
+    "pid": lambda each: each["pid"] or "down",
+    "up": lambda each: _span(each["up_seconds"]),
+    "memory": lambda each: _megabytes(each["memory_bytes"]),
+    "restarts": itemgetter("restarts"),
+}
+_QUEUES: Final[Columns] = {
+    "queue": _name,
+    "waiting": itemgetter("waiting"),
+    "oldest": lambda each: _span(each["oldest_seconds"]) if each["waiting"] else None,
+    "running": itemgetter("running"),
+    "": _since,
+}
+_STORES: Final[Columns] = {
+    "store": lambda item: item[0].replace("_", " "),
+    "response time": lambda item: (
+        f"{item[1]['milliseconds']} ms" if item[1] else "does not respond"
+    ),
+}
+_DISKS: Final[Columns] = {
+    "disk of": itemgetter("path"),
+    "free": lambda each: _megabytes(each["free_bytes"]),
+    "of": lambda each: _megabytes(each["total_bytes"]),
+}
+_BATCHES: Final[Columns] = {
+    "batch": itemgetter("id"),
+    "account": itemgetter("account_id"),
+    "done": lambda each: f"{each['succeeded'] + each['failed']} of {each['documents']}",
+    "failed": itemgetter("failed"),
+    "since": itemgetter("created_at"),
+}
 
 
 def _workers(shown: Sequence[dict[str, Any]]) -> str:
@@ -377,22 +388,6 @@ def _workers(shown: Sequence[dict[str, Any]]) -> str:
     return write_table(["worker", "takes from", "busy", "sandbox"], [*rows, total])
 
 
-def _stores(shown: dict[str, Any]) -> str:
-    rows = [
-        [name.replace("_", " "), f"{each['milliseconds']} ms" if each else "does not respond"]
-        for name, each in shown.items()
-    ]
-    return write_table(["store", "response time"], rows)
-
-
-def _disks(shown: Sequence[dict[str, Any]]) -> str:
-    rows = [
-        [each["path"], f"{each['free_bytes'] / _MB:.0f} MB", f"{each['total_bytes'] / _MB:.0f} MB"]
-        for each in shown
-    ]
-    return write_table(["disk of", "free", "of"], rows)
-
-
 def _ledger(shown: dict[str, Any]) -> str:
     return (
         f"ledger: {shown['events_pending']} pending events, {_span(shown['lag_seconds'])} behind, "
@@ -400,31 +395,11 @@ def _ledger(shown: dict[str, Any]) -> str:
     )
 
 
-def _jobs(count: int) -> str:
-    return f"unfinished asynchronous renders: {count}"
-
-
 def _backlog(left: dict[str, int]) -> str:
     return (
         f"unfinished documents and renders: {left['documents']:,}; "
         f"unfinished batches: {left['batches']:,}"
     )
-
-
-def _batches(shown: Sequence[dict[str, Any]]) -> str:
-    if not shown:
-        return "no batch is running"
-    rows = [
-        [
-            each["id"],
-            each["account_id"],
-            f"{each['succeeded'] + each['failed']} of {each['documents']}",
-            str(each["failed"]),
-            each["created_at"],
-        ]
-        for each in shown
-    ]
-    return write_table(["batch", "account", "done", "failed", "since"], rows)
 
 
 def _errors(shown: Sequence[dict[str, Any]]) -> str:
@@ -439,22 +414,22 @@ def _errors(shown: Sequence[dict[str, Any]]) -> str:
 
 
 _SECTIONS: Final[dict[str, Callable[[Any], str]]] = {
-    "processes": _processes,
-    "queues": _queues,
+    "processes": partial(write_columns, _PROCESSES),
+    "queues": partial(write_columns, _QUEUES),
     "workers": _workers,
-    "stores": _stores,
-    "disks": _disks,
+    "stores": lambda shown: write_columns(_STORES, shown.items()),
+    "disks": partial(write_columns, _DISKS),
     "ledger": _ledger,
-    "jobs_unfinished": _jobs,
+    "jobs_unfinished": lambda count: f"unfinished asynchronous renders: {count}",
     "batch_backlog": _backlog,
-    "batches": _batches,
+    "batches": lambda shown: write_columns(_BATCHES, shown) if shown else "no batch is running",
     "last_errors": _errors,
 }
 
 
-def _span(seconds: float | None) -> str:
+def _span(seconds: float | None) -> str | None:
     if seconds is None:
-        return _NONE
+        return None
     if seconds < 60:
         return f"{seconds:g} s"
     minutes = int(seconds) // 60
