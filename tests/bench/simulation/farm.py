@@ -114,6 +114,35 @@ class FarmModel:
         for kill in kills:
             self._at(kill.at, lambda kill=kill: self._kill(kill))  # type: ignore[misc]
 
+    @property
+    def documents_left(self) -> int:
+        """The number of unfinished batch documents."""
+        return sum(batch.left for batch in self._batches)
+
+    @property
+    def waiting(self) -> int:
+        """The number of slices in the batch queue."""
+        return len(self._queues[BATCH])
+
+    @property
+    def running(self) -> int:
+        """The number of busy slots in all pools."""
+        return len(self._running)
+
+    def resize_later(self, pool: int, slots: int, *, after: float) -> None:
+        """Add slots to a pool after some seconds, or remove some, which first finish their work."""
+        self._at(self._now + after, lambda: self._add_slots(pool, slots))
+
+    def call_every(self, seconds: float, look: Callable[[float], None], *, until: float) -> None:
+        """Call a function with the current time at an interval."""
+
+        def act() -> None:
+            look(self._now)
+            if self._now + seconds <= until:
+                self._at(self._now + seconds, act)
+
+        self._at(seconds, act)
+
     def run(self, singles: Iterable[tuple[float, float]]) -> SimulationResult:
         """Run until all work has ended; `singles` are the arrival and service times of interactive jobs."""
         coming = iter(singles)
@@ -212,6 +241,10 @@ class FarmModel:
         idle = min(kill.slots - dead, self._free[kill.pool])
         self._free[kill.pool] -= idle
         self._at(self._now + kill.away_seconds, lambda: self._revive(kill.pool, dead + idle))
+
+    def _add_slots(self, pool: int, slots: int) -> None:
+        # Negative while more slots are busy than the new size.
+        self._free[pool] += slots
 
     def _revive(self, pool: int, slots: int) -> None:
         self._free[pool] += slots
