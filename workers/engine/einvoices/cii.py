@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from workers.engine.einvoices.mapping import FIRST, MappingNode
+from workers.engine.einvoices.mapping import FIRST, ElementMaker, MappingNode
 
 _STANDARD: Final = "urn:un:unece:uncefact:data:standard"
 PREFIXES: Final = {
@@ -17,24 +17,8 @@ PREFIXES: Final = {
 ROOT: Final = f"{{{PREFIXES['rsm']}}}CrossIndustryInvoice"
 
 
-def _parent(
-    tag: str, *children: MappingNode, inside: str = "", each: str = "", **more: bool
-) -> MappingNode:
-    return MappingNode(f"ram:{tag}", children=children, inside=inside, each=each, **more)  # type: ignore[arg-type]  # flags alone
-
-
-def _leaf(tag: str, value: str, **attributes: str) -> MappingNode:
-    return MappingNode(f"ram:{tag}", value, attributes=tuple(attributes.items()))
-
-
-def _nested(tags: str, value: str, **attributes: str) -> MappingNode:
-    """Return nested elements, the innermost with a value."""
-    first, _, rest = tags.partition("/")
-    return (
-        _parent(first, _nested(rest, value, **attributes))
-        if rest
-        else replace(_leaf(first, value, **attributes))
-    )
+_MAKER: Final = ElementMaker("ram", "ram")
+_parent, _leaf, _nested, _fixed = _MAKER.parent, _MAKER.leaf, _MAKER.nested, _MAKER.fixed
 
 
 def _date(tag: str, value: str, *, name: str = "udt:DateTimeString") -> MappingNode:
@@ -43,10 +27,6 @@ def _date(tag: str, value: str, *, name: str = "udt:DateTimeString") -> MappingN
 
 def _reference(value: str) -> MappingNode:
     return MappingNode("ram:IssuerAssignedID", value)
-
-
-def _fixed(tag: str, constant: str) -> MappingNode:
-    return MappingNode(f"ram:{tag}", constant=constant)
 
 
 def _indicator(value: str) -> MappingNode:
@@ -321,7 +301,7 @@ _PRODUCT: Final = _parent(
     ),
     _parent(
         "DesignatedProductClassification",
-        replace(_leaf("ClassCode", "code", listID="scheme", listVersionID="version")),
+        _leaf("ClassCode", "code", listID="scheme", listVersionID="version"),
         each="classifications",
     ),
     _nested("OriginTradeCountry/ID", "origin"),

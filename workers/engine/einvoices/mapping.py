@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,6 +71,33 @@ class MappingNode:
         for child in self.children:
             by_tag.setdefault(child.tag, []).append(child)
         object.__setattr__(self, "children_by_tag", by_tag)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementMaker:
+    """Makes the elements of a syntax: those that hold others have one prefix, those of a text another."""
+
+    outer: str
+    inner: str
+
+    def parent(self, tag: str, *children: MappingNode, **more: Any) -> MappingNode:
+        """Return an element that holds others."""
+        return MappingNode(f"{self.outer}:{tag}", children=children, **more)
+
+    def leaf(self, tag: str, value: str, **attributes: str) -> MappingNode:
+        """Return an element with a value."""
+        return MappingNode(f"{self.inner}:{tag}", value, attributes=tuple(attributes.items()))
+
+    def nested(self, tags: str, value: str, **attributes: str) -> MappingNode:
+        """Return nested elements, the innermost with a value."""
+        first, _, rest = tags.partition("/")
+        if not rest:
+            return self.leaf(first, value, **attributes)
+        return self.parent(first, self.nested(rest, value, **attributes))
+
+    def fixed(self, tag: str, constant: str) -> MappingNode:
+        """Return an element with a constant."""
+        return MappingNode(f"{self.inner}:{tag}", constant=constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,12 +368,21 @@ def parse_value(text: str, kind: TermType) -> Any:
         case TermType.DATE:
             return _parse_date(text)
         case TermType.BINARY:
-            try:
-                return base64.b64decode("".join(text.split()), validate=True)
-            except (binascii.Error, ValueError):
-                raise ValueError("the file is not in base64") from None
+            return decode_file(text, "the file is not in base64")
         case _:
             return text
+
+
+def decode_file(text: str, message: str) -> bytes:
+    """Return the bytes of a text in base64, with or without white space.
+
+    Raises:
+        ValueError: it is not in base64.
+    """
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except ValueError:  # binascii.Error is one
+        raise ValueError(message) from None
 
 
 def parse_number(text: str) -> Decimal:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -11,7 +9,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from workers.engine.characters import NOT_XML
-from workers.engine.einvoices.mapping import MAX_ENTRIES, InvalidTerm, Record, parse_number
+from workers.engine.einvoices.mapping import (
+    MAX_ENTRIES,
+    InvalidTerm,
+    Record,
+    decode_file,
+    parse_number,
+)
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
 MAX_INVALID: Final = 50
@@ -125,12 +129,10 @@ def _read_date(value: Any) -> date:
 
 
 def _read_file(value: Any) -> bytes:
-    if isinstance(value, str):
-        try:
-            return base64.b64decode("".join(value.split()), validate=True)
-        except (binascii.Error, ValueError):
-            pass
-    raise ValueError(f"must be a file in base64, not {_describe(value)}")
+    message = f"must be a file in base64, not {_describe(value)}"
+    if not isinstance(value, str):
+        raise ValueError(message)
+    return decode_file(value, message)
 
 
 def _read_text(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from workers.engine.einvoices.mapping import FIRST, MappingNode
+from workers.engine.einvoices.mapping import FIRST, ElementMaker, MappingNode
 
 _SCHEMA: Final = "urn:oasis:names:specification:ubl:schema:xsd"
 _COMMON: Final = {
@@ -30,22 +30,8 @@ _ISO_DATE: Final = "%Y-%m-%d"
 UNDEFINED_MEANS: Final = "1"  # "instrument not defined" (UNTDID 4461)
 
 
-def _parent(
-    tag: str, *children: MappingNode, inside: str = "", each: str = "", **more: Any
-) -> MappingNode:
-    return MappingNode(f"cac:{tag}", children=children, inside=inside, each=each, **more)
-
-
-def _leaf(tag: str, value: str, **attributes: str) -> MappingNode:
-    return MappingNode(f"cbc:{tag}", value, attributes=tuple(attributes.items()))
-
-
-def _nested(tags: str, value: str, **attributes: str) -> MappingNode:
-    """Return nested elements, the innermost with a value."""
-    first, _, rest = tags.partition("/")
-    if not rest:
-        return _leaf(first, value, **attributes)
-    return _parent(first, _nested(rest, value, **attributes))
+_MAKER: Final = ElementMaker("cac", "cbc")
+_parent, _leaf, _nested, _fixed = _MAKER.parent, _MAKER.leaf, _MAKER.nested, _MAKER.fixed
 
 
 def _date(tag: str, value: str) -> MappingNode:
@@ -55,10 +41,6 @@ def _date(tag: str, value: str) -> MappingNode:
 def _amount(tag: str, value: str) -> MappingNode:
     """Return an amount in the currency of the invoice, which every amount repeats."""
     return _leaf(tag, value, currencyID="~/currency")
-
-
-def _fixed(tag: str, constant: str) -> MappingNode:
-    return MappingNode(f"cbc:{tag}", constant=constant)
 
 
 def _filler(tag: str, text: str, **more: Any) -> MappingNode:

@@ -135,9 +135,8 @@ def escape_step(name: str) -> str:
 MAX_DATA_FINDINGS: Final = 20
 MAX_SHOWN: Final = 20  # characters of a data value in a message
 _TEXT_TYPES: Final = (FieldType.STRING, FieldType.MARKDOWN)
-MAX_MATCHED: Final = (
-    10_000  # characters a pattern is matched against: an author's pattern may backtrack
-)
+# Characters a pattern is matched against: an author's pattern may backtrack.
+MAX_MATCHED: Final = 10_000
 
 
 class DataReport:
@@ -356,11 +355,7 @@ class DataConverter:
         self, data: dict[str, Any], dataset: Dataset, plan: FieldConverters, report: DataReport
     ) -> None:
         pointer = _pointer(dataset.path)
-        try:
-            rows = _find(data, dataset.path)
-        except _NotAnObjectError as error:
-            report.error("wrong-data", str(error), dataset.location)
-            rows = None
+        rows = _find_reported(data, dataset, report)
         if rows is None:
             rows = []
             set_value(data, dataset.path, rows)
@@ -382,11 +377,7 @@ FieldConverters = tuple[tuple[Field, Convert], ...]
 
 def _apply_field(data: dict[str, Any], field: Field, convert: Convert, report: DataReport) -> None:
     """Convert one value in place; nested objects of `data` are copied before they change."""
-    try:
-        value = _find(data, field.path)
-    except _NotAnObjectError as error:
-        report.error("wrong-data", str(error), field.location)
-        value = None
+    value = _find_reported(data, field, report)
     pointer = _pointer(field.path)
     if field.is_required and (value is None or value == ""):
         report.report_missing(describe_missing(pointer, field), field.location)
@@ -421,11 +412,7 @@ def _convert_rows(
     rows: list[Any], dataset: Dataset, plan: FieldConverters, report: DataReport
 ) -> list[dict[str, Any]]:
     pointer = _pointer(dataset.path)
-    flat = tuple(
-        (field.path[0], convert, field.is_required)
-        for field, convert in plan
-        if len(field.path) == 1
-    )
+    flat = tuple((f.path[0], convert, f.is_required) for f, convert in plan if len(f.path) == 1)
     return [
         (_convert_clean_row(row, flat) if len(flat) == len(plan) else None)
         or _convert_row(row, dataset, plan, f"{pointer}/{i}", report)
@@ -461,22 +448,13 @@ def _convert_clean_row(
 def _convert_row(
     row: Any, dataset: Dataset, plan: FieldConverters, pointer: str, report: DataReport
 ) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    if type(row) is dict:
-        result = row.copy()
-    else:
-        report.error(
-            "wrong-data",
-            f"{pointer} is {describe_value(row)}, accepted is an object",
-            dataset.location,
-        )
+    if type(row) is not dict:
+        message = f"{pointer} is {describe_value(row)}, accepted is an object"
+        report.error("wrong-data", message, dataset.location)
         return {field.path[0]: None for field, _ in plan}
+    result = row.copy()
     for field, convert in plan:
-        try:
-            value = _find(row, field.path)
-        except _NotAnObjectError as error:
-            report.error("wrong-data", pointer + str(error), field.location)
-            value = None
+        value = _find_reported(row, field, report, pointer)
         converted = _convert_value(value, field, convert, pointer + _pointer(field.path), report)
         set_value(result, field.path, converted)
     return result
@@ -484,20 +462,16 @@ def _convert_row(
 
 def check_row_count(dataset: Dataset, rows: int, where: str, report: DataReport) -> None:
     """Report a list of records that is required but empty, too short or too long."""
+    accepted = ""
     if not rows and dataset.is_required:
         report.report_missing(f"{where} has no records, but is required", dataset.location)
     elif rows < dataset.min_rows:
-        report.error(
-            "row-count",
-            f"{where} has {format_count(rows, 'record')}, accepted are {dataset.min_rows} or more",
-            dataset.location,
-        )
+        accepted = f"{dataset.min_rows} or more"
     if rows > dataset.max_rows:
-        report.error(
-            "row-count",
-            f"{where} has {format_count(rows, 'record')}, accepted are at most {dataset.max_rows}",
-            dataset.location,
-        )
+        accepted = f"at most {dataset.max_rows}"
+    if accepted:
+        message = f"{where} has {format_count(rows, 'record')}, accepted are {accepted}"
+        report.error("row-count", message, dataset.location)
 
 
 def describe_missing(where: str, field: Field) -> str:
@@ -547,6 +521,17 @@ def _find(data: Mapping[str, Any], path: DataPath) -> Any:
             )
         value = value.get(step)
     return value
+
+
+def _find_reported(
+    data: Mapping[str, Any], declared: Field | Dataset, report: DataReport, pointer: str = ""
+) -> Any:
+    """Return what is declared of data at a pointer, None if its path is blocked, which is reported."""
+    try:
+        return _find(data, declared.path)
+    except _NotAnObjectError as error:
+        report.error("wrong-data", pointer + str(error), declared.location)
+        return None
 
 
 def set_value(data: dict[str, Any], path: DataPath, value: Any) -> None:
@@ -618,6 +603,5 @@ def _unknown_members(
         if type(value) is dict:
             yield from _unknown_members(value, members, here)
         elif type(value) is list:
-            names = members.keys()
-            for row_pointer, member, _ in find_unknown_in_rows(value, names, here):
-                yield row_pointer, member, members
+            unknown = find_unknown_in_rows(value, members.keys(), here)
+            yield from ((row, member, members) for row, member, _ in unknown)

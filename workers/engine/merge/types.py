@@ -265,35 +265,22 @@ def _to_boolean(value: Any) -> bool:
     return value
 
 
-def _to_date(value: Any) -> date:
-    if type(value) is date:
-        return value
-    return _read_temporal(value, read_date, "a date as YYYY-MM-DD")
+def _temporal(kind: type[TemporalT], read: Callable[[str], TemporalT], accepts: str) -> Convert:
+    """Return the converter of a type of dates and times."""
 
+    def convert(value: Any) -> TemporalT:
+        if type(value) is kind:
+            return value
+        if type(value) is str:
+            try:
+                return read(value.strip())
+            except YearOutOfRangeError:
+                raise ValueError(_YEARS) from None
+            except ValueError:
+                pass
+        raise ValueError(accepts)
 
-def _to_instant(value: Any) -> datetime:
-    if type(value) is datetime:
-        return value
-    return _read_temporal(
-        value, read_instant, "an instant with its offset, such as 2026-03-02T09:30:00Z"
-    )
-
-
-def _to_time(value: Any) -> time:
-    if type(value) is time:
-        return value
-    return _read_temporal(value, read_time, "a time as HH:MM or HH:MM:SS")
-
-
-def _read_temporal(value: Any, read: Callable[[str], TemporalT], accepts: str) -> TemporalT:
-    if type(value) is str:
-        try:
-            return read(value.strip())
-        except YearOutOfRangeError:
-            raise ValueError(_YEARS) from None
-        except ValueError:
-            pass
-    raise ValueError(accepts)
+    return convert
 
 
 def _to_image(value: Any) -> str:
@@ -301,11 +288,6 @@ def _to_image(value: Any) -> str:
     if text:  # an empty text means that there is no image
         v.IMAGE.parse(text)
     return text
-
-
-def _to_anything(value: Any) -> Value:
-    result: Value = value
-    return result
 
 
 def _csv_boolean(value: str) -> bool:
@@ -358,13 +340,9 @@ def _formatted_date(kind: FieldType, pattern: str) -> Convert:
             raise ValueError(_YEARS) from None
         except ValueError:
             raise ValueError(f"a {kind.value} in the form {pattern}") from None
-        match kind:
-            case FieldType.DATE:
-                return moment.date()
-            case FieldType.TIME:
-                return moment.time()
-            case _:
-                return moment
+        if kind is FieldType.DATETIME:
+            return moment
+        return moment.date() if kind is FieldType.DATE else moment.time()
 
     return convert
 
@@ -375,10 +353,12 @@ CONVERTERS: Final[Mapping[FieldType, Convert]] = {
     FieldType.INTEGER: _to_integer,
     FieldType.DECIMAL: _to_decimal,
     FieldType.BOOLEAN: _to_boolean,
-    FieldType.DATE: _to_date,
-    FieldType.DATETIME: _to_instant,
-    FieldType.TIME: _to_time,
+    FieldType.DATE: _temporal(date, read_date, "a date as YYYY-MM-DD"),
+    FieldType.DATETIME: _temporal(
+        datetime, read_instant, "an instant with its offset, such as 2026-03-02T09:30:00Z"
+    ),
+    FieldType.TIME: _temporal(time, read_time, "a time as HH:MM or HH:MM:SS"),
     FieldType.IMAGE: _to_image,
     FieldType.MARKDOWN: _to_text,
-    FieldType.JSON: _to_anything,
+    FieldType.JSON: lambda value: value,
 }

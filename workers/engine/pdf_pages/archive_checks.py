@@ -65,17 +65,27 @@ def _check_composite(file: PdfFile, font: Mapping[str, PdfObject]) -> Iterator[s
     used = file.resolve(encoding.entries.get("UseCMap"))
     if used is not None and not _PREDEFINED.fullmatch(str(used)):
         yield "a font whose CMap uses another one (6.2.11.3.3)"
-    descendants = file.resolve_list(font.get("DescendantFonts"))
-    descendant = file.resolve_dictionary(descendants[0] if descendants else None)
     own, other = (
         file.resolve_dictionary(each.get("CIDSystemInfo"))
-        for each in (descendant, encoding.entries)
+        for each in (_find_descendant(file, font), encoding.entries)
     )
     if any(file.resolve(own.get(key)) != file.resolve(other.get(key)) for key in _COLLECTION):
         yield "a font and a CMap of different characters (6.2.11.3.1)"
 
 
 _COLLECTION: Final = ("Registry", "Ordering")
+
+
+def find_descriptor(file: PdfFile, font: Mapping[str, PdfObject]) -> dict[str, PdfObject]:
+    """Return the descriptor of a font, which a composite one has in its descendant."""
+    is_composite = is_name(font.get("Subtype"), "Type0")
+    described = _find_descendant(file, font) if is_composite else font
+    return file.resolve_dictionary(described.get("FontDescriptor"))
+
+
+def _find_descendant(file: PdfFile, font: Mapping[str, PdfObject]) -> dict[str, PdfObject]:
+    descendants = file.resolve_list(font.get("DescendantFonts"))
+    return file.resolve_dictionary(descendants[0] if descendants else None)
 
 
 def check_jpeg2000(data: bytes) -> Iterator[str]:
@@ -158,11 +168,8 @@ def check_text(
         UnusablePdfError: the fonts are larger than the budget.
     """
     is_composite = is_name(font.get("Subtype"), "Type0")
-    described = font
-    if is_composite:
-        descendants = file.resolve_list(font.get("DescendantFonts"))
-        described = file.resolve_dictionary(descendants[0] if descendants else None)
-    descriptor = file.resolve_dictionary(described.get("FontDescriptor"))
+    described = _find_descendant(file, font) if is_composite else font
+    descriptor = find_descriptor(file, font)
     programs = [file.resolve(descriptor.get(key)) for key in FONT_FILES]
     program = next((each for each in programs if isinstance(each, Stream)), None)
     if program is None or (

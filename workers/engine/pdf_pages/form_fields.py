@@ -209,7 +209,7 @@ class _FormReader:
             own = self._file.resolve_dictionary(node.value)
             if not own:  # a free object, as in files with deleted fields
                 continue
-            entries = {**own, **self._inherit(node, own)}
+            entries = {**(node.inherited or {}), **own}
             name = self._join_name(node.name, own.get("T"))
             kids = self._take_list(own.get("Kids"))
             below, widgets = self._split_kids(kids)
@@ -220,10 +220,6 @@ class _FormReader:
                 key: entries[key] for key in _INHERITED if key in entries
             }
             stack.extend(_Node(each, name, node.depth + 1, inherited) for each in reversed(below))
-
-    def _inherit(self, node: _Node, own: Mapping[str, PdfObject]) -> dict[str, PdfObject]:
-        given = node.inherited or {}
-        return {key: value for key, value in given.items() if key not in own}
 
     def _split_kids(self, kids: Sequence[PdfObject]) -> tuple[list[PdfObject], list[PdfObject]]:
         """Return the kids that are fields of their own, and those that only show their parent."""
@@ -256,6 +252,8 @@ class _FormReader:
         flags = self._read_integer(entries.get("Ff")) or 0
         kind = _find_type(self._file.resolve(entries.get("FT")), flags)
         numbers = [pages[each] for each in terminal.widgets if each in pages]
+        most = self._read_integer(entries.get("MaxLen"))
+        is_filled = bool(self._file.resolve_dictionary(entries.get("V")))
         return AcroField(
             name=terminal.name,
             type=kind,
@@ -263,13 +261,10 @@ class _FormReader:
             options=self._read_options(terminal, kind),
             label=self._read_text(entries.get("TU")) or "",
             page=min(numbers, default=None),
-            max_length=self._read_integer(entries.get("MaxLen"))
-            if kind is AcroFieldType.TEXT
-            else None,
+            max_length=most if kind is AcroFieldType.TEXT else None,
             is_required=bool(flags & _REQUIRED),
             is_read_only=bool(flags & _READ_ONLY),
-            is_signed=kind is AcroFieldType.SIGNATURE
-            and bool(self._file.resolve_dictionary(entries.get("V"))),
+            is_signed=kind is AcroFieldType.SIGNATURE and is_filled,
         )
 
     def _read_value(
@@ -294,23 +289,18 @@ class _FormReader:
 
     def _read_state(self, terminal: _Terminal, value: PdfObject) -> str | None:
         """Return the value of the state in which a button is, None if it is off."""
-        shown = [self._file.resolve_dictionary(each).get("AS") for each in terminal.widgets]
-        states = [value] if value is not None else [self._file.resolve(each) for each in shown]
+        own = [self._file.resolve_dictionary(each).get("AS") for each in terminal.widgets]
+        states = [value] if value is not None else [self._file.resolve(each) for each in own]
         on = next((each for each in states if each not in (None, "Off", b"Off")), None)
         if on is None:
             return None
         state = self._read_text(on)
         exported = self._read_exported_values(terminal)
-        for position, name in enumerate(self._read_states(terminal)):
-            if name == on and position < len(exported):
-                return exported[position]
-        return state
-
-    def _read_states(self, terminal: _Terminal) -> list[Name | None]:
-        """Return the name of the state in which each widget of a button is on."""
-        return [self._find_state(each) for each in terminal.widgets]
+        shown = zip(map(self._find_state, terminal.widgets), exported, strict=False)
+        return next((value for name, value in shown if name == on), state)
 
     def _find_state(self, widget: PdfObject) -> Name | None:
+        """Return the name of the state in which the widget of a button is on."""
         entries = self._file.resolve_dictionary(widget)
         appearances = self._file.resolve_dictionary(entries.get("AP"))
         normal = self._file.resolve(appearances.get("N"))
@@ -331,7 +321,7 @@ class _FormReader:
                 return tuple(self._read_option(each) for each in items)
             case AcroFieldType.CHECKBOX | AcroFieldType.RADIO:
                 values = self._read_exported_values(terminal)
-                states = self._read_states(terminal)
+                states = [self._find_state(each) for each in terminal.widgets]
                 named = [self._read_text(each) for each in states[len(values) :]]
                 found = [*values[: len(states)], *(each for each in named if each is not None)]
                 return tuple(AcroFieldOption(each, each) for each in dict.fromkeys(found))

@@ -307,23 +307,8 @@ def _unescape(found: re.Match[bytes]) -> bytes:
     return _ESCAPED.get(found[2], found[2])
 
 
-_NAMES: Final = {
+# The entries that drawing needs, by kind of object.
+ENTRIES: Final = {
     name: tuple(names.split()) for name, names in read_table(__package__, "entries.txt").items()
 }
-FORM: Final = _NAMES["form"]
-GROUP: Final = _NAMES["group"]
-IMAGE: Final = _NAMES["image"]
-FILTER_PARAMETERS: Final = _NAMES["filter-parameters"]
-STATE: Final = _NAMES["state"]
-SOFT_MASK: Final = _NAMES["soft-mask"]
-TILING: Final = _NAMES["tiling"]
-SHADING_PATTERN: Final = _NAMES["shading-pattern"]
-FONT: Final = _NAMES["font"]
-FONT_FILES: Final = _NAMES["font-files"]
-SHADING: Final = _NAMES["shading"]
-COLORANTS: Final = _NAMES["colorants"]
-PROCESS: Final = _NAMES["process"]
-MIXING_HINTS: Final = _NAMES["mixing-hints"]
-VALUE: Final = frozenset(_NAMES["value"])
-OTHER_TYPES: Final = frozenset(_NAMES["other-types"])
-BLEND_MODES: Final = frozenset(_NAMES["blend-modes"])
+FONT_FILES: Final = ENTRIES["font-files"]

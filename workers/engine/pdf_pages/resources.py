@@ -16,6 +16,7 @@ from workers.engine.pdf_pages.archive_checks import (
     check_font,
     check_jpeg2000,
     check_text,
+    find_descriptor,
     has_private_characters,
 )
 from workers.engine.pdf_pages.content import (
@@ -38,24 +39,9 @@ from workers.engine.pdf_pages.file import (
     read_numbers,
 )
 from workers.engine.pdf_pages.objects import (
-    BLEND_MODES,
-    COLORANTS,
-    FILTER_PARAMETERS,
-    FONT,
+    ENTRIES,
     FONT_FILES,
-    FORM,
-    GROUP,
-    IMAGE,
-    MIXING_HINTS,
-    OTHER_TYPES,
-    PROCESS,
-    SHADING,
-    SHADING_PATTERN,
     SIMPLIFY,
-    SOFT_MASK,
-    STATE,
-    TILING,
-    VALUE,
     IndirectReference,
     Lexer,
     ObjectBuilder,
@@ -69,7 +55,9 @@ from workers.engine.pdf_pages.objects import (
     write_name,
 )
 
+_VALUE: Final = frozenset(ENTRIES["value"])
 _MAX_NESTING: Final = 60  # of values in each other
+_OF_GLYPHS: Final = ("CharProcs", "Resources")  # of a Type 3 font
 _CMYK: Final = 4  # components of a colour space
 _BYTES_PER_INSTRUCTION: Final = 4  # of a mesh of colours
 UNBOUNDED: Final = 100_000.0  # the diagonal of content that is not clipped
@@ -161,7 +149,7 @@ class ResourceCopier:
         content = clean_content(data, is_hidden)
         self.facts.has_cmyk = self.facts.has_cmyk or content.has_cmyk
         if content.has_lzw:
-            self.facts.breaches["data in LZW (6.1.7.2)"] = None
+            self._breach("data in LZW (6.1.7.2)")
         self._record_text(content, categories.get("Font", {}))
         copied: NamedResources = {}
         instructions, depth = content.instructions, content.depth
@@ -187,9 +175,7 @@ class ResourceCopier:
         for name, operands in content.shown.items():
             font = fonts.get(_read_name(name))
             if font is None:
-                self.facts.breaches["text in a font that its content does not set (6.2.11.5)"] = (
-                    None
-                )
+                self._breach("text in a font that its content does not set (6.2.11.5)")
                 continue
             _, shown = self._shown.setdefault(repr(font), (font, {}))
             for operand, is_visible in operands.items():
@@ -199,8 +185,10 @@ class ResourceCopier:
         """Record what all text that was copied breaks in its fonts."""
         for font, shown in self._shown.values():
             entries = self._file.resolve_dictionary(font)
-            found = check_text(self._file, self._budget, entries, shown)
-            self.facts.breaches.update(dict.fromkeys(found))
+            self._breach(*check_text(self._file, self._budget, entries, shown))
+
+    def _breach(self, *found: str) -> None:
+        self.facts.breaches.update(dict.fromkeys(found))
 
     def _count_tiles(self, value: PdfObject, diagonal: float) -> int:
         pattern = self._file.resolve(value)
@@ -240,7 +228,7 @@ class ResourceCopier:
         known = self._known.get(key)
         if known is None:
             found = self._file.resolve(value)
-            if found is None or is_name(_type_of(found), *OTHER_TYPES):
+            if found is None or is_name(_type_of(found), *ENTRIES["other-types"]):
                 return [b"null"]
             known = self._known[key] = self._builder.reserve()
             self._active.add(value.number)
@@ -270,7 +258,7 @@ class ResourceCopier:
             case "Image":
                 return self._copy_image(value)
             case "Form":
-                return self._copy_form(value, self._entries(value.entries, FORM))
+                return self._copy_form(value, self._entries(value.entries, ENTRIES["form"]))
             case _:
                 return [b"null"]  # PostScript, which no viewer runs
 
@@ -300,7 +288,10 @@ class ResourceCopier:
     def _copy_group(self, value: PdfObject) -> Parts:
         if not is_name(self._file.resolve_dictionary(value).get("S"), "Transparency"):
             return []
-        return [b" /Group ", *self._dictionary(value, GROUP, {"CS": self._copy_color_space})]
+        return [
+            b" /Group ",
+            *self._dictionary(value, ENTRIES["group"], {"CS": self._copy_color_space}),
+        ]
 
     def _copy_image(self, image: Stream) -> Parts:
         width, height = (
@@ -315,7 +306,7 @@ class ResourceCopier:
             "SMask": self._copy_mask,
             "Mask": self._copy_mask,
         }
-        entries = self._entries(image.entries, IMAGE, copiers)
+        entries = self._entries(image.entries, ENTRIES["image"], copiers)
         self._cost = Cost(1 + width * height // PIXELS_PER_INSTRUCTION, 0)
         return self._copy_data(image, entries)
 
@@ -332,15 +323,15 @@ class ResourceCopier:
         entries = self._file.resolve_dictionary(value)
         modes = self._file.resolve(entries.get("BM"))
         for mode in modes if isinstance(modes, list) else [modes]:
-            if mode is not None and self._file.resolve(mode) not in BLEND_MODES:
-                self.facts.breaches["blend modes of its own (6.2.10)"] = None
+            if mode is not None and self._file.resolve(mode) not in ENTRIES["blend-modes"]:
+                self._breach("blend modes of its own (6.2.10)")
         if "Font" in entries:
-            self.facts.breaches["a font that a graphics state sets (6.2.11.5)"] = None
+            self._breach("a font that a graphics state sets (6.2.11.5)")
         overprints = any(self._file.resolve(entries.get(name)) is True for name in ("OP", "op"))
         if overprints and self._file.resolve(entries.get("OPM")) == 1:
             self.facts.has_overprint_mode = True
         copiers = {"SMask": self._copy_soft_mask, "Font": self._copy_font_array}
-        parts = self._dictionary(entries, STATE, copiers)
+        parts = self._dictionary(entries, ENTRIES["state"], copiers)
         mask = self._file.resolve_dictionary(entries.get("SMask")).get("G")
         self._cost = (
             self._costs.get(mask.number, FREE) if isinstance(mask, IndirectReference) else FREE
@@ -350,29 +341,24 @@ class ResourceCopier:
     def _copy_soft_mask(self, value: PdfObject) -> Parts:
         if not isinstance(value, dict):
             return self._copy_value(value)
-        return self._dictionary(value, SOFT_MASK, {"G": self._copy_xobject})
+        return self._dictionary(value, ENTRIES["soft-mask"], {"G": self._copy_xobject})
 
     def _copy_font_array(self, value: PdfObject) -> Parts:
         items = self._file.resolve_list(value)
         if len(items) != 2:
             return [b"null"]
-        return [
-            b"[",
-            *self._refer(items[0], "Font", self._copy_font),
-            b" ",
-            *self._copy_value(items[1]),
-            b"]",
-        ]
+        font = self._refer(items[0], "Font", self._copy_font)
+        return [b"[", *font, b" ", *self._copy_value(items[1]), b"]"]
 
     def _copy_pattern(self, value: PdfObject) -> Parts:
         if isinstance(value, Stream):
-            entries = self._entries(value.entries, TILING)
+            entries = self._entries(value.entries, ENTRIES["tiling"])
             return self.write_form(self._file.decode(value).data, value.entries, entries)
-        return self._dictionary(value, SHADING_PATTERN, {"Shading": self._copy_shading})
+        return self._dictionary(value, ENTRIES["shading-pattern"], {"Shading": self._copy_shading})
 
     def _copy_shading(self, value: PdfObject) -> Parts:
         entries = self._file.resolve_dictionary(value)
-        parts = self._entries(entries, SHADING, {"ColorSpace": self._copy_color_space})
+        parts = self._entries(entries, ENTRIES["shading"], {"ColorSpace": self._copy_color_space})
         if not isinstance(value, Stream):
             return [b"<< ", *parts, b" >>"]
         self._cost = Cost(1 + len(value.data) // _BYTES_PER_INSTRUCTION, 0)
@@ -395,22 +381,24 @@ class ResourceCopier:
     def _copy_colorants(self, value: PdfObject) -> Parts:
         """Copy the attributes of a DeviceN space, or a dictionary of other spaces."""
         entries = self._file.resolve_dictionary(value)
-        if not any(name in entries for name in COLORANTS):
+        if not any(name in entries for name in ENTRIES["colorants"]):
             return self._copy_value(value)
         copiers: dict[str, Callable[[PdfObject], Parts]] = {
             "Colorants": partial(self._copy_members, "ColorSpace", self._copy_color_space),
             "Process": self._copy_process,
             "MixingHints": self._copy_hints,
         }
-        return self._dictionary(entries, COLORANTS, copiers)
+        return self._dictionary(entries, ENTRIES["colorants"], copiers)
 
     def _copy_process(self, value: PdfObject) -> Parts:
-        return self._dictionary(value, PROCESS, {"ColorSpace": self._copy_color_space})
+        return self._dictionary(value, ENTRIES["process"], {"ColorSpace": self._copy_color_space})
 
     def _copy_hints(self, value: PdfObject) -> Parts:
         """Copy hints for mixing colorants, whose dictionaries have the names of these."""
         copy = partial(self._copy_members, "", self._copy_value)
-        return self._dictionary(value, MIXING_HINTS, {"Solidities": copy, "DotGain": copy})
+        return self._dictionary(
+            value, ENTRIES["mixing-hints"], {"Solidities": copy, "DotGain": copy}
+        )
 
     def _copy_members(
         self, kind: str, copy: Callable[[PdfObject], Parts], value: PdfObject
@@ -428,10 +416,9 @@ class ResourceCopier:
         if not entries:
             return [b"null"]
         self._check_font(entries)
-        procedures, cost = (
-            self._copy_glyphs(entries) if is_name(entries.get("Subtype"), "Type3") else ([], FREE)
-        )
-        names = tuple(name for name in FONT if name not in ("CharProcs", "Resources"))
+        is_drawn = is_name(entries.get("Subtype"), "Type3")
+        procedures, cost = self._copy_glyphs(entries) if is_drawn else ([], FREE)
+        names = [name for name in ENTRIES["font"] if name not in _OF_GLYPHS]
         descendants = {"DescendantFonts": self._copy_descendants}
         parts = [b"<< ", *self._entries(entries, names, descendants), *procedures, b" >>"]
         self._cost = cost
@@ -439,16 +426,13 @@ class ResourceCopier:
 
     def _copy_descendants(self, value: PdfObject) -> Parts:
         items = self._file.resolve_list(value)[:1]
-        parts: Parts = [b"["]
-        for item in items:
-            parts += self._refer(item, "Descendant", self._copy_descendant)
-        return [*parts, b"]"]
+        found = [self._refer(item, "Descendant", self._copy_descendant) for item in items]
+        return [b"[", *(part for parts in found for part in parts), b"]"]
 
     def _copy_descendant(self, value: PdfObject) -> Parts:
         entries = self._file.resolve_dictionary(value)
-        names = tuple(
-            name for name in FONT if name not in ("CharProcs", "Resources", "DescendantFonts")
-        )
+        without = (*_OF_GLYPHS, "DescendantFonts")
+        names = [name for name in ENTRIES["font"] if name not in without]
         parts = [b"<< ", *self._entries(entries, names)]
         if is_name(entries.get("Subtype"), "CIDFontType2") and "CIDToGIDMap" not in entries:
             parts.append(b" /CIDToGIDMap /Identity")  # the default, which PDF/A wants to be stated
@@ -476,26 +460,19 @@ class ResourceCopier:
 
     def _check_font(self, font: Mapping[str, PdfObject]) -> None:
         """Record a font that is not embedded, whose codes have no characters, or that breaks PDF/A."""
-        self.facts.breaches.update(dict.fromkeys(check_font(self._file, font)))
+        self._breach(*check_font(self._file, font))
         kind, name = font.get("Subtype"), _display_name(self._file.resolve(font.get("BaseFont")))
         characters = self._file.resolve(font.get("ToUnicode"))
-        if isinstance(characters, Stream) and has_private_characters(
+        is_identity = is_name(font.get("Encoding"), "Identity-H", "Identity-V")
+        needs_map = is_name(kind, "Type3") or (is_name(kind, "Type0") and is_identity)
+        is_private = isinstance(characters, Stream) and has_private_characters(
             self._file.decode(characters).data
-        ):
+        )
+        if is_private or (needs_map and "ToUnicode" not in font):
             self.facts.unmapped[name] = None
         if is_name(kind, "Type3"):
-            if "ToUnicode" not in font:
-                self.facts.unmapped[name] = None
             return
-        described = font
-        if is_name(kind, "Type0"):
-            descendants = self._file.resolve_list(font.get("DescendantFonts"))
-            described = self._file.resolve_dictionary(descendants[0] if descendants else None)
-            if "ToUnicode" not in font and is_name(
-                font.get("Encoding"), "Identity-H", "Identity-V"
-            ):
-                self.facts.unmapped[name] = None
-        descriptor = self._file.resolve_dictionary(described.get("FontDescriptor"))
+        descriptor = find_descriptor(self._file, font)
         if not any(
             isinstance(self._file.resolve(descriptor.get(file)), Stream) for file in FONT_FILES
         ):
@@ -531,10 +508,10 @@ class ResourceCopier:
 
     def _copy_value(self, value: PdfObject) -> Parts:
         if isinstance(value, Stream):
-            names = [name for name in value.entries if name in VALUE]
+            names = [name for name in value.entries if name in _VALUE]
             return self._copy_data(value, self._entries(value.entries, names))
         if isinstance(value, dict):
-            return self._dictionary(value, [name for name in value if name in VALUE])
+            return self._dictionary(value, [name for name in value if name in _VALUE])
         if isinstance(value, list):
             parts: Parts = [b"["]
             for item in value:
@@ -555,13 +532,13 @@ class ResourceCopier:
         data, rest = decoded
         if rest is None:
             return write_deflated(entries, data)
-        parameters = self._entries(rest.parameters, FILTER_PARAMETERS)
+        parameters = self._entries(rest.parameters, ENTRIES["filter-parameters"])
         if rest.name == "JBIG2Decode" and isinstance(rest.parameters.get("JBIG2Globals"), Stream):
             index = self._builder.reserve()
             self._builder.define(index, self._copy_value(rest.parameters["JBIG2Globals"]))
             parameters = [b"/JBIG2Globals ", index]
         if rest.name == "JPXDecode":
-            self.facts.breaches.update(dict.fromkeys(check_jpeg2000(data)))
+            self._breach(*check_jpeg2000(data))
         filters: Parts = [b" /Filter ", write_name(rest.name)]
         if parameters:
             filters += [b" /DecodeParms << ", *parameters, b" >>"]

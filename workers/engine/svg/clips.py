@@ -15,6 +15,7 @@ from workers.engine.svg.values import (
     IDENTITY,
     Box,
     Viewport,
+    enclose,
     multiply_matrices,
     read_lengths,
     to_length,
@@ -34,10 +35,7 @@ def find_bounding_box(
     """Return the box of an element in its user space, without stroke and text; None for an empty one."""
     boxes: list[Box] = []
     _collect_boxes(element, IDENTITY, viewport, conversion, boxes)
-    if not boxes:
-        return None
-    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
+    return enclose(boxes)
 
 
 def _collect_boxes(
@@ -183,9 +181,7 @@ class Clipper:
     def _apply_clip_path(self, clip: SvgElement, element: SvgElement, space: UserSpace) -> bool:
         conversion = self._conversion
         style = conversion.style_of(clip)
-        inner = _find_content_space(
-            clip, "clipPathUnits", "userSpaceOnUse", element, space, conversion
-        )
+        inner = _find_content_space(clip, "clipPathUnits", element, space, conversion)
         if inner is None:
             return False
         own = find_transform(clip, style, inner.viewport, conversion)
@@ -231,9 +227,7 @@ class Clipper:
     def _apply_mask(self, mask: SvgElement, element: SvgElement, space: UserSpace) -> bool:
         conversion = self._conversion
         style = conversion.style_of(mask)
-        inner = _find_content_space(
-            mask, "maskContentUnits", "userSpaceOnUse", element, space, conversion
-        )
+        inner = _find_content_space(mask, "maskContentUnits", element, space, conversion)
         if inner is None:
             return False
         region = _region(mask, element, space, conversion)
@@ -254,13 +248,12 @@ class Clipper:
 def _find_content_space(
     target: SvgElement,
     attribute: str,
-    default: str,
     element: SvgElement,
     space: UserSpace,
     conversion: Conversion,
 ) -> UserSpace | None:
     """Return the user space of a clip's or mask's content; None when the element has no extent."""
-    if target.attributes.get(attribute, default) != "objectBoundingBox":
+    if target.attributes.get(attribute) != "objectBoundingBox":
         return space.on_canvas(space.canvas)
     box = find_bounding_box(element, space.viewport, conversion)
     if box is None or box[2] <= box[0] or box[3] <= box[1]:

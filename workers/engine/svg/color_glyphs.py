@@ -22,6 +22,7 @@ from workers.engine.svg.values import (
     IDENTITY,
     RGB,
     Box,
+    enclose,
     invert,
     multiply_matrices,
     transform_box,
@@ -139,8 +140,8 @@ class _Painter:
 
     def find_bounds(self) -> Box:
         """Return a box that contains all marks."""
-        lefts, bottoms, rights, tops = zip(*(self._bounds or [(1, 1, 0, 0)]), strict=True)
-        return min(lefts) - 1, min(bottoms) - 1, max(rights) + 1, max(tops) + 1
+        left, bottom, right, top = enclose(self._bounds) or (1, 1, 0, 0)
+        return left - 1, bottom - 1, right + 1, top + 1
 
     def finish(self) -> DrawnGlyph | None:
         """Return what was painted, None for a glyph beyond the limits."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from colorsys import hls_to_rgb
 from functools import lru_cache
 from math import cos, radians, sin, tan
 from typing import Final, NamedTuple
@@ -161,6 +162,14 @@ def transform_point(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
     return a * x + c * y + e, b * x + d * y + f
 
 
+def enclose(boxes: Sequence[Box]) -> Box | None:
+    """Return the box around some boxes, None for none."""
+    if not boxes:
+        return None
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
 def transform_box(matrix: Matrix, box: Box) -> Box:
     """Return the box around a transformed box."""
     left, top, right, bottom = box
@@ -276,24 +285,13 @@ def _from_call(name: str, text: str) -> tuple[RGB, float] | None:
         alpha = _clamp_unit(float(parts[3][0]) / (100 if parts[3][1] == "%" else 1))
     values = [float(number) for number, _ in parts[:3]]
     if name.startswith("hsl"):
-        return _from_hsl(
-            values[0] % 360, _clamp_unit(values[1] / 100), _clamp_unit(values[2] / 100)
-        ), alpha
+        saturation, lightness = (_clamp_unit(value / 100) for value in values[1:])
+        return hls_to_rgb(values[0] % 360 / 360, lightness, saturation), alpha
     red, green, blue = (
         _clamp_unit(value / (100 if unit == "%" else 255))
         for value, (_, unit) in zip(values, parts, strict=False)
     )
     return (red, green, blue), alpha
-
-
-def _from_hsl(hue: float, saturation: float, lightness: float) -> RGB:
-    spread = saturation * min(lightness, 1 - lightness)
-
-    def channel(n: float) -> float:
-        k = (n + hue / 30) % 12
-        return lightness - spread * max(-1.0, min(k - 3, 9 - k, 1.0))
-
-    return channel(0), channel(8), channel(4)
 
 
 def _clamp_unit(value: float) -> float:

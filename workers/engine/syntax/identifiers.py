@@ -143,13 +143,12 @@ FONT_FAMILIES: Final = (
 FURTHER_FAMILIES: Final = (
     *(
         f"Noto Sans {name}"
-        for name in ("Armenian", "Syriac", "Thaana", "Gurmukhi", "Gujarati", "Telugu")
+        for name in (
+            *("Armenian", "Syriac", "Thaana", "Gurmukhi", "Gujarati", "Telugu", "Kannada"),
+            *("Malayalam", "Sinhala", "Lao", "Myanmar", "Georgian", "Ethiopic", "Cherokee"),
+            *("Khmer", "Tifinagh", "Yi", "Vai"),
+        )
     ),
-    *(
-        f"Noto Sans {name}"
-        for name in ("Kannada", "Malayalam", "Sinhala", "Lao", "Myanmar", "Georgian")
-    ),
-    *(f"Noto Sans {name}" for name in ("Ethiopic", "Cherokee", "Khmer", "Tifinagh", "Yi", "Vai")),
     *("Noto Serif Tibetan", "Noto Emoji"),
 )
 GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")

@@ -215,13 +215,10 @@ class FontVariants(NamedTuple):
 
 
 VARIANT_PROPERTIES: Final = frozenset(
-    {
-        "font-variant-caps",
-        "font-variant-numeric",
-        "font-variant-position",
-        "font-variant-ligatures",
+    (
         "font-features",
-    }
+        *(f"font-variant-{of}" for of in ("caps", "numeric", "position", "ligatures")),
+    )
 )
 
 

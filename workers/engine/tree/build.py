@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from typing import Final
 
@@ -318,14 +319,9 @@ class CompiledTemplate:
         title, author, subject, keywords, filename = (
             self._attributes[name].read(scope) for name in _INFORMATION
         )
-        return DocumentInfo(
-            _one_line(title),
-            _one_line(author),
-            _one_line(subject),
-            _one_line(keywords),
-            lang,
-            self._filename(filename, scope.state.findings),
-        )
+        name = self._filename(filename, scope.state.findings)
+        title, author, subject, keywords = map(_one_line, (title, author, subject, keywords))
+        return DocumentInfo(title, author, subject, keywords, lang, name)
 
     def _filename(self, written: str | None, findings: Findings) -> str | None:
         name = _one_line(written)
@@ -341,16 +337,7 @@ class CompiledTemplate:
     def _compile_uninserted(self, flows: Mapping[str, Element], context: CompileContext) -> None:
         """Compile flows and parts that are used nowhere, for the errors in them."""
         inserted = {name for name, *_ in context.compiled_flows}
-        aside = CompileContext(
-            self._sheet,
-            self.findings,
-            flows,
-            context.names,
-            compile_blocks,
-            finished_totals=context.finished_totals,
-            features=self._features,
-            messages=self.messages,
-        )
+        aside = replace(context, unresolved=[], compiled_flows={}, used=set())
         for name in flows.keys() - inserted:
             compile_flow(name, aside)
         for builder in self._root.elements("part"):

@@ -207,6 +207,14 @@ class ParagraphExtras:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StyledNode:
+    """A node made from an element, in a style."""
+
+    source: Source
+    style: Style
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Paragraph:
     """Inline content broken into lines: p, h1 to h6, pre, caption, and loose text.
 
@@ -296,19 +304,17 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PageFoot:
+class PageFoot(StyledNode):
     """A container at the lower left corner of the paper, with its upper margin free above it."""
 
     role: ClassVar[Role] = Role.DIV
 
-    source: Source
-    style: Style
     children: tuple[Container]
     id: str | None = None  # `id` of an element belongs to its container
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class Row(StyledNode):
     """Blocks side by side; a child's width is its own `width`, `1fr` unless given.
 
     `gap` in points.
@@ -316,8 +322,6 @@ class Row:
 
     role: ClassVar[Role] = Role.DIV
 
-    source: Source
-    style: Style
     children: tuple[Block, ...]
     gap: float
     align: str  # normal, start, center, end, stretch, baseline
@@ -325,7 +329,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+class Grid(StyledNode):
     """Cells of fixed width, one block in each, continued on further pages; gaps in points.
 
     `row_height` is None if the content of a row makes its height; `skip` cells stay empty before
@@ -334,8 +338,6 @@ class Grid:
 
     role: ClassVar[Role] = Role.DIV
 
-    source: Source
-    style: Style
     children: tuple[Block, ...]
     columns: tuple[Length, ...]
     row_height: float | None
@@ -347,44 +349,38 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ListItem:
+class ListItem(StyledNode):
     """A list item; `marker` is the text painted before its first line, empty for none."""
 
     role: ClassVar[Role] = Role.LIST_ITEM
 
-    source: Source
-    style: Style
     marker: str
     children: tuple[Block, ...]
     id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ListBlock:
+class ListBlock(StyledNode):
     """A bulleted or numbered list."""
 
     role: ClassVar[Role] = Role.LIST
 
-    source: Source
-    style: Style
     items: tuple[ListItem, ...]
     id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class Rule(StyledNode):
     """A horizontal rule across its container; `border` is its line."""
 
     role: ClassVar[Role] = Role.ARTIFACT  # a separator (ISO 32000-2, 14.8.2.2)
 
-    source: Source
-    style: Style
     border: Border
     id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Image:
+class Image(StyledNode):
     """An image; an empty `alt` marks decoration. `fit` is CSS object-fit.
 
     `position` is CSS object-position, across and down. `fallback` replaces one that cannot be drawn.
@@ -392,8 +388,6 @@ class Image:
 
     role: ClassVar[Role] = Role.FIGURE
 
-    source: Source
-    style: Style
     picture: ImageSource
     alt: str
     fit: str  # contain, cover, fill, none
@@ -419,7 +413,7 @@ class Barcode(BarcodeSpec):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chart:
+class Chart(StyledNode):
     """A chart. `xs` are texts, decimals, or dates and times without a zone, by `x_kind`.
 
     `value_axis` is the axis of values, `x_axis` the category axis. `gauge` is the share of a gauge
@@ -428,8 +422,6 @@ class Chart:
 
     role: ClassVar[Role] = Role.FIGURE
 
-    source: Source
-    style: Style
     kind: str
     alt: str
     xs: tuple[Any, ...]
@@ -448,7 +440,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormField:
+class FormField(StyledNode):
     """A form field, or its box and value for filling by hand unless it `is_interactive`.
 
     `value` is its text, the value of the selected option, or that of a button while it is checked.
@@ -457,8 +449,6 @@ class FormField:
 
     role: ClassVar[Role] = Role.FORM
 
-    source: Source
-    style: Style
     kind: FieldKind
     name: str
     label: str
@@ -500,7 +490,7 @@ class EntryStyle:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Contents:
+class Contents(StyledNode):
     """A table of contents: titles of a `kind` (`headings`, `table`), of levels `first` to `last`.
 
     `entries` are the styles of levels 1 to 6; `leader` leads from a title to its page.
@@ -508,8 +498,6 @@ class Contents:
 
     role: ClassVar[Role] = Role.CONTENTS
 
-    source: Source
-    style: Style
     kind: str
     first: int
     last: int
@@ -519,19 +507,17 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Index:
+class Index(StyledNode):
     """The index of the document's terms; `entries` are the styles of levels 1 to 3."""
 
     role: ClassVar[Role] = Role.INDEX
 
-    source: Source
-    style: Style
     entries: tuple[EntryStyle, ...]
     id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Note:
+class Note(StyledNode):
     """A footnote or endnote. `id` is its anchor, `call_anchor` that of its call.
 
     `number` is empty for none; layout numbers a note in `Footnotes.page_numbered`. `marker_style`
@@ -541,8 +527,6 @@ class Note:
 
     role: ClassVar[Role] = Role.NOTE
 
-    source: Source
-    style: Style
     children: tuple[Block, ...]
     number: str
     marker_style: TextStyle
@@ -608,7 +592,7 @@ class SpanningCell:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowTemplate:
+class RowTemplate(StyledNode):
     """The common part of all rows made from one tr in one style.
 
     `starts` are the columns its cells begin at, empty if cells follow one another; a column between
@@ -616,8 +600,6 @@ class RowTemplate:
     plain text.
     """
 
-    source: Source
-    style: Style
     cells: tuple[CellTemplate, ...]
     repeats: bool  # sticky group row
     id: str | None = None
@@ -664,15 +646,13 @@ class FragmentRows(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowGroup:
+class RowGroup(StyledNode):
     """A thead or tfoot: its rows and the fragments that show it.
 
     `has_built_in_rule` marks a rule of the user-agent style sheet, which any other border
     overrides.
     """
 
-    source: Source
-    style: Style
     on: Occurrence
     rows: FragmentRows
     has_built_in_rule: bool = False
@@ -687,22 +667,18 @@ class Caption:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TableBody:
+class TableBody(StyledNode):
     """A tbody: rows in order."""
 
-    source: Source
-    style: Style
     rows: Sequence[TableRow]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(StyledNode):
     """A table. `totals` are the values that its rows accumulate and its fragments carry."""
 
     role: ClassVar[Role] = Role.TABLE
 
-    source: Source
-    style: Style
     columns: tuple[Column, ...]
     heads: tuple[RowGroup, ...]
     bodies: tuple[TableBody, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from workers.engine.einvoices.codes import COUNTRIES, load_codes
@@ -32,19 +31,6 @@ def _require_country_prefix(party: str, number: str) -> BusinessRule:
 
     message = f"A VAT identifier ({number}) must begin with the code of its country, such as DE"
     return BusinessRule("BR-CO-09", party, "vatId", message, holds)
-
-
-def _adjustments() -> Iterable[BusinessRule]:
-    for above in ("", "lines."):
-        what = "on a line" if above else "on the invoice"
-        yield _require_code(
-            "BR-CL-19",
-            f"{above}allowances",
-            "reasonCode",
-            "allowance-reasons",
-            f"The reason code of an allowance {what}",
-        )
-        yield _require_code("BR-CL-20", f"{above}charges", "reasonCode", "charge-reasons", f"The reason code of a charge {what}")  # fmt: skip
 
 
 CODES: Final = (
@@ -78,7 +64,11 @@ CODES: Final = (
     _require_code("BR-CL-18", "lines", "vatCategory", "vat-categories", "The VAT category of a line (BT-151)"),
     _require_code("BR-CL-17", "allowances", "vatCategory", "vat-categories", "The VAT category of an allowance (BT-95)"),
     _require_code("BR-CL-17", "charges", "vatCategory", "vat-categories", "The VAT category of a charge (BT-102)"),
-    *_adjustments(),
+    *(
+        _require_code(rule, f"{above}{name}s", "reasonCode", f"{name}-reasons", f"The reason code of {what} {where}")
+        for above, where in (("", "on the invoice"), ("lines.", "on a line"))
+        for rule, name, what in (("BR-CL-19", "allowance", "an allowance"), ("BR-CL-20", "charge", "a charge"))
+    ),
     _require_code("BR-CL-21", "lines", "standardScheme", "identifier-schemes", "The scheme of the number of an item (BT-157)"),
     _require_code("BR-CL-22", "vatBreakdown", "exemptionReasonCode", _EXEMPTIONS, "The code of an exemption (BT-121)"),
     _require_code("BR-CL-23", "lines", "unit", "units", "The unit of a quantity (BT-130)"),

@@ -25,59 +25,17 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = {
 FIELDS: Final = ("input", "textarea", "select", "signature")
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE: Final = frozenset(
-    {
-        *(
-            "span",
-            "b",
-            "i",
-            "u",
-            "s",
-            "sub",
-            "sup",
-            "code",
-            "bdi",
-            "a",
-            "br",
-            "img",
-            "barcode",
-            "chart",
-        ),
-        *("group", "ref", "mark", "footnote", "running"),
-        *FIELDS,
-    }
+    (
+        *("span", "b", "i", "u", "s", "sub", "sup", "code", "bdi", "a", "br"),
+        *("img", "barcode", "chart", "group", "ref", "mark", "footnote", "running", *FIELDS),
+    )
 )
 BLOCKS: Final = frozenset(
-    {
-        "p",
-        *HEADINGS,
-        "div",
-        "row",
-        "grid",
-        "box",
-        "figure",
-        "ul",
-        "ol",
-        "table",
-        "img",
-        "hr",
-        "pre",
-        "blockquote",
-    }
-    | {
-        "barcode",
-        "chart",
-        "payment-slip",
-        "address",
-        "markdown",
-        "insert",
-        "break",
-        "group",
-        "let",
-        "assert",
-        "toc",
-        "index",
-    }
-    | {"endnotes", *FIELDS}
+    (
+        *("p", *HEADINGS, "div", "row", "grid", "box", "figure", "ul", "ol", "table", "img", "hr"),
+        *("pre", "blockquote", "barcode", "chart", "payment-slip", "address", "markdown", "insert"),
+        *("break", "group", "let", "assert", "toc", "index", "endnotes", *FIELDS),
+    )
 )
 ROWS: Final = frozenset(("tr", "group", "let"))
 # Children of a part beside blocks, for uses in lists and tables.

@@ -6,9 +6,10 @@ scope (data, loop variables, build state) and the style of its parent, and appen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.syntax.nodes import Element, MarkdownElement, PartExpansion, Text
@@ -64,15 +65,6 @@ class UnresolvedName(NamedTuple):
     location: SourceLocation
 
 
-class BlockCompiler(Protocol):
-    """Compiles the children of an element that holds blocks: `elements.blocks.compile_blocks`."""
-
-    def __call__(
-        self, children: Sequence[Element | Text], context: CompileContext, *, owner: Element
-    ) -> NodeBuilder:
-        """Return the builder of the blocks."""
-
-
 @dataclass(frozen=True)
 class CompileContext:
     """The place of an element in the template: the names it knows, and what surrounds it."""
@@ -81,9 +73,8 @@ class CompileContext:
     findings: Findings
     flows: Mapping[str, Element]
     names: frozenset[str]
-    block_compiler: (
-        BlockCompiler  # elements that hold blocks are imported by it, so it is passed in
-    )
+    # `elements.blocks.compile_blocks`, which imports the elements that hold blocks.
+    block_compiler: Callable[..., NodeBuilder]
     is_page_time: bool = False
     knows_running_values: bool = False  # in headers, footers and boxes of pages
     is_in_list: bool = False  # inside an item, where lists have no outer margins
@@ -250,9 +241,6 @@ class CompileContext:
     def compile_attribute(self, element: Element, name: str) -> CompiledAttribute[Any]:
         """Compile an attribute by its value type; its default if it is not given."""
         spec = ELEMENTS[element.tag].attributes[name]
-        return self._compile_attribute(element, spec)
-
-    def _compile_attribute(self, element: Element, spec: AttributeSpec) -> CompiledAttribute[Any]:
         default_value = default_attribute(element.tag, spec.name)
         written = element.attributes.get(spec.name)
         if written is None:
@@ -262,12 +250,9 @@ class CompileContext:
         template = self.parse_template(written, element.location, is_literal=is_literal)
         if template.literal is None:
             return CompiledAttribute(spec, element.location, default, template)
-        try:
-            return CompiledAttribute(
-                spec, element.location, spec.value_type.parse(template.literal), None
-            )
-        except ValueError:  # reported by the checks
-            return CompiledAttribute(spec, element.location, default, None)
+        with suppress(ValueError):  # reported by the checks
+            default = spec.value_type.parse(template.literal)
+        return CompiledAttribute(spec, element.location, default, None)
 
     def compile_attributes(self, element: Element, *names: str) -> list[CompiledAttribute[Any]]:
         """Compile several attributes, in the order of their names."""
@@ -307,13 +292,12 @@ class CompileContext:
     def _compile_layers(
         self, element: Element, given: Mapping[str, str], defaults: Properties
     ) -> StyleLayers:
-        spec = ELEMENTS[element.tag]
         own: dict[str, Any] = {}
         dynamic: list[CompiledAttribute[Any]] = []
         for name in given:
             if name not in PROPERTIES:
                 continue
-            attribute = self._compile_attribute(element, spec.attributes[name])
+            attribute = self.compile_attribute(element, name)
             if attribute.is_static:
                 own[name] = attribute.constant
             else:

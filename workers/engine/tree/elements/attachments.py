@@ -28,7 +28,6 @@ from workers.engine.xml_reader import UnreadableXmlError, check_well_formed
 MAX_ATTACHMENTS: Final = 100
 MAX_BYTES: Final = 20 * 1024 * 1024  # of all files together
 
-_NAMES: Final = ("name", "type", "relationship", "description", "modified")
 _XML: Final = ("/xml", "+xml")
 _OF_INVOICES: Final = (("alternative", "source", "data"), ("data",))  # Factur-X 1.0, 6.2.2
 _DATA_ADDRESS: Final = re.compile(r"data:[^,;\s]{0,130}(?:;[^,;\s]{1,100})*;base64,", re.IGNORECASE)
@@ -43,11 +42,12 @@ ReadContent = Callable[[Scope, str], bytes | None]
 
 def compile_attachment(element: Element, context: CompileContext) -> BuildAttachment:
     """Compile an attachment; it builds None if its `if` fails, or if an error is reported."""
-    name, media_type, relationship, description, modified = (
-        context.compile_attribute(element, attribute) for attribute in _NAMES
+    name, media_type, relationship, description, modified = context.compile_attributes(
+        element, "name", "type", "relationship", "description", "modified"
     )
     condition = context.compile_condition(element)
-    read = _compile_content(element, context)
+    compile_content = _compile_value if "value" in element.attributes else _compile_written
+    read = compile_content(element, context)
     location = element.location
 
     def build(scope: Scope) -> Attachment | None:
@@ -58,9 +58,11 @@ def compile_attachment(element: Element, context: CompileContext) -> BuildAttach
             return None
         own_type = media_type.read(scope) or guess_media_type(own_name)
         content = read(scope, own_type)
+        if content == b"":
+            advice = "Give it a value or text, or leave it out with if"
+            message = f'The attachment "{own_name}" is empty. {advice}'
+            scope.state.findings.error("empty-attachment", message, location)
         if not content:
-            if content is not None:
-                _report_empty(own_name, scope, location)
             return None
         attachment = Attachment(
             own_name,
@@ -128,14 +130,6 @@ def _read_name(name: CompiledAttribute[str | None], scope: Scope) -> str | None:
     return None
 
 
-def _report_empty(name: str, scope: Scope, location: SourceLocation) -> None:
-    scope.state.findings.error(
-        "empty-attachment",
-        f'The attachment "{name}" is empty. Give it a value or text, or leave it out with if',
-        location,
-    )
-
-
 # --- XML and electronic invoices ----------------------------------------------------------------------
 
 
@@ -184,12 +178,6 @@ def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocatio
 
 
 # --- content ----------------------------------------------------------------------------------------
-
-
-def _compile_content(element: Element, context: CompileContext) -> ReadContent:
-    if "value" in element.attributes:
-        return _compile_value(element, context)
-    return _compile_written(element, context)
 
 
 def _compile_value(element: Element, context: CompileContext) -> ReadContent:
@@ -271,18 +259,10 @@ def _read_written(element: Element) -> str:
 
 def _choose_escape(media_type: str) -> Callable[[str], str]:
     if media_type.endswith(_XML):
-        return _escape_xml
+        return lambda text: escape(text, {'"': "&quot;", "'": "&apos;"})
     if media_type.endswith(("/json", "+json")):
-        return _escape_json
+        return lambda text: json.dumps(text, ensure_ascii=False)[1:-1]
     return str
-
-
-def _escape_xml(text: str) -> str:
-    return escape(text, {'"': "&quot;", "'": "&apos;"})
-
-
-def _escape_json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _write_json(value: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
@@ -44,9 +45,8 @@ from workers.engine.units import BLACK, Length, Sides
 BuildRunning = Callable[[Scope, ComputedStyle], RunningBox]
 BuildBoxes = Callable[[Scope, ComputedStyle], PageContent]
 
-_OF_A_PAGE: Final = frozenset(
-    {"page", TOTALS, RUNNING, SHEET}
-)  # names with another value on every page
+# Names with another value on every page.
+_OF_A_PAGE: Final = frozenset({"page", TOTALS, RUNNING, SHEET})
 
 
 def compile_running(element: Element, context: CompileContext) -> BuildRunning:
@@ -221,19 +221,17 @@ def compile_pages(elements: Iterable[Element], context: CompileContext) -> Build
     """
     families: dict[str, dict[Occurrence, Element]] = {DEFAULT_PAGE_FAMILY: {}}
     for element in elements:
-        name, on = (
-            context.read_constant(element, "name"),
-            Occurrence(context.read_constant(element, "on")),
-        )
-        families.setdefault(name, {}).setdefault(on, element)
-    shared = _SharedContent(context)
+        name, on = (context.read_constant(element, of) for of in ("name", "on"))
+        families.setdefault(name, {}).setdefault(Occurrence(on), element)
+    # Members of a family share headers, footers and boxes.
+    running = cache(partial(compile_running, context=context))
+    boxes = cache(partial(compile_page_boxes, context=context))
     builds: list[BuildPage] = []
     for name, members in families.items():
         base = members.pop(Occurrence.ALL, None)
-        builds.append(_compile_master(name, Occurrence.ALL, (base,) if base else (), shared))
-        for on, member in members.items():
-            layers = (member, base) if base else (member,)
-            builds.append(_compile_master(name, on, layers, shared))
+        for on, member in ((Occurrence.ALL, None), *members.items()):
+            layers = tuple(layer for layer in (member, base) if layer is not None)
+            builds.append(_compile_master(name, on, layers, context, running, boxes))
 
     def build(scope: Scope, root: ComputedStyle) -> tuple[PageMaster, ...]:
         return tuple(make(scope, root) for make in builds)
@@ -241,37 +239,19 @@ def compile_pages(elements: Iterable[Element], context: CompileContext) -> Build
     return build
 
 
-class _SharedContent:
-    """The headers, footers and boxes compiled so far, which members of a family share."""
-
-    def __init__(self, context: CompileContext) -> None:
-        self.context = context
-        self._running: dict[Element, BuildRunning] = {}
-        self._boxes: dict[Element, BuildBoxes] = {}
-
-    def running(self, element: Element | None) -> BuildRunning | None:
-        if element is None:
-            return None
-        if element not in self._running:
-            self._running[element] = compile_running(element, self.context)
-        return self._running[element]
-
-    def boxes(self, elements: Sequence[Element]) -> BuildBoxes | None:
-        if not elements:
-            return None
-        if elements[0] not in self._boxes:
-            self._boxes[elements[0]] = compile_page_boxes(elements, self.context)
-        return self._boxes[elements[0]]
-
-
 def _compile_master(
-    name: str, on: Occurrence, layers: Sequence[Element], shared: _SharedContent
+    name: str,
+    on: Occurrence,
+    layers: Sequence[Element],
+    context: CompileContext,
+    compile_part: Callable[[Element], BuildRunning],
+    compile_boxes: Callable[[tuple[Element, ...]], BuildBoxes],
 ) -> BuildPage:
     """Compile a member; its layers are the member itself, then the one it inherits from.
 
     Blank pages inherit the paper alone.
     """
-    context, sheet = shared.context, shared.context.sheet
+    sheet = context.sheet
     size, background, bleed, marks, media = (
         _read_attribute(layers, attribute, context)
         for attribute in ("size", "background", "bleed", "marks", "media")
@@ -283,8 +263,12 @@ def _compile_master(
         _read_attribute(layers, attribute, context)
         for attribute in ("background-image", "background-page")
     )
-    header, footer = (shared.running(_find(layers, tag)) for tag in ("header", "footer"))
-    boxes = shared.boxes(_children(layers, "box"))
+    header, footer = (
+        compile_part(found[0]) if (found := _children(layers, tag)) else None
+        for tag in ("header", "footer")
+    )
+    inside = _children(layers, "box")
+    boxes = compile_boxes(tuple(inside)) if inside else None
     areas = [_compile_area(area, context) for area in _children(layers, "area")]
     watermarks = [compile_watermark(mark, context) for mark in _children(layers, "watermark")]
     machine_marks = [compile_marks(one, context) for one in _children(all_layers, "marks")]
@@ -316,10 +300,6 @@ def _compile_master(
         )
 
     return build
-
-
-def _find(layers: Sequence[Element], tag: str) -> Element | None:
-    return next((found for layer in layers if (found := layer.find(tag)) is not None), None)
 
 
 def _children(layers: Sequence[Element], tag: str) -> list[Element]:

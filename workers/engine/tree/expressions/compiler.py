@@ -328,11 +328,10 @@ class _CodeGenerator:
         if text is not None:
             generator = _CodeGenerator(is_careful=self.is_careful, is_row=True)
             inner = parse_expression(text).node
-            rows = self.bind(
-                _require_records(generator.function(lambda w: w.emit(inner)), node.name)
-            )
+            function = generator.function(lambda written: written.emit(inner))
+            rows = self.bind(_require_records(function, node.name))
         others = [self.emit(argument) for argument in node.args[1:]]
-        names = [p.name for p in known.parameters if p.name != "scope"]
+        names = [parameter.name for parameter in known.parameters]
         options = [f"{name}={a}" for name, a in zip(names[1:], others, strict=False)]
         first = names[0]
         options += [f"{p.key}={self.emit(p.value)}" for p in node.kwargs if p.key != first]

@@ -23,6 +23,7 @@ from workers.engine.tree.expressions.runtime import (
     Value,
     check_text_length,
     describe_type,
+    greater,
     less,
     require_number,
     to_integer,
@@ -58,15 +59,16 @@ class Filter:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters an author may write: all but the filtered value."""
-        return tuple(signature(self.function).parameters.values())[1:]
+        """The parameters an author may write: all but the filtered value and the scope."""
+        written = tuple(signature(self.function).parameters.values())[1:]
+        return tuple(each for each in written if each.name != "scope")
 
     @property
     def usage(self) -> str:
         """The filter as an author writes it: `number(places, min, group)`."""
         if self.kind is FilterKind.MESSAGE:
             return f"{self.name}(name=value, …)"
-        names = [p.name for p in self.parameters if p.name != "scope"]
+        names = [parameter.name for parameter in self.parameters]
         return f"{self.name}({', '.join(names)})" if names else self.name
 
 
@@ -231,11 +233,8 @@ def truncate(value: Value, n: Value) -> Value:
 
 def pad(value: Value, n: Value, char: Value = " ") -> Value:
     """Pad a text to `n` characters, at its start."""
-    text, fill, length = (
-        _require_text(value, "pad"),
-        _require_text(char, "pad"),
-        to_integer(n, "pad's n"),
-    )
+    text, fill = _require_text(value, "pad"), _require_text(char, "pad")
+    length = to_integer(n, "pad's n")
     if len(fill) != 1 or length > 1000:
         raise ExpressionError("pad takes a length up to 1,000 and one character")
     return text.rjust(length, fill)
@@ -269,8 +268,7 @@ def join(value: Value, sep: Value = "") -> Value:
 
 def split_lines(value: Value) -> Value:
     """Split a text into its lines."""
-    lines = _require_text(value, "lines").splitlines()
-    return _bounded_list(lines)
+    return _bounded_list(_require_text(value, "lines").splitlines())
 
 
 def group_iban(value: Value) -> Value:
@@ -327,18 +325,18 @@ def average(value: Value, x: RowFunction | None, scope: Environment) -> Value:
 
 def least(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the least of comparable values, empty if there are none."""
-    found = None
-    for candidate in _values(value, x, scope, "min"):
-        if found is None or (candidate is not None and less(candidate, found)):
-            found = candidate
-    return found
+    return _find_extreme(_values(value, x, scope, "min"), less)
 
 
 def greatest(value: Value, x: RowFunction | None, scope: Environment) -> Value:
     """Return the greatest of comparable values, empty if there are none."""
+    return _find_extreme(_values(value, x, scope, "max"), greater)
+
+
+def _find_extreme(values: Iterable[Value], precedes: Callable[[Value, Value], bool]) -> Value:
     found = None
-    for candidate in _values(value, x, scope, "max"):
-        if found is None or (candidate is not None and less(found, candidate)):
+    for candidate in values:
+        if found is None or (candidate is not None and precedes(candidate, found)):
             found = candidate
     return found
 
@@ -370,11 +368,8 @@ def group_rows(value: Value, x: RowFunction, scope: Environment) -> Value:
     groups: dict[Any, dict[str, Any]] = {}
     for row in _require_list(value, "group"):
         key = x(row, scope)
-        found = groups.get(_hashable(key, "group"))
-        if found is None:
-            groups[_hashable(key, "group")] = {"key": key, "rows": [row]}
-        else:
-            found["rows"].append(row)
+        found = groups.setdefault(_hashable(key, "group"), {"key": key, "rows": []})
+        found["rows"].append(row)
     return list(groups.values())
 
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from inspect import Parameter
+from inspect import Signature
 from typing import Final, NamedTuple
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
@@ -476,7 +476,7 @@ def _message_use(node: nodes.Filter) -> MessageUse:
 
 
 def _check_arguments(known: Filter, node: nodes.Filter) -> None:
-    given = [pair.key for pair in node.kwargs]
+    given = [str(pair.key) for pair in node.kwargs]
     twice = next((name for name in given if given.count(name) > 1), None)
     if twice is not None:
         raise ExpressionSyntaxError(f"{known.name} takes `{twice}` once")
@@ -484,22 +484,12 @@ def _check_arguments(known: Filter, node: nodes.Filter) -> None:
         if node.args or node.dyn_args is not None or node.dyn_kwargs is not None:
             raise ExpressionSyntaxError("t takes its arguments by name: 'key' | t(n=count)")
         return
-    parameters = [p for p in known.parameters if p.name != "scope"]
-    names = [p.name for p in parameters]
-    placed = set(names[: len(node.args)])
-    missing = [
-        p.name
-        for p in parameters
-        if p.default is Parameter.empty
-        and p.name not in placed.union(given)
-        and known.kind is not FilterKind.ROWS
-    ]
-    is_wrong = (
-        len(node.args) > len(names)
-        or not set(names).issuperset(given)
-        or not placed.isdisjoint(given)
-        or node.dyn_args is not None
-        or node.dyn_kwargs is not None
-    )
-    if is_wrong or missing:
-        raise ExpressionSyntaxError(f"the filter is used as {known.usage}")
+    written = Signature(known.parameters)
+    # Whether a list filter needs its expression is told by itself.
+    bind = written.bind_partial if known.kind is FilterKind.ROWS else written.bind
+    try:
+        if node.dyn_args is not None or node.dyn_kwargs is not None:
+            raise TypeError("unpacked arguments")
+        bind(*node.args, **dict.fromkeys(given))
+    except TypeError:
+        raise ExpressionSyntaxError(f"the filter is used as {known.usage}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException, DivisionByZero, Overflow
@@ -222,7 +223,7 @@ def equal(left: Value, right: Value) -> bool:
     """
     if left is None or right is None:
         return left is right
-    if _kind(left) is not _kind(right) or _kind(left) in (list, dict):
+    if type(left) is not type(right) or type(left) in (list, dict):
         raise ExpressionError(
             f"{describe_type(left)} cannot be compared with {describe_type(right)}"
         )
@@ -234,34 +235,23 @@ def unequal(left: Value, right: Value) -> bool:
     return not equal(left, right)
 
 
-def less(left: Value, right: Value) -> bool:
-    """Return whether `left` is less than `right`."""
-    return bool(_ordered(left, right) < right)
+def _ordering(compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value], bool]:
+    """Return a comparison of two values of one type that has an order."""
+    return lambda left, right: bool(compare(_ordered(left, right), right))
 
 
-def less_equal(left: Value, right: Value) -> bool:
-    """Return whether `left` is less than or equal to `right`."""
-    return bool(_ordered(left, right) <= right)
-
-
-def greater(left: Value, right: Value) -> bool:
-    """Return whether `left` is greater than `right`."""
-    return bool(_ordered(left, right) > right)
-
-
-def greater_equal(left: Value, right: Value) -> bool:
-    """Return whether `left` is greater than or equal to `right`."""
-    return bool(_ordered(left, right) >= right)
+less = _ordering(operator.lt)
+less_equal = _ordering(operator.le)
+greater = _ordering(operator.gt)
+greater_equal = _ordering(operator.ge)
 
 
 def contains(item: Value, holder: Value) -> bool:
     """Return whether a list has an item, a record a member, or a text a substring."""
-    if isinstance(holder, str) and isinstance(item, str):
-        return item in holder
-    if isinstance(holder, dict) and isinstance(item, str):
+    if isinstance(holder, str | dict) and isinstance(item, str):
         return item in holder
     if isinstance(holder, list) and not isinstance(item, list | dict):
-        return any(_kind(other) is _kind(item) and other == item for other in holder)
+        return any(type(other) is type(item) and other == item for other in holder)
     raise ExpressionError(
         f"{describe_type(item)} cannot be searched for in {describe_type(holder)}"
     )
@@ -270,13 +260,8 @@ def contains(item: Value, holder: Value) -> bool:
 _ORDERED: Final = (Decimal, str, date, datetime, time)
 
 
-def _kind(value: Value) -> type:
-    return type(value)
-
-
 def _ordered(left: Value, right: Value) -> Any:
-    kind = _kind(left)
-    if kind is _kind(right) and kind in _ORDERED:
+    if type(left) is type(right) and type(left) in _ORDERED:
         return left
     hint = "; write (name or 0) where a value may be empty" if left is None or right is None else ""
     raise ExpressionError(

@@ -329,16 +329,17 @@ class StyleSheet:
 
     def to_points(self, value: LengthValue, computed: ComputedStyle) -> float:
         """Return a length in points; em are of the style's font size."""
+        return self.resolve(value, computed.inherited.size)
+
+    def resolve(self, value: LengthValue, size: float) -> float:
+        """Return a length in points; em are of a font size."""
         if isinstance(value, RelativeLength):
-            base = computed.inherited.size if value.unit is FontUnit.EM else self.root_size
-            return value.value * base
+            return value.value * (size if value.unit is FontUnit.EM else self.root_size)
         return value.value
 
     def to_length(self, value: LengthValue, computed: ComputedStyle) -> Length:
         """Return a length with font units resolved; per cent, fr and auto stay."""
-        if isinstance(value, RelativeLength):
-            return Length(self.to_points(value, computed))
-        return value
+        return value if isinstance(value, Length) else Length(self.to_points(value, computed))
 
     def intern(self, value: T) -> T:
         """Return the one object of all equal ones."""
@@ -362,14 +363,13 @@ class _Computation:
     def inherit(self, lang: str | None, *, in_table: bool) -> Inherited:
         """Compute the inherited values."""
         get, parent = self.get, self.parent
-        color = get("color")
         decoration = get("text-decoration")
         self.inherited = Inherited(
             families=get("font-family", parent.families),
             size=self.size,
             weight=get("font-weight", parent.weight),
             is_italic=_apply_if_set(get("font-style"), lambda v: v == "italic", parent.is_italic),
-            color=parent.color if color is None else self.sheet.get_color(color),
+            color=self._color(get("color")) or parent.color,
             line_height=_apply_if_set(get("line-height"), self._line_height, parent.line_height),
             letter_spacing=self.points("letter-spacing", parent.letter_spacing),
             align=get("text-align", parent.align),
@@ -436,19 +436,17 @@ class _Computation:
 
     def paragraph(self) -> ParagraphStyle:
         """Compute the style of lines."""
-        own = self.inherited
-        is_rtl = own.is_rtl
-        height = own.line_height
+        own, height = self.inherited, self.inherited.line_height
         return ParagraphStyle(
             line_height=height.value if isinstance(height, Length) else height * own.size,
-            align=_resolve_align(own.align, is_rtl=is_rtl),
+            align=_resolve_align(own.align, is_rtl=own.is_rtl),
             indent=own.indent,
             white_space=own.white_space,
             hyphens=own.hyphens,
             breaks_anywhere=own.breaks_anywhere,
             orphans=own.orphans,
             widows=own.widows,
-            is_rtl=is_rtl,
+            is_rtl=own.is_rtl,
             decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
             text_wrap=own.text_wrap,
             hanging=own.hanging,
@@ -573,25 +571,18 @@ class _Computation:
         return None if value is None else self.sheet.get_color(value)
 
     def _length_of(self, value: LengthValue) -> Length:
-        if isinstance(value, RelativeLength):
-            return Length(self._points_of(value))
-        return value
+        return value if isinstance(value, Length) else Length(self._points_of(value))
 
     def _points_of(self, value: LengthValue) -> float:
-        if isinstance(value, RelativeLength):
-            return value.value * (self.size if value.unit is FontUnit.EM else self.sheet.root_size)
-        return value.value
+        return self.sheet.resolve(value, self.size)
 
     def _font_size(self) -> float:
         value = self.get("font-size")
         if value is None:
             return self.parent.size
-        if isinstance(value, RelativeLength):
-            base = self.parent.size if value.unit is FontUnit.EM else self.sheet.root_size
-            return float(value.value * base)
-        if value.kind is LengthKind.PERCENT:
+        if isinstance(value, Length) and value.kind is LengthKind.PERCENT:
             return float(value.value * self.parent.size / 100)
-        return float(value.value)
+        return float(self.sheet.resolve(value, self.parent.size))
 
     def _line_height(self, value: float | LengthValue) -> float | Length:
         return value if isinstance(value, float) else Length(self._points_of(value))
@@ -642,13 +633,11 @@ def _resolve_align(value: str, *, is_rtl: bool) -> Align:
     return Align(value)
 
 
-INITIAL_STYLE: Final = Style(
-    TextStyle(("Noto Sans",), 10.0, 400, False, lang="en"),
-    ParagraphStyle(13.5, Align.LEFT, 0.0, WhiteSpace.NORMAL, "manual", True, 2, 2, False),
-    BoxStyle(
-        AUTO, AUTO, ZERO, None, ZERO, None, Sides(ZERO, ZERO, ZERO, ZERO), Sides(0.0, 0.0, 0.0, 0.0),
-        Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER), 0.0, None, None, 1.0, Overflow.ERROR, None,
-        0.0, VerticalAlign.TOP,
-    ),
-    BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None),
-)  # fmt: skip
+def _compute_initial() -> Style:
+    initial = _Computation(StyleSheet({}, {}, {}), Inherited(), NO_PROPERTIES)
+    text = TextStyle(("Noto Sans",), 10.0, 400, False, lang="en")
+    box = initial.box(VerticalAlign.TOP)
+    return Style(text, initial.paragraph(), box, initial.breaks())
+
+
+INITIAL_STYLE: Final = _compute_initial()

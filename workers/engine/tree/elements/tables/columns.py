@@ -197,13 +197,7 @@ _ADD: Final[Mapping[TotalMode, Callable[[Decimal, Decimal], Decimal]]] = {
 
 def declares_totals(root: Element) -> bool:
     """Return whether a table of the document has a total."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
-        if element.tag == "total":
-            return True
-        waiting += element.elements()
-    return False
+    return any(element.tag == "total" for element in root.walk())
 
 
 def initial_values(totals: Sequence[Total]) -> TotalValues:
