@@ -79,11 +79,17 @@ def test_the_largest_code_is_read_at_the_resolution_of_a_fax():
 def test_a_slip_speaks_the_language_of_its_element(lang):
     texts = SLIP_TEXTS[lang]
     shown = text_of(made(SLIP, f'lang="{lang}"'))
-    for word in (texts.title, texts.beneficiary, texts.amount, texts.remittance, texts.scan):
+    for word in (
+        texts["title"],
+        texts["beneficiary"],
+        texts["amount"],
+        texts["remittance"],
+        texts["scan"],
+    ):
         assert word in shown
     referred = {**SLIP, "text": None, "reference": "RF18 5390 0754 7034"}
     shown = text_of(made(referred, root=f'lang="{lang}"'))
-    assert f"{texts.reference}\r\nRF18 5390 0754 7034" in shown
+    assert f"{texts['reference']}\r\nRF18 5390 0754 7034" in shown
 
 
 def test_other_languages_have_english_words_and_their_own_numbers():

@@ -5,14 +5,12 @@ from workers.engine.barcodes.payments import (
     SLIP_TEXTS,
     InvalidPaymentError,
     SepaSlip,
-    SlipTexts,
     read_sepa_slip,
 )
 from workers.engine.barcodes.postal import StateBars
 from workers.engine.barcodes.swiss_qr import (
     BILL_TEXTS,
     NOTICES,
-    BillTexts,
     SwissBill,
     adapt_signs,
     read_swiss_bill,
@@ -35,12 +33,10 @@ __all__ = [
     "SYMBOLOGIES",
     "BarcodeSpec",
     "BarcodeValue",
-    "BillTexts",
     "InvalidPaymentError",
     "InvalidValueError",
     "PaymentFormat",
     "SepaSlip",
-    "SlipTexts",
     "StateBars",
     "SwissBill",
     "SymbolShape",

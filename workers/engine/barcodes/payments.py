@@ -220,22 +220,8 @@ def _masked(iban: str) -> str:
     return f"{iban[:4]}…{iban[-2:]}"
 
 
-class SlipTexts(NamedTuple):
-    """The words of a slip in one language; `code` is the alternative text of the code, not printed."""
-
-    title: str
-    beneficiary: str
-    amount: str
-    reference: str
-    remittance: str
-    scan: str
-    code: str
-
-
-SLIP_TEXTS: Final = {
-    language: SlipTexts(**texts)
-    for language, texts in read_groups(__package__, "slip_texts.txt").items()
-}
+# The words of a slip by language; `code` is the alternative text of the code, not printed.
+SLIP_TEXTS: Final = read_groups(__package__, "slip_texts.txt")
 
 
 class SepaSlip(NamedTuple):

@@ -226,27 +226,8 @@ def _additions(members: PaymentRecord, billing: str) -> list[str]:
     return lines if any(lines) else []
 
 
-class BillTexts(NamedTuple):
-    """The headings of a payment part in one language."""
-
-    payment_part: str
-    receipt: str
-    account: str
-    reference: str
-    information: str
-    currency: str
-    amount: str
-    acceptance_point: str
-    separate: str
-    debtor: str
-    blank_debtor: str
-    code: str  # the alternative text of the code, which is not printed
-
-
-BILL_TEXTS: Final = {
-    language: BillTexts(**texts)
-    for language, texts in read_groups(__package__, "bill_texts.txt").items()
-}
+# The headings of a payment part by language; `code` is the alternative text of the code, not printed.
+BILL_TEXTS: Final = read_groups(__package__, "bill_texts.txt")
 
 
 class SwissBill(NamedTuple):

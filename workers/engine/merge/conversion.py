@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
@@ -139,6 +140,7 @@ _TEXT_TYPES: Final = (FieldType.STRING, FieldType.MARKDOWN)
 MAX_MATCHED: Final = 10_000
 
 
+@dataclass(slots=True)
 class DataReport:
     """Collects the errors of one payload's data: the first twenty in full, the others by number.
 
@@ -147,18 +149,11 @@ class DataReport:
     place is that of the data section, `location`.
     """
 
-    def __init__(
-        self,
-        findings: Findings,
-        *,
-        refuses_misspelled: bool = False,
-        location: SourceLocation | None = None,
-    ) -> None:
-        self._findings = findings
-        self._refuses_misspelled = refuses_misspelled
-        self._location = location
-        self.count = 0
-        self._bounded = 0  # errors that a payload can make any number of
+    _findings: Findings
+    refuses_misspelled: bool = False
+    location: SourceLocation | None = None
+    count: int = 0
+    _bounded: int = 0  # errors that a payload can make any number of
 
     def error(self, code: str, message: str, location: SourceLocation | None) -> None:
         """Report invalid data, at the declaration that they violate."""
@@ -178,8 +173,8 @@ class DataReport:
     ) -> None:
         """Report an unknown name, with a suggestion if it looks like a known one, else ''."""
         text = message + suggestion
-        if suggestion and self._refuses_misspelled:
-            self.error(code, text, location or self._location)
+        if suggestion and self.refuses_misspelled:
+            self.error(code, text, location or self.location)
         else:
             self._findings.warn(code, text, location)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from re import Pattern
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, Origin, SourceLocation
-from workers.engine.merge.json_data import JsonError, merge_patch, read_json
+from workers.engine.merge.json_data import merge_patch, read_object
 from workers.engine.merge.types import CONVERTERS, FieldType, compile_pattern
 from workers.engine.syntax.checks import shorten_text
 from workers.engine.syntax.encodings import FORBIDDEN_CODE
@@ -266,28 +267,13 @@ def _merge_objects(elements: Iterable[Element], findings: Findings) -> dict[str,
 def _read_objects(elements: Iterable[Element], findings: Findings) -> Iterator[dict[str, Any]]:
     for element in elements:
         values = "sample" if element.tag == "sample" else "default"
-        dropped: list[str] = []
-        try:
-            value = read_json(element.text, dropped)
-        except JsonError as error:
-            where = ""
-            if error.offset is not None:
-                line, column = _position_in(element, error.offset)
-                where = f" at line {line}, column {column}"
-            findings.error(
-                "json", f"The {values} values are not JSON{where}: {error}", element.location
-            )
-            continue
+        value, wrong, dropped = read_object(element.text, partial(_position_in, element))
         for message in dropped:
             findings.warn(FORBIDDEN_CODE, message, element.location)
-        if isinstance(value, dict):
+        if value is None:
+            findings.error("json", f"The {values} values are {wrong}", element.location)
+        else:
             yield value
-            continue
-        findings.error(
-            "json",
-            f'The {values} values are not a JSON object; accepted is {{ "name": … }}',
-            element.location,
-        )
 
 
 def _position_in(element: Element, offset: int) -> tuple[int, int]:

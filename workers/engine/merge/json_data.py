@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Final
@@ -59,6 +59,26 @@ def read_json(text: str, dropped: list[str] | None = None) -> Any:
         if found:
             return _without_forbidden(value)
     return value
+
+
+def read_object(
+    text: str, locate: Callable[[int], tuple[int, int]]
+) -> tuple[dict[str, Any] | None, str, list[str]]:
+    """Parse a JSON object; return it, or None and why it is none, and messages of what was left out.
+
+    `locate` returns the line and column of an offset.
+    """
+    dropped: list[str] = []
+    try:
+        value = read_json(text, dropped)
+    except JsonError as error:
+        where = (
+            "" if error.offset is None else " at line {}, column {}".format(*locate(error.offset))
+        )
+        return None, f"not JSON{where}: {error}", []
+    if isinstance(value, dict):
+        return value, "", dropped
+    return None, 'not a JSON object; accepted is { "name": … }', dropped
 
 
 def merge_patch(target: Any, patch: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from re import Match
 from typing import Any, Final
 
@@ -81,13 +82,11 @@ class LineState(BlockState):
         return token | {LINE: line}
 
 
+@dataclass(slots=True)
 class _OpenBlock:
-    __slots__ = ("child_line", "child_start", "line")
-
-    def __init__(self, line: int, child_line: int, child_start: int) -> None:
-        self.line = line
-        self.child_line = child_line
-        self.child_start = child_start
+    line: int
+    child_line: int
+    child_start: int
 
 
 class LineBlockParser(BlockParser):

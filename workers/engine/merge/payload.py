@@ -16,7 +16,7 @@ from workers.engine.merge.composition import check_links, overlay_document
 from workers.engine.merge.conversion import DataConverter, DataReport
 from workers.engine.merge.csv_data import read_csv
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, read_declarations
-from workers.engine.merge.json_data import JsonError, merge_patch, read_json
+from workers.engine.merge.json_data import merge_patch, read_object
 from workers.engine.merge.markdown_reader import MarkdownError, locate_lines, read_markdown
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax import values as v
@@ -323,21 +323,11 @@ def _read_json_payload(payload: Payload, report: DataReport) -> dict[str, Any] |
     except EncodingError as error:
         report.error("encoding", f"JSON: {error}", None)
         return None
-    dropped: list[str] = []
-    try:
-        patch = read_json(text, dropped)
-    except JsonError as error:
-        where = ""
-        if error.offset is not None:
-            line, column = position_after(text[: error.offset])
-            where = f" at line {line}, column {column}"
-        report.error("json", f"The payload is not JSON{where}: {error}", None)
-        return None
+    patch, wrong, dropped = read_object(text, lambda offset: position_after(text[:offset]))
     for message in dropped:
         report.warn(FORBIDDEN_CODE, message, None)
-    if not isinstance(patch, dict):
-        report.error("json", 'The payload is not a JSON object; accepted is { "name": … }', None)
-        return None
+    if wrong:
+        report.error("json", f"The payload is {wrong}", None)
     return patch
 
 

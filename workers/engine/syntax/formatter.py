@@ -77,9 +77,7 @@ def _walk_content(root: Element) -> Iterator[object]:
             yield item
             continue
         element, around = item
-        spec = ELEMENTS.get(element.tag)
-        content = ContentModel.TEXT if spec is None else spec.content
-        content = around if content is ContentModel.TRANSPARENT else content
+        content = _content_of(element.tag, around)
         yield element.tag, element.attributes
         waiting.append("end")
         waiting += reversed(list(_significant_children(element, content)))
@@ -199,7 +197,7 @@ class _TemplateWriter:
             return self._reindent(self._raw(node), node.start, indent)
         if not node.tag:
             return self._raw(node)
-        content = _content_of(node, around)
+        content = _content_of(node.tag, around)
         has_content = any(not child.is_space for child in node.children)
         is_structure = self._is_structure(node, content)
         if not has_content and (is_structure or node.inner_start == node.inner_end):
@@ -303,9 +301,9 @@ class _TemplateWriter:
         return self._text[node.start : node.end]
 
 
-def _content_of(node: _SourceNode, around: ContentModel) -> ContentModel:
+def _content_of(tag: str, around: ContentModel) -> ContentModel:
     """Return the content model of an element; text for an unknown element."""
-    spec = ELEMENTS.get(node.tag)
+    spec = ELEMENTS.get(tag)
     if spec is None:
         return ContentModel.TEXT
     return around if spec.content is ContentModel.TRANSPARENT else spec.content

@@ -123,12 +123,9 @@ class _Expander:
             case "slot":
                 return self._expand_slot(element, frame, depth)
             case "insert" if frame.parts:
-                self._findings.error(
-                    "misplaced-element",
-                    "`insert` is not allowed in a part, which has access to its arguments only. Put it in "
-                    "the `use`, where it fills the slot",
-                    element.location,
-                )
+                what = "`insert` is not allowed in a part, which has access to its arguments only"
+                advice = "Put it in the `use`, where it fills the slot"
+                self._error("misplaced-element", f"{what}. {advice}", element)
                 return _empty(element), 1, 1
             case _:
                 return self._expand_plain(element, owner, frame, depth)
@@ -213,11 +210,9 @@ class _Expander:
             return None
         part = self._parts.get(name)
         if part is None:
-            self._error(
-                "unknown-part",
-                f'The part "{name[:40]}" of `use` is not declared{suggest_name(name, self._parts)}',
-                use,
-            )
+            near = suggest_name(name, self._parts)
+            message = f'The part "{name[:40]}" of `use` is not declared{near}'
+            self._error("unknown-part", message, use)
             return None
         self._used.add(name)
         if name in frame.parts:
@@ -233,11 +228,8 @@ class _Expander:
         self, slot: Element, frame: _ExpansionFrame, depth: int
     ) -> tuple[Element, int, int]:
         if not frame.parts:
-            self._error(
-                "misplaced-element",
-                "`slot` is allowed in a `part` only, for the content of a `use`",
-                slot,
-            )
+            message = "`slot` is allowed in a `part` only, for the content of a `use`"
+            self._error("misplaced-element", message, slot)
             return _empty(slot), 1, 1
         filling = frame.content
         if filling is None:
@@ -267,19 +259,13 @@ class _Expander:
         accepted = f"it takes {join_words(names, 'and') or 'none'}"
         for argument in use.attributes:
             if argument not in _OF_USE and argument not in names:
-                self._error(
-                    "unknown-argument",
-                    f'The part "{name}" has no argument `{argument[:40]}`; {accepted}'
-                    f"{suggest_name(argument, names)}",
-                    use,
-                )
+                what = f'The part "{name}" has no argument `{argument[:40]}`'
+                message = f"{what}; {accepted}{suggest_name(argument, names)}"
+                self._error("unknown-argument", message, use)
         for parameter in known:
             if parameter.default is None and parameter.name not in use.attributes:
-                self._error(
-                    "missing-argument",
-                    f'The part "{name}" needs the argument `{parameter.name}`; {accepted}',
-                    use,
-                )
+                message = f'The part "{name}" needs the argument `{parameter.name}`; {accepted}'
+                self._error("missing-argument", message, use)
 
     # --- bounds ---------------------------------------------------------------------------------
 

@@ -120,10 +120,7 @@ def read_line_grid(text: str) -> Length | RelativeLength:
     """
     if text == "none":
         return Length(0.0)
-    step = _GRID_STEP.parse(text)
-    if step is None:
-        raise ValueError(text)
-    return step
+    return _GRID_STEP.parse(text)  # type: ignore[no-any-return]
 
 
 LINE_GRID_KIND: Final = ValueType("none, or {}", read_line_grid, parts=(_GRID_STEP,))

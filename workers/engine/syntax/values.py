@@ -457,7 +457,7 @@ def length(
     percent: bool = False,
     fraction: bool = False,
     words: str = "",
-) -> ValueType[Length | RelativeLength | None]:
+) -> ValueType[Any]:
     """Return a value type that accepts a length from `low` to `high`, in points.
 
     `percent` and `fraction` add `%` and `fr`; `words` adds `auto`, or `none`, which is parsed as None.
@@ -466,7 +466,7 @@ def length(
     def read(text: str) -> Length | RelativeLength | None:
         if text in words.split():
             return AUTO if text == "auto" else None
-        digits, unit = _split_unit(text)
+        digits, unit = _LENGTH.fullmatch(text).groups("")  # type: ignore[union-attr]  # any text matches
         value = _read_number(digits)
         if unit in _POINTS:
             return Length(_within(value * _POINTS[unit], low, high))
@@ -481,7 +481,7 @@ def length(
             return Length(_within(value, 0, MAX_FRACTION), LengthKind.FRACTION)
         raise ValueError(text)
 
-    units = (*_UNITS, *(["%"] if percent else ()), *(["fr"] if fraction else ()))
+    units = (*_UNITS, *("%",) * percent, *("fr",) * fraction)
     bounds = f", from {low:g}pt to {high:g}pt" if (low, high) != (0.0, MAX_LENGTH) else ""
     others = "".join(f", or {word}" for word in words.split())
     negative = "" if low < 0 else ", not negative"
@@ -495,27 +495,17 @@ def length(
     )
 
 
-def _split_unit(text: str) -> tuple[str, str]:
-    match = _LENGTH.fullmatch(text)
-    return (match[1], match[2] or "") if match else (text, "")
+# For one to four values: which of them is that of the top, right, bottom and left.
+_SIDES_GIVEN: Final = {1: (0, 0, 0, 0), 2: (0, 1, 0, 1), 3: (0, 1, 2, 1), 4: (0, 1, 2, 3)}
 
 
 def sides(kind: ValueType[T]) -> ValueType[Sides[T]]:
     """Return a value type that accepts one to four values, for the sides of a box in CSS order."""
 
     def read(text: str) -> Sides[T]:
-        values = [kind.read(part) for part in split_values(text)]
-        match values:
-            case [every]:
-                return Sides(every, every, every, every)
-            case [vertical, horizontal]:
-                return Sides(vertical, horizontal, vertical, horizontal)
-            case [top, horizontal, bottom]:
-                return Sides(top, horizontal, bottom, horizontal)
-            case [top, right, bottom, left]:
-                return Sides(top, right, bottom, left)
-            case _:
-                raise ValueError(text)
+        given = [kind.read(part) for part in split_values(text)]
+        top, right, bottom, left = (given[at] for at in _SIDES_GIVEN[len(given)])
+        return Sides(top, right, bottom, left)
 
     return ValueType("one to four values, each {}", read, parts=(kind,))
 
@@ -531,9 +521,7 @@ _VALUES: Final = re.compile(r"[^\s(]+(?:\([^()]*\))?|\S+")
 def _read_line_height(text: str) -> float | Length | RelativeLength:
     if _NUMBER.fullmatch(text):
         return _within(float(text), 0.5, 10)
-    value = _LINE_LENGTH.read(text)
-    assert value is not None  # it accepts no keywords
-    return value
+    return _LINE_LENGTH.read(text)  # type: ignore[no-any-return]
 
 
 LENGTH: Final = length()
@@ -549,10 +537,7 @@ def _read_tracks(text: str) -> tuple[Length | RelativeLength, ...]:
         repeated = _REPEAT.fullmatch(part)
         times, widths = (int(repeated[1]), repeated[2]) if repeated else (1, part)
         _within(times, 1, MAX_TRACKS)
-        for width in widths.split() * times:
-            track = _GRID_TRACK.read(width)
-            assert track is not None  # it accepts no keywords
-            tracks.append(track)
+        tracks += map(_GRID_TRACK.read, widths.split() * times)
     _within(len(tracks), 1, MAX_TRACKS)
     return tuple(tracks)
 
@@ -672,9 +657,7 @@ def _read_border(text: str) -> BorderValue:
     if text == "none":
         return BorderValue(ZERO, BorderStyle.NONE, BLACK)
     width, style, color = split_values(text)
-    thickness = _BORDER_WIDTH.read(width)
-    assert thickness is not None  # it accepts no keywords
-    return BorderValue(thickness, BorderStyle(style), _read_color(color))
+    return BorderValue(_BORDER_WIDTH.read(width), BorderStyle(style), _read_color(color))
 
 
 _BORDER_WIDTH: Final = length(high=200)
@@ -735,9 +718,7 @@ def _read_position(text: str) -> tuple[Length | RelativeLength, Length | Relativ
 def _read_offset(text: str, words: dict[str, float]) -> Length | RelativeLength:
     if text in words:
         return Length(words[text], LengthKind.PERCENT)
-    offset = OFFSET.read(text)
-    assert offset is not None  # it accepts no keywords
-    return offset
+    return OFFSET.read(text)  # type: ignore[no-any-return]
 
 
 POSITION: Final = ValueType(

@@ -47,17 +47,15 @@ class _NamedButtons:
     has_checked: bool = False
 
 
+@dataclass(slots=True)
 class FormFieldRegistry:
     """Names in use. Boxes for filling by hand have no name in the file, but are checked alike."""
 
-    __slots__ = ("_groups", "_names", "count", "has_interactive", "signatures")
-
-    def __init__(self) -> None:
-        self._names: set[str] = set()
-        self._groups: dict[str, _NamedButtons] = {}
-        self.count = 0
-        self.has_interactive = False
-        self.signatures: list[str] = []  # the names of fields that can be signed
+    count: int = 0
+    has_interactive: bool = False
+    signatures: list[str] = field(default_factory=list)  # the names of fields that can be signed
+    _names: set[str] = field(default_factory=set)
+    _groups: dict[str, _NamedButtons] = field(default_factory=dict)
 
     def add(self, node: FormField, findings: Findings) -> None:
         """Register a field; one whose name is taken is reported."""
@@ -418,25 +416,17 @@ class Scope(Environment):
         return self.enter(names=dict(self.names))
 
 
+@dataclass(slots=True, eq=False)
 class Evaluation:
     """A compiled expression or text with its location.
 
     A failure is reported and yields `fallback`.
     """
 
-    __slots__ = ("expressions", "fallback", "function", "location")
-
-    def __init__(
-        self,
-        function: Callable[[Scope], Any],
-        expressions: tuple[Expression, ...],
-        location: SourceLocation,
-        fallback: Any,
-    ) -> None:
-        self.function = function
-        self.expressions = expressions
-        self.location = location
-        self.fallback = fallback
+    function: Callable[[Scope], Any]
+    expressions: tuple[Expression, ...]
+    location: SourceLocation
+    fallback: Any
 
     def evaluate(self, scope: Scope) -> Any:
         """Return the value in a scope."""

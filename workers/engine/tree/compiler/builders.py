@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from itertools import groupby
 from operator import attrgetter
@@ -111,19 +112,15 @@ def source_maker(location: SourceLocation) -> Callable[[Scope], Source]:
 VALIDATION_PAGE: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
 
 
+@dataclass(slots=True, eq=False)
 class CompiledPageContent:
     """Blocks that may use page values; static ones are built once for all pages."""
 
-    __slots__ = ("_builder", "_made", "_parent", "_scope", "is_static")
-
-    def __init__(
-        self, builder: NodeBuilder, scope: Scope, computed: ComputedStyle, *, is_static: bool
-    ) -> None:
-        self._builder = builder
-        self._scope = scope
-        self._parent = computed
-        self._made: tuple[Block, ...] | None = None
-        self.is_static = is_static
+    _builder: NodeBuilder
+    _scope: Scope
+    _parent: ComputedStyle
+    is_static: bool
+    _made: tuple[Block, ...] | None = None
 
     def evaluate(self, values: PageValues) -> tuple[Block, ...]:
         """Return the blocks of one page."""

@@ -228,11 +228,9 @@ def compile_controlled(
         return compile_inner(element, context)
     loop = compile_loop(element, context) if "for" in attributes else None
     inner = context if loop is None else loop.context
-    condition = (
-        inner.compile_expression(attributes["if"], element.location) if "if" in attributes else None
-    )
+    condition = inner.compile_condition(element)
     builder = compile_inner(element, inner)
-    build = builder.build if condition is None else _conditional(condition, builder.build)
+    build = _conditional(condition, builder.build) if "if" in attributes else builder.build
     return NodeBuilder(build if loop is None else loop.build_each(build), is_static=False)
 
 
@@ -244,33 +242,25 @@ def _conditional(condition: Evaluation, build: BuildNodes) -> BuildNodes:
     return build_if
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class CompiledLoop:
     """A compiled `for`: runs a builder once for each item, with the loop variables set."""
 
-    def __init__(
-        self,
-        location: SourceLocation,
-        clause: LoopClause,
-        items: Evaluation,
-        context: CompileContext,
-        used_outside: set[str],
-        attribute: str = "for",
-    ) -> None:
-        self.location = location
-        self.clause = clause
-        self.context = context
-        self._items = items
-        self._attribute_name = attribute
-        self._used_outside = used_outside
+    location: SourceLocation
+    clause: LoopClause
+    items: Evaluation
+    context: CompileContext
+    used_outside: set[str]
+    attribute: str = "for"
 
     def propagate_names(self) -> None:
         """Record the names used inside in the context outside."""
-        self._used_outside |= self.context.used - {"loop"}
+        self.used_outside.update(self.context.used - {"loop"})
 
     def evaluate_items(self, scope: Scope) -> list[Any]:
         """Return the items, and count them as iterations; a record has pairs of key and value."""
         state = scope.state
-        items = self._items.evaluate(scope)
+        items = self.items.evaluate(scope)
         if items is None:
             return []
         if isinstance(items, dict) and self.clause.key:
@@ -279,7 +269,7 @@ class CompiledLoop:
             wanted = "a record" if self.clause.key else "a list"
             state.findings.error(
                 "loop-needs-list",
-                f'{self._attribute_name}="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
+                f'{self.attribute}="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
                 f"not {describe_type(items)}",
                 self.location,
             )

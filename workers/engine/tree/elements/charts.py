@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, localcontext
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,7 @@ from workers.engine.tree.elements.figures import (
     compile_field,
     compile_image,
 )
+from workers.engine.tree.expressions.formats import Formats
 from workers.engine.tree.expressions.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -333,7 +335,7 @@ class _Axis:
 
     def read(self, scope: Scope, *, is_rtl: bool, x_kind: CategoryKind) -> ChartAxis:
         """Return the axis of a document's chart."""
-        written = _AxisFormat(scope, self._format, self._bare, is_grouped=self._is_grouped)
+        written = _AxisFormat(scope, self._format, self._bare, self._is_grouped)
         if self._element is None:
             return ChartAxis(written)
         side, title, low, high, ticks, grid, labels = (
@@ -379,24 +381,18 @@ _BOUNDS: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _AxisFormat:
     """Formats the numbers and dates of an axis in the language of the chart."""
 
-    __slots__ = ("_bare", "_evaluation", "_formats", "_is_grouped", "_scope")
+    _scope: Scope
+    _evaluation: Evaluation | None
+    _bare: str | None
+    _is_grouped: bool = True
 
-    def __init__(
-        self,
-        scope: Scope,
-        evaluation: Evaluation | None,
-        bare: str | None,
-        *,
-        is_grouped: bool = True,
-    ) -> None:
-        self._scope = scope
-        self._evaluation = evaluation
-        self._bare = bare
-        self._formats = scope.formats
-        self._is_grouped = is_grouped
+    @property
+    def _formats(self) -> Formats:
+        return self._scope.formats
 
     def write_number(self, value: Decimal, step: Decimal | None) -> str:
         """Return a number as text.

@@ -90,7 +90,7 @@ def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> 
 def _make_content(
     builder: NodeBuilder, scope: Scope, computed: ComputedStyle, *, is_static: bool
 ) -> CompiledPageContent:
-    content = CompiledPageContent(builder, scope, computed, is_static=is_static)
+    content = CompiledPageContent(builder, scope, computed, is_static)
     if scope.state.validator is not None:
         content.evaluate(VALIDATION_PAGE)
     return content

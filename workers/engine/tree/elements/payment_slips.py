@@ -16,10 +16,8 @@ from workers.engine.barcodes import (
     BILL_TEXTS,
     NOTICES,
     SLIP_TEXTS,
-    BillTexts,
     InvalidPaymentError,
     SepaSlip,
-    SlipTexts,
     SwissBill,
     adapt_signs,
     read_sepa_slip,
@@ -119,24 +117,24 @@ class _SlipBuilder:
     blocks: StyledBlocks
 
     @property
-    def texts(self) -> SlipTexts:
+    def texts(self) -> Mapping[str, str]:
         """The words in the language of the element, in English if there are none."""
         lang = self.blocks.parent.inherited.lang.partition("-")[0].lower()
         return SLIP_TEXTS.get(lang, SLIP_TEXTS["en"])
 
     def build(self, slip: SepaSlip, value: Mapping[str, Any]) -> tuple[Block, ...]:
         texts, make = self.texts, self.blocks
-        code = make.box(_COLUMN, (self._code(value), make.text(texts.scan, _SCAN)))
+        code = make.box(_COLUMN, (self._code(value), make.text(texts["scan"], _SCAN)))
         columns = (code, make.box({}, self._words(slip)))
         row = Row(make.source, make.style({}), columns, _GAP, "start")
-        return make.text(texts.title, _TITLE), row
+        return make.text(texts["title"], _TITLE), row
 
     def _words(self, slip: SepaSlip) -> tuple[Block, ...]:
         texts = self.texts
         accounts = [("IBAN", slip.iban), ("BIC", slip.bic)]
-        further = [(texts.reference, slip.reference), (texts.remittance, slip.remittance)]
+        further = [(texts["reference"], slip.reference), (texts["remittance"], slip.remittance)]
         return (
-            *self._field(texts.beneficiary, slip.name),
+            *self._field(texts["beneficiary"], slip.name),
             *(block for each in accounts for block in self._field(*each)),
             *self._amount(slip.amount),
             *(block for each in further for block in self._field(*each)),
@@ -150,10 +148,10 @@ class _SlipBuilder:
     def _amount(self, amount: Decimal | None) -> tuple[Block, ...]:
         texts = self.texts
         if amount is None:
-            return self.blocks.text(f"{texts.amount} (EUR)", _LABEL), self.blocks.box(_BLANK, ())
+            return self.blocks.text(f"{texts['amount']} (EUR)", _LABEL), self.blocks.box(_BLANK, ())
         formats = get_formats(self.blocks.parent.inherited.lang, "EUR", _UTC)
         shown = str(make_currency(formats)(amount))
-        return self.blocks.text(texts.amount, _LABEL), self.blocks.text(shown, _AMOUNT)
+        return self.blocks.text(texts["amount"], _LABEL), self.blocks.text(shown, _AMOUNT)
 
     def _code(self, value: Mapping[str, Any]) -> Block:
         return Barcode(
@@ -161,7 +159,7 @@ class _SlipBuilder:
             value,
             source=self.blocks.source,
             style=self.blocks.style(_CODE_STYLE),
-            alt=self.texts.code,
+            alt=self.texts["code"],
             shows_text=False,
             module=None,
         )
@@ -331,7 +329,7 @@ class _BillBuilder:
 
     def __init__(self, blocks: StyledBlocks, language: str) -> None:
         self._blocks = blocks
-        self._texts: BillTexts = BILL_TEXTS[language]
+        self._texts = BILL_TEXTS[language]
 
     def build(self, bill: SwissBill, value: Mapping[str, Any], separator: str) -> Container:
         above = _SEPARATION_HEIGHT if separator == "text" else 0
@@ -343,15 +341,15 @@ class _BillBuilder:
 
     def _receipt(self, bill: SwissBill) -> Iterable[Block]:
         texts, part = self._texts, _RECEIPT_PART
-        yield self._title(texts.receipt, part)
+        yield self._title(texts["receipt"], part)
         yield self._place(part.information, self._information(bill, part), is_shrunk=True)
         yield from self._amount(bill, part)
         style = self._style(_RECEIPT.heading, _RECEIPT.line, is_bold=True, align="right")
-        yield self._place(_ACCEPTANCE, (self._paragraph((texts.acceptance_point,), style),))
+        yield self._place(_ACCEPTANCE, (self._paragraph((texts["acceptance_point"],), style),))
 
     def _payment_part(self, bill: SwissBill, value: Mapping[str, Any]) -> Iterable[Block]:
         part = _PAYMENT_PART
-        yield self._title(self._texts.payment_part, part)
+        yield self._title(self._texts["payment_part"], part)
         yield self._place(_SYMBOL, (self._code(value),))
         yield from self._amount(bill, part)
         yield self._place(part.information, self._information(bill, part), is_shrunk=True)
@@ -368,13 +366,13 @@ class _BillBuilder:
             bill = bill._replace(
                 creditor=_without_street(bill.creditor), debtor=_without_street(bill.debtor)
             )
-        sections = [(texts.account, (bill.iban, *bill.creditor))]
+        sections = [(texts["account"], (bill.iban, *bill.creditor))]
         if bill.reference:
-            sections.append((texts.reference, (bill.reference,)))
+            sections.append((texts["reference"], (bill.reference,)))
         if bill.information and is_payment:
-            sections.append((texts.information, bill.information))
+            sections.append((texts["information"], bill.information))
         if bill.debtor:
-            sections.append((texts.debtor, bill.debtor))
+            sections.append((texts["debtor"], bill.debtor))
         blocks = [
             block
             for index, (heading, lines) in enumerate(sections)
@@ -382,7 +380,7 @@ class _BillBuilder:
         ]
         if not bill.debtor:
             width, height = part.blank_debtor
-            blocks += self._section(texts.blank_debtor, (), part.sizes, is_first=False)
+            blocks += self._section(texts["blank_debtor"], (), part.sizes, is_first=False)
             corners, above = self._corners(width, height), {"margin-top": "0.5mm"}
             blocks.append(self._box(width, height, corners, above, is_box=True))
         return tuple(blocks)
@@ -390,10 +388,10 @@ class _BillBuilder:
     def _amount(self, bill: SwissBill, part: _Part) -> Iterable[Block]:
         texts, sizes = self._texts, part.sizes
         lined = sizes._replace(line=sizes.amount_line)
-        currency = self._section(texts.currency, (bill.currency,), lined, is_first=True)
+        currency = self._section(texts["currency"], (bill.currency,), lined, is_first=True)
         yield self._place(part.currency, currency)
         lines = (bill.amount,) if bill.amount else ()
-        yield self._place(part.amount, self._section(texts.amount, lines, lined, is_first=True))
+        yield self._place(part.amount, self._section(texts["amount"], lines, lined, is_first=True))
         if not bill.amount:
             blank = part.blank_amount
             yield self._place(blank, self._corners(blank.width, blank.height))
@@ -428,7 +426,7 @@ class _BillBuilder:
             has_quiet_zone=False,
             source=self._blocks.source,
             style=self._blocks.style({"width": f"{_CODE_SIDE}mm"}),
-            alt=self._texts.code,
+            alt=self._texts["code"],
             shows_text=False,
             module=None,
         )
@@ -444,7 +442,7 @@ class _BillBuilder:
         if separator == "text":
             area = _Area(0, -_SEPARATION_HEIGHT + 0.5, WIDTH, _SEPARATION_HEIGHT - 0.5)
             style = self._style(7, 9, align="center")
-            yield self._place(area, (self._paragraph((self._texts.separate,), style),))
+            yield self._place(area, (self._paragraph((self._texts["separate"],), style),))
             return
         style = self._style(12, 12)
         symbol = self._paragraph(("✂",), style)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from workers.engine.caches import cache_short
@@ -38,11 +39,8 @@ NUMBER: Final = "n"  # the argument that selects the variant of a message
 CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
 _OTHER: Final = "other"
 _FORMS: Final = ("plural", "ordinal")
-MAX_CACHED_TAGS: Final = 64  # cached languages, which data may name
 # Enough numbers for each category that an author would write a variant for.
 _SAMPLE: Final = tuple(map(Decimal, (*range(201), "0.5", "1.5", "2.5")))
-
-Category = Callable[[Decimal], str]
 
 
 class MessageText(NamedTuple):
@@ -92,17 +90,11 @@ class MessageCatalog:
         self.has_dynamic_keys = False  # some keys are known from data alone
         self.incomplete: set[str] = set()  # keys used with missing arguments
         self._by_tag: dict[str, dict[str, Message]] = {}
-        self._chains: dict[str, tuple[dict[str, Message], ...]] = {}
 
     @property
     def are_used(self) -> bool:
         """Whether any expression shows a message."""
         return self.has_dynamic_keys or bool(self.used)
-
-    @property
-    def cached_tags(self) -> int:
-        """The number of language tags whose fallback chain is cached, at most `MAX_CACHED_TAGS`."""
-        return len(self._chains)
 
     @property
     def keys(self) -> dict[str, None]:
@@ -122,21 +114,12 @@ class MessageCatalog:
         If none of them has it, the languages of the document are searched in order.
         """
         for position, tag in enumerate(tags):
-            for messages in self._chain(tag):
+            # Those that match the language, the most specific first (RFC 4647, 3.4).
+            for messages in filter(None, map(self._by_tag.get, list_tags(tag))):
                 if key in messages:
                     return messages[key], position == 0
         others = (messages[key] for messages in self.languages.values() if key in messages)
         return next(others, None), False
-
-    def _chain(self, tag: str) -> tuple[dict[str, Message], ...]:
-        """Return the messages that match a language, the most specific first (RFC 4647, 3.4)."""
-        chain = self._chains.get(tag)
-        if chain is None:
-            if len(self._chains) >= MAX_CACHED_TAGS:
-                self._chains.clear()
-            found = (self._by_tag.get(one) for one in _list_tags(tag))
-            chain = self._chains[tag] = tuple(one for one in found if one is not None)
-        return chain
 
     def add_use(
         self, use: MessageUse, text: str, location: SourceLocation, findings: Findings
@@ -183,14 +166,12 @@ class MessageCatalog:
                     findings.warn("unused-message", text, message.location)
 
 
+@dataclass(frozen=True, slots=True)
 class Translator:
     """The messages of a template in a document of one language, as the filter `t` calls them."""
 
-    __slots__ = ("_lang", "_messages")
-
-    def __init__(self, messages: MessageCatalog, lang: str) -> None:
-        self._messages = messages
-        self._lang = lang
+    _messages: MessageCatalog
+    _lang: str
 
     def translate(
         self, key: Value, arguments: dict[str, Value], scope: Environment, *, isolates: bool
@@ -310,7 +291,8 @@ def _list_names(lang: str) -> list[str]:
     return list(dict.fromkeys(name.lower() for name in written))
 
 
-def _list_tags(lang: str) -> list[str]:
+@lru_cache(maxsize=64)
+def list_tags(lang: str) -> list[str]:
     """Return the names of a language, then their shortened forms, in the order of a look-up."""
     names = _list_names(lang)
     found = dict.fromkeys(names)
@@ -347,9 +329,8 @@ def _compile_message(
     given = [(form, element.attributes[form]) for form in _FORMS if form in element.attributes]
     if key is None or len(given) > 1 or any(one not in CATEGORIES for _, one in given):
         if len(given) > 1:
-            _report_forms(
-                key or "", "it has both `plural` and `ordinal`", element.location, findings
-            )
+            why = "it has both `plural` and `ordinal`"
+            _report_forms(key or "", why, element.location, findings)
         return
     form, category = given[0] if given else (None, _OTHER)
     if form is not None and category not in list_categories(lang, form):

@@ -6,7 +6,7 @@ Built-in styles of elements are those of the user-agent style sheet (6.2), `user
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -163,14 +163,12 @@ class Inherited(NamedTuple):
     has_optional_images: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ComputedStyle:
     """A computed style with the values its children inherit. Equal styles are one object."""
 
-    __slots__ = ("inherited", "style")
-
-    def __init__(self, style: Style, inherited: Inherited) -> None:
-        self.style = style
-        self.inherited = inherited
+    style: Style
+    inherited: Inherited
 
     @property
     def transform(self) -> str:
