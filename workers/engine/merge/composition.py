@@ -63,11 +63,8 @@ def _overlay_children(template: Element, payload: Element, findings: Findings) -
 def _replace(present: Element, child: Element, findings: Findings) -> Element:
     """Return the replacement of an element: that of the payload, both merged, or itself if final."""
     if present.attributes.get("final", "").strip() == "true":
-        findings.error(
-            "final",
-            f"{_describe_part(child)} may not be replaced: the template declares it final",
-            child.location,
-        )
+        message = f"{_describe_part(child)} may not be replaced: the template declares it final"
+        findings.error("final", message, child.location)
         return present
     if child.tag in _SECTIONS:
         return _overlay_children(present, child, findings)

@@ -355,11 +355,8 @@ class DataConverter:
             rows = []
             set_value(data, dataset.path, rows)
         if type(rows) is not list:
-            report.error(
-                "wrong-data",
-                f"{pointer} is {describe_value(rows)}, accepted is a list of records",
-                dataset.location,
-            )
+            message = f"{pointer} is {describe_value(rows)}, accepted is a list of records"
+            report.error("wrong-data", message, dataset.location)
             set_value(data, dataset.path, [])
             return
         check_row_count(dataset, len(rows), pointer, report)
@@ -395,11 +392,8 @@ def _convert_value(
     try:
         return convert(value)
     except ValueError as error:
-        report.error(
-            "wrong-data",
-            f"{pointer} is {describe_value(value)}, accepted is {error}",
-            field.location,
-        )
+        message = f"{pointer} is {describe_value(value)}, accepted is {error}"
+        report.error("wrong-data", message, field.location)
         return None
 
 

@@ -120,11 +120,10 @@ def _read_record(
             except ValueError as error:
                 record[name] = None
                 assert field is not None  # undeclared columns have no converter
-                report.error(
-                    "wrong-data",
-                    f"{_locate_cell(line, name)} is {describe_value(cell)}, accepted is {error}",
-                    field.location,
+                message = (
+                    f"{_locate_cell(line, name)} is {describe_value(cell)}, accepted is {error}"
                 )
+                report.error("wrong-data", message, field.location)
     return record
 
 

@@ -197,11 +197,8 @@ def _read_bound(element: Element, name: str, kind: FieldType, findings: Findings
     try:
         return CONVERTERS[kind](text)
     except ValueError as error:
-        findings.error(
-            "wrong-value",
-            f'`{name}` of `field` is "{shorten_text(text)}", accepted is {error}',
-            element.location,
-        )
+        message = f'`{name}` of `field` is "{shorten_text(text)}", accepted is {error}'
+        findings.error("wrong-value", message, element.location)
         return None
 
 
@@ -230,12 +227,8 @@ def _check_paths(parts: Sequence[Field | Dataset], findings: Findings) -> None:
             (part.path[:n] for n in range(1, len(part.path)) if part.path[:n] in paths), None
         )
         if outer is not None:
-            findings.error(
-                "crossing-paths",
-                f'"{".".join(part.path)}" is a member of "{".".join(outer)}", which is declared as a '
-                "single value",
-                part.location,
-            )
+            message = f'"{".".join(part.path)}" is a member of "{".".join(outer)}", which is declared as a single value'
+            findings.error("crossing-paths", message, part.location)
 
 
 def _check_csv(datasets: Sequence[Dataset], findings: Findings) -> None:

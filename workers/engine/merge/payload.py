@@ -79,11 +79,8 @@ def _read_text(element: Element, findings: Findings) -> str:
     name = shorten_text(element.attributes.get("label") or element.attributes["name"])
     text = element.attributes.get("value", "").strip()
     if element.location.origin is Origin.PAYLOAD:
-        findings.error(
-            "final",
-            f'The setting "{name}" belongs to the template; a payload may not set it',
-            element.location,
-        )
+        message = f'The setting "{name}" belongs to the template; a payload may not set it'
+        findings.error("final", message, element.location)
         return ""
     kind = element.attributes.get("type", "string")
     choices: tuple[str, ...] = ()
@@ -99,11 +96,8 @@ def _read_text(element: Element, findings: Findings) -> str:
         if kind in _TYPES:
             _TYPES[kind].parse(text)
     except ValueError as error:
-        findings.error(
-            "wrong-value",
-            f'The setting "{name}" is "{shorten_text(text)}", accepted is {error}',
-            element.location,
-        )
+        message = f'The setting "{name}" is "{shorten_text(text)}", accepted is {error}'
+        findings.error("wrong-value", message, element.location)
         return next(iter(choices), _FALLBACKS.get(kind, ""))
     return text
 
@@ -119,11 +113,8 @@ def _substitute(element: Element, texts: Mapping[str, str], findings: Findings) 
     for name, text in element.attributes.items():
         for used in _USE.findall(text):
             if used not in texts:
-                findings.error(
-                    "unknown-setting",
-                    f'There is no setting "{shorten_text(used)}"{suggest_name(used, texts)}',
-                    element.location,
-                )
+                message = f'There is no setting "{shorten_text(used)}"{suggest_name(used, texts)}'
+                findings.error("unknown-setting", message, element.location)
         attributes[name] = _USE.sub(lambda use: texts.get(use[1]) or use[0], text)
     children = [
         _substitute(child, texts, findings) if isinstance(child, Element) else child
@@ -262,11 +253,8 @@ def _replace_flow(
     flows = {flow.attributes.get("name", "body"): flow for flow in root.elements("flow")}
     flow = flows.get(name)
     if flow is None:
-        findings.error(
-            "unknown-flow",
-            f'The template has no flow "{name}"; its flows are {", ".join(flows) or "none"}'
-            f"{suggest_name(name, flows)}",
-        )
+        message = f'The template has no flow "{name}"; its flows are {", ".join(flows) or "none"}{suggest_name(name, flows)}'
+        findings.error("unknown-flow", message)
         return template
     if flow.attributes.get("replace") == "deny" or flow.attributes.get("final") == "true":
         findings.error(

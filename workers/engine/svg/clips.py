@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.prepared_images import Matrix
@@ -135,12 +136,12 @@ DrawChildren = Callable[[SvgElement, SvgStyle, UserSpace], None]
 _CLIPPING: Final = frozenset(SHAPES) | {"use", "text"}
 
 
+@dataclass(frozen=True, slots=True)
 class Clipper:
     """Applies the clipping paths and masks of elements."""
 
-    def __init__(self, conversion: Conversion, draw_children: DrawChildren) -> None:
-        self._conversion = conversion
-        self._draw_children = draw_children
+    _conversion: Conversion
+    _draw_children: DrawChildren
 
     def clip(self, element: SvgElement, style: SvgStyle, space: UserSpace) -> bool:
         """Apply the clipping path and the mask of an element; return False when nothing of it is visible."""

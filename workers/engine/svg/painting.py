@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from math import atan2, degrees, hypot
 from typing import Final
@@ -45,12 +46,12 @@ _MAX_FLAT_SEGMENTS: Final = 4  # segments of a shape that may be a mere line
 _MIN_DASH: Final = 0.02  # form units: finer ones are invisible and cost a viewer minutes
 
 
+@dataclass(frozen=True, slots=True)
 class Painter:
     """Paints the shapes of one drawing; `build_pattern` returns the pattern of a `pattern` element."""
 
-    def __init__(self, conversion: Conversion, build_pattern: BuildTilingPattern) -> None:
-        self._conversion = conversion
-        self._build_pattern = build_pattern
+    _conversion: Conversion
+    _build_pattern: BuildTilingPattern
 
     def paint(self, segments: Segments, style: SvgStyle, space: UserSpace) -> None:
         """Fill and stroke a shape."""
@@ -58,11 +59,8 @@ class Painter:
             return
         find_bounding_box = cache(lambda: find_box(segments))
         fill = self.find_paint(style, "fill", find_bounding_box, space)
-        if (
-            len(segments) <= _MAX_FLAT_SEGMENTS
-            and fill is not None
-            and _is_flat(find_bounding_box())
-        ):
+        is_small = len(segments) <= _MAX_FLAT_SEGMENTS
+        if is_small and fill is not None and _is_flat(find_bounding_box()):
             fill = None  # PDF paints the interior of a degenerate shape as a hairline
         stroke = self.find_paint(style, "stroke", find_bounding_box, space)
         is_stroked_first = style["paint-order"].startswith(("stroke", "markers stroke"))
@@ -351,10 +349,7 @@ def _bisect(arrival: Point, departure: Point) -> float:
     ]
     if not directions:
         return 0.0
-    x, y = (
-        sum(direction[0] for direction in directions),
-        sum(direction[1] for direction in directions),
-    )
+    x, y = (sum(direction[axis] for direction in directions) for axis in (0, 1))
     if hypot(x, y) < 1e-9:
         x, y = -directions[0][1], directions[0][0]
     return degrees(atan2(y, x))

@@ -242,11 +242,8 @@ class _DocumentChecker:
     def _check_element_rules(self, element: Element) -> None:
         if element.tag in _WITH_ALT and "alt" not in element.attributes:
             report = self._findings.error if self._is_strict else self._findings.warn
-            report(
-                "missing-alt",
-                f'`{element.tag}` has no `alt`; describe what it shows, or write alt="" for decoration',
-                element.location,
-            )
+            message = f'`{element.tag}` has no `alt`; describe what it shows, or write alt="" for decoration'
+            report("missing-alt", message, element.location)
         if element.tag == "flow":
             self._heading = 0
         if element.tag == "watermark":

@@ -183,12 +183,8 @@ class _Expander:
         parameters = self._parameters_of(part)
         is_filled = _has_content(content)
         if is_filled and not self._with_slot[name]:
-            self._findings.error(
-                "unused-content",
-                f'The part "{name}" has no `slot` for the content of this `use`',
-                use.location,
-                part.location,
-            )
+            message = f'The part "{name}" has no `slot` for the content of this `use`'
+            self._findings.error("unused-content", message, use.location, part.location)
         self._check_arguments(use, name, parameters)
         inner = _ExpansionFrame((*frame.parts, name), content if is_filled else None, use.location)
         body = self._expand(_trim(part.children), inner, depth + 2)
@@ -292,11 +288,8 @@ class _Expander:
     def _report_full(self, what: str, most: str, location: SourceLocation) -> None:
         if not self._is_full:
             self._is_full = True
-            self._findings.error(
-                "too-many-parts",
-                f"{what} more than {most}. Nest fewer parts, or repeat one with `for`",
-                location,
-            )
+            message = f"{what} more than {most}. Nest fewer parts, or repeat one with `for`"
+            self._findings.error("too-many-parts", message, location)
 
     def _error(self, code: str, message: str, element: Element) -> None:
         self._findings.error(code, message, element.location)

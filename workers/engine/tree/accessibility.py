@@ -74,12 +74,8 @@ class _AccessibilityChecker:
 
     def check(self) -> None:
         if self.document.requires_tags and not self.document.info.title.strip():
-            self._report(
-                "missing-title",
-                "The document has no title, which readers of tagged files announce first; give "
-                "`document` a `title`",
-                None,
-            )
+            message = "The document has no title, which readers of tagged files announce first; give `document` a `title`"
+            self._report("missing-title", message, None)
         for flow in self.document.flows:
             self._check_blocks(
                 (block, self.contrast.find_paper(block, flow)) for block in flow.blocks
@@ -153,12 +149,8 @@ class _AccessibilityChecker:
                 continue
             text = "".join(map(_text_of, runs)).strip()
             if not text:
-                self._report(
-                    "link-text",
-                    f'The link to "{target[:80]}" has no text that could be read aloud; say in '
-                    "words where it leads",
-                    paragraph.source.location,
-                )
+                message = f'The link to "{target[:80]}" has no text that could be read aloud; say in words where it leads'
+                self._report("link-text", message, paragraph.source.location)
             elif text.strip(_AROUND).casefold() in _VAGUE:
                 # The sentence around it may say enough, which no program knows.
                 self.findings.warn(

@@ -327,11 +327,8 @@ class CompiledTemplate:
         name = _one_line(written)
         safe = re.sub(r'[/\\:*?"<>|\x00-\x1f\x7f]', "-", name).lstrip(".")[:MAX_FILENAME]
         if safe != name:
-            findings.warn(
-                "filename",
-                f'The file name has characters that file systems refuse; it becomes "{safe}"',
-                self._root.location,
-            )
+            message = f'The file name has characters that file systems refuse; it becomes "{safe}"'
+            findings.warn("filename", message, self._root.location)
         return safe or None
 
     def _compile_uninserted(self, flows: Mapping[str, Element], context: CompileContext) -> None:

@@ -77,11 +77,8 @@ class FormFieldRegistry:
 
     def _add_radio(self, node: FormField, findings: Findings) -> None:
         if node.name in self._names:
-            self._report(
-                node,
-                findings,
-                f'The field name "{node.name}" belongs to a field that is not a radio button',
-            )
+            message = f'The field name "{node.name}" belongs to a field that is not a radio button'
+            self._report(node, findings, message)
             return
         group = self._groups.setdefault(node.name, _NamedButtons(node.is_interactive))
         if node.is_interactive is not group.is_interactive:
@@ -332,11 +329,8 @@ class BuildState(EvaluationState):
         if self.is_page_time:
             return
         if name in self.ids and name not in self.fragments:
-            self.findings.error(
-                "duplicate-id",
-                f'The id "{name}" is given twice. In a loop, an id needs an expression',
-                location,
-            )
+            message = f'The id "{name}" is given twice. In a loop, an id needs an expression'
+            self.findings.error("duplicate-id", message, location)
         self.ids[name] = location
 
     def reserve_fragments(self, slugs: Iterable[str]) -> dict[str, str]:

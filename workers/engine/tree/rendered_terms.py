@@ -136,12 +136,10 @@ class RenderedTerms:
             return
         number = f"{rendered.term.term.number}{index} ({rendered.term.term.doc.lower()})"
         stated = "states none" if value is None else f"states {_quote(value)}"
-        findings.error(
-            "term-differs",
-            f'{number} is shown as "{text[:_MAX_QUOTED]}", the invoice {stated}'
-            f"{_hint(text, value)}",
-            rendered.location,
+        message = (
+            f'{number} is shown as "{text[:_MAX_QUOTED]}", the invoice {stated}{_hint(text, value)}'
         )
+        findings.error("term-differs", message, rendered.location)
 
 
 def _values(record: Any, path: str) -> Iterator[Any]:

@@ -16,12 +16,12 @@ CENT: Final = Decimal("0.01")
 _HALF: Final = Decimal("0.005")
 
 
+@dataclass(frozen=True)
 class InvoiceRecord:
     """The record of an invoice with cached sums and its syntax, the input of rules."""
 
-    def __init__(self, record: Record, syntax: str) -> None:
-        self.record = record
-        self.syntax = syntax
+    record: Record
+    syntax: str
 
     def group(self, name: str) -> Record:
         """Return a group of the invoice, empty if it is absent."""

@@ -96,11 +96,10 @@ class CompiledAttribute(Generic[T]):
             value: T = kind.parse(text)
         except ValueError as error:
             shown = text if len(text) <= 20 else text[:20] + "…"
-            scope.state.findings.error(
-                "wrong-value",
-                f'The attribute "{self.spec.name}" evaluates to "{shown}"; accepted is {error}',
-                self.location,
+            message = (
+                f'The attribute "{self.spec.name}" evaluates to "{shown}"; accepted is {error}'
             )
+            scope.state.findings.error("wrong-value", message, self.location)
             return self.constant
         return value
 

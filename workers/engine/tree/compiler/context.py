@@ -342,11 +342,8 @@ def report_unknown_names(
             near = suggest_identifier(name, scope.names)
             if name == RUNNING:
                 near = "; no `running` element sets a value"
-            findings.error(
-                "unknown-name",
-                f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}{near}',
-                location,
-            )
+            message = f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}{near}'
+            findings.error("unknown-name", message, location)
 
 
 def _evaluate_nothing(_: Scope) -> None:

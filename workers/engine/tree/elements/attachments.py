@@ -142,11 +142,8 @@ def _check_xml(attachment: Attachment, scope: Scope, location: SourceLocation) -
             return _check_invoice(attachment, scope, location)
         check_well_formed(attachment.content)
     except UnreadableXmlError as error:
-        scope.state.findings.error(
-            "attachment-xml",
-            f'The attachment "{attachment.name}" is not well-formed XML at {error}',
-            location,
-        )
+        message = f'The attachment "{attachment.name}" is not well-formed XML at {error}'
+        scope.state.findings.error("attachment-xml", message, location)
     return attachment
 
 
@@ -191,12 +188,8 @@ def _compile_value(element: Element, context: CompileContext) -> ReadContent:
         if isinstance(evaluated, dict | list):
             return _write_json(evaluated).encode()
         if not isinstance(evaluated, str):
-            scope.state.findings.error(
-                "expression",
-                "The value of attachment must be text, a record or a list, not "
-                f"{describe_type(evaluated)}",
-                location,
-            )
+            message = f"The value of attachment must be text, a record or a list, not {describe_type(evaluated)}"
+            scope.state.findings.error("expression", message, location)
             return None
         return _decode_text(evaluated, scope, location)
 

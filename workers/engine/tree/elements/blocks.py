@@ -502,11 +502,8 @@ def _compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
         height = sheet.to_length(rows, own)
         fills_columns = direction == "column"
         if fills_columns and height.kind is LengthKind.AUTO:
-            scope.state.findings.error(
-                "grid-rows",
-                "A grid that fills its columns first needs rows of one height: give it grid-auto-rows",
-                element.location,
-            )
+            message = "A grid that fills its columns first needs rows of one height: give it grid-auto-rows"
+            scope.state.findings.error("grid-rows", message, element.location)
         out.append(
             Grid(
                 common.source(scope),

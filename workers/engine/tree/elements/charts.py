@@ -91,12 +91,8 @@ def _compile_gauge(element: Element, context: CompileContext) -> NodeBuilder:
         shown = _read_number(scope, value.evaluate(scope), "value", location)
         full = _read_number(scope, most.evaluate(scope), "max", location)
         if full is not None and full <= 0:
-            scope.state.findings.error(
-                "wrong-value",
-                f"`max` of `chart` is not above zero{describe_loops(scope.loop)}; "
-                "accepted is a number above 0",
-                location,
-            )
+            message = f"`max` of `chart` is not above zero{describe_loops(scope.loop)}; accepted is a number above 0"
+            scope.state.findings.error("wrong-value", message, location)
             full = None
         share = None if shown is None or not full else min(max(float(shown / full), 0.0), 1.0)
         plain = ChartAxis(_AxisFormat(scope, None, None))
@@ -277,11 +273,10 @@ def _report(scope: Scope, wrong: str, name: str, location: SourceLocation) -> No
     accepted = "accepted is a number, or nothing for a gap"
     if wrong == _BELOW:
         accepted = "accepted are numbers from 0 on, as slices are parts of a whole"
-    scope.state.findings.error(
-        "wrong-value",
-        f"`{name}` of `{location.tag_name}` is {wrong}{describe_loops(scope.loop)}; {accepted}",
-        location,
+    message = (
+        f"`{name}` of `{location.tag_name}` is {wrong}{describe_loops(scope.loop)}; {accepted}"
     )
+    scope.state.findings.error("wrong-value", message, location)
 
 
 # --- axes -----------------------------------------------------------------------------------------------

@@ -44,11 +44,8 @@ def compile_security(
         values = {name: attribute.read(scope) for name, attribute in read.items()}
         for name in ("user-password", "owner-password"):
             if name in given and not values[name]:
-                scope.state.findings.error(
-                    "empty-password",
-                    f"The {name} is empty. Give it a value, or leave the attribute out",
-                    element.location,
-                )
+                message = f"The {name} is empty. Give it a value, or leave the attribute out"
+                scope.state.findings.error("empty-password", message, element.location)
         return Security(**{name.replace("-", "_"): value for name, value in values.items()})
 
     return build

@@ -151,11 +151,8 @@ class CompiledInvoice:
         if form is not None and not findings and len(self._sound) < _MOST_SOUND:
             self._sound.add(form)
         if is_wanted and verdict.note:
-            state.findings.warn(
-                "einvoice-rules",
-                f"The invoice was not checked by all official rules: {verdict.note}",
-                self.location,
-            )
+            message = f"The invoice was not checked by all official rules: {verdict.note}"
+            state.findings.warn("einvoice-rules", message, self.location)
 
 
 def _describe_form(value: Any, name: str = "") -> Hashable:
@@ -184,22 +181,16 @@ def report_findings(
         shown = state.rendered_terms.find_location(".".join(steps))
         locations = (location,) if shown is None else (shown, location)
         report = state.findings.error if one.severity == "error" else state.findings.warn
-        report(
-            "einvoice-rule",
-            f"{one.message.rstrip('.')}. {one.rule} is broken at {one.element or one.path}",
-            *locations,
-        )
+        message = f"{one.message.rstrip('.')}. {one.rule} is broken at {one.element or one.path}"
+        report("einvoice-rule", message, *locations)
 
 
 def find_wanted(compiled: Iterable[CompiledInvoice], scope: Scope) -> CompiledInvoice | None:
     """Return the invoice of a document; a second one is an error."""
     wanted = [one for one in compiled if one.is_wanted(scope)]
     for further in wanted[1:]:
-        scope.state.findings.error(
-            "einvoice-twice",
-            "A document can be one electronic invoice; leave the others out with `if`",
-            further.location,
-        )
+        message = "A document can be one electronic invoice; leave the others out with `if`"
+        scope.state.findings.error("einvoice-twice", message, further.location)
     return wanted[0] if wanted else None
 
 
@@ -229,10 +220,6 @@ def find_archive_profile(
             stated.location,
         )
     elif is_encrypted:
-        findings.error(
-            "einvoice-archive",
-            "An electronic invoice makes the document a PDF/A-3, which `security` would encrypt; "
-            "leave one of them out",
-            stated.location,
-        )
+        message = "An electronic invoice makes the document a PDF/A-3, which `security` would encrypt; leave one of them out"
+        findings.error("einvoice-archive", message, stated.location)
     return ArchiveProfile.PDF_A_3B

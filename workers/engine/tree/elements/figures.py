@@ -145,11 +145,8 @@ def warn_of_signs(name: str, value: Any, state: BuildState, location: SourceLoca
     _, replaced = adapt_signs(value) if isinstance(value, Mapping) else (value, "")
     if replaced:
         shown = ", ".join(f'"{sign}" (U+{ord(sign):04X})' for sign in replaced[:5])
-        state.findings.warn(
-            "qr-bill-value",
-            f'"{name}" holds {shown}, for which the nearest accepted signs are written',
-            location,
-        )
+        message = f'"{name}" holds {shown}, for which the nearest accepted signs are written'
+        state.findings.warn("qr-bill-value", message, location)
 
 
 FORM_FIELDS: Final = frozenset({"input", "textarea", "select", "signature"})
@@ -174,11 +171,8 @@ _KINDS: Final = {
 def compile_field(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a form field."""
     if context.is_page_time:
-        context.findings.error(
-            "misplaced-element",
-            f"`{element.tag}` is not allowed in content that pages repeat: a field is in the file once",
-            element.location,
-        )
+        message = f"`{element.tag}` is not allowed in content that pages repeat: a field is in the file once"
+        context.findings.error("misplaced-element", message, element.location)
         return sequence(())
     return NodeBuilder(_FieldBuilder(element, context), is_static=False)
 
@@ -229,12 +223,8 @@ class _FieldBuilder(BlockBuilder):
             read_id(self.identity, scope),
         )
         if node.max_length is not None and len(node.value) > node.max_length:
-            self._report(
-                scope,
-                "field-value",
-                f'The value of the field "{name}" has {len(node.value)} characters, accepted are '
-                f"{node.max_length}",
-            )
+            message = f'The value of the field "{name}" has {len(node.value)} characters, accepted are {node.max_length}'
+            self._report(scope, "field-value", message)
         state.add_form_field(node)
         out.append(node)
 
@@ -242,12 +232,8 @@ class _FieldBuilder(BlockBuilder):
         if self._kind.is_button:
             return self._check_button(scope, value)
         if len(value) > MAX_VALUE:
-            self._report(
-                scope,
-                "field-value",
-                f'The value of the field "{name}" has {len(value):,} characters, accepted are '
-                f"{MAX_VALUE:,}",
-            )
+            message = f'The value of the field "{name}" has {len(value):,} characters, accepted are {MAX_VALUE:,}'
+            self._report(scope, "field-value", message)
         if self._kind is FieldKind.TEXT:
             return collapse_and_trim(value)
         if self._kind is FieldKind.CHOICE:
@@ -260,37 +246,27 @@ class _FieldBuilder(BlockBuilder):
         try:
             return BUTTON_VALUE.parse(value)
         except ValueError as error:
-            self._report(
-                scope,
-                "wrong-value",
-                f'`value` of a {self._kind.value} is "{value[:_SHOWN]}", accepted is {error}',
-            )
+            message = f'`value` of a {self._kind.value} is "{value[:_SHOWN]}", accepted is {error}'
+            self._report(scope, "wrong-value", message)
             return OFF
 
     def _check_options(
         self, scope: Scope, name: str, value: str, options: list[FieldOption]
     ) -> None:
         if len(options) > MAX_OPTIONS:
-            self._report(
-                scope,
-                "field-options",
-                f'The field "{name}" has {len(options):,} options, accepted are {MAX_OPTIONS:,}',
+            message = (
+                f'The field "{name}" has {len(options):,} options, accepted are {MAX_OPTIONS:,}'
             )
+            self._report(scope, "field-options", message)
             return
         values = [option.value for option in options]
         if len(set(values)) < len(values):
             twice = next(one for one in values if values.count(one) > 1)
-            self._report(
-                scope,
-                "field-options",
-                f'The field "{name}" has two options of the value "{twice[:_SHOWN]}"',
-            )
+            message = f'The field "{name}" has two options of the value "{twice[:_SHOWN]}"'
+            self._report(scope, "field-options", message)
         elif value and value not in values:
-            self._report(
-                scope,
-                "field-value",
-                f'The value of the field "{name}" is "{value[:_SHOWN]}", which none of its options has',
-            )
+            message = f'The value of the field "{name}" is "{value[:_SHOWN]}", which none of its options has'
+            self._report(scope, "field-value", message)
 
     def _report(self, scope: Scope, code: str, message: str) -> None:
         where = self.plain.location

@@ -62,11 +62,8 @@ def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
         state = scope.state
         notes = state.footnotes.collect_endnotes(state.counters)
         if not notes:
-            state.findings.warn(
-                "empty-endnotes",
-                "The notes are empty: the flow has no `footnote` before `endnotes`",
-                element.location,
-            )
+            message = "The notes are empty: the flow has no `footnote` before `endnotes`"
+            state.findings.warn("empty-endnotes", message, element.location)
         page = own.style.breaks.page
         notes = tuple(replace(note, style=_on_pages(note.style, page)) for note in notes)
         out.append(common.box(scope, own, notes, common.read_id(scope)))

@@ -13,9 +13,7 @@ from workers.engine.tree.expressions.runtime import Value
 DOCUMENT_NAMES: Final = frozenset({"data", "now", "today", "doc"})
 PAGE_NAMES: Final = frozenset({"page"})
 RUNNING: Final = "running"  # running values: in headers, footers and boxes of pages
-SHEET: Final = (
-    "sheet"  # the sheet of a page: there too, in a document that says whether it is duplex
-)
+SHEET: Final = "sheet"  # of a page: there too, in a document that says whether it is duplex
 TOTALS: Final = "totals"  # carried totals: in their table, and after it
 
 

@@ -372,11 +372,8 @@ def _compile_text(element: Element, findings: Findings) -> MessageVariant:
         findings.error("expression-syntax", f'In "{shown}": {error}', location)
         text = _read_text("")
     if text.shows_message:
-        findings.error(
-            "message-in-message",
-            "A message may not show another: the filter `t` is not accepted in it",
-            location,
-        )
+        message = "A message may not show another: the filter `t` is not accepted in it"
+        findings.error("message-in-message", message, location)
         text = _read_text("")
     return MessageVariant(" ".join(written.split()), location, text)
 

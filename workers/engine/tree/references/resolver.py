@@ -334,19 +334,13 @@ class ReferenceResolver:
             )
             entries += listed
             if not listed:
-                self._findings.warn(
-                    "empty-contents",
-                    "The contents are empty: the document has no title that `toc` lists",
-                    contents.source.location,
-                )
+                message = "The contents are empty: the document has no title that `toc` lists"
+                self._findings.warn("empty-contents", message, contents.source.location)
         for index in self._references.indexes:
             entries += terms
             if not terms:
-                self._findings.warn(
-                    "empty-index",
-                    "The index is empty: no `mark` names a term",
-                    index.source.location,
-                )
+                message = "The index is empty: no `mark` names a term"
+                self._findings.warn("empty-index", message, index.source.location)
         if entries > MAX_ENTRIES:
             sources = [node.source for node in self._references.contents]
             sources += [node.source for node in self._references.indexes]
@@ -369,12 +363,8 @@ class ReferenceResolver:
         target = self._references.targets.get(reference.target)
         number = target.number.rstrip(_PUNCTUATION) if target is not None else ""
         if not number:
-            self._report(
-                reference,
-                "no-number",
-                "has none. Give it a style with `number`, or show its text or page",
-                "number",
-            )
+            message = "has none. Give it a style with `number`, or show its text or page"
+            self._report(reference, "no-number", message, "number")
         return number
 
     def _resolve_text(self, reference: Reference) -> ReferenceText:
@@ -384,12 +374,8 @@ class ReferenceResolver:
         if known is not None:
             return known
         if target in self._resolving or len(self._resolving) >= _MAX_DEPTH:
-            self._report(
-                reference,
-                "reference-circle",
-                f"shows itself, or texts in texts more than {_MAX_DEPTH} deep. Show a number or page",
-                "text",
-            )
+            message = f"shows itself, or texts in texts more than {_MAX_DEPTH} deep. Show a number or page"
+            self._report(reference, "reference-circle", message, "text")
             return ()
         self._resolving.append(target)
         found = self._references.targets.get(target)
@@ -423,12 +409,8 @@ class ReferenceResolver:
 
     def _report(self, reference: Reference, code: str, why: str, what: str) -> None:
         source = reference.source
-        self._findings.error(
-            code,
-            f'`ref` shows the {what} of "{reference.target[:40]}", which {why}'
-            f"{describe_loops(source.loop)}",
-            source.location,
-        )
+        message = f'`ref` shows the {what} of "{reference.target[:40]}", which {why}{describe_loops(source.loop)}'
+        self._findings.error(code, message, source.location)
 
     # --- elements other than paragraphs ---------------------------------------------------------
 

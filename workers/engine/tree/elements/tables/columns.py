@@ -245,11 +245,8 @@ class TotalsCompiler:
         """Make the totals known after the table; report totals that no row counts for."""
         context.finished_totals.update(self.names)
         if self.elements and not self.has_counted_rows:
-            context.findings.error(
-                "total-without-rows",
-                f'No row counts for the total "{self.names[0]}": rows with for or count="true" count',
-                self.elements[0].location,
-            )
+            message = f'No row counts for the total "{self.names[0]}": rows with for or count="true" count'
+            context.findings.error("total-without-rows", message, self.elements[0].location)
 
     def open(self, scope: Scope) -> RunningTotals | None:
         """Return the running totals at their starts, None if there are no totals."""
@@ -271,18 +268,14 @@ class TotalsCompiler:
     def _check(self, context: CompileContext) -> None:
         for element, mode in zip(self.elements, self._modes, strict=True):
             if mode is not TotalMode.COUNT and "value" not in element.attributes:
-                context.findings.error(
-                    "missing-attribute",
-                    f'`total` has no `value`, which mode="{mode}" needs: an expression over a row',
-                    element.location,
+                message = (
+                    f'`total` has no `value`, which mode="{mode}" needs: an expression over a row'
                 )
+                context.findings.error("missing-attribute", message, element.location)
         for position, name in enumerate(self.names):
             if name in self.names[:position]:
-                context.findings.error(
-                    "duplicate-key",
-                    f'The total "{name}" is declared twice in this table',
-                    self.elements[position].location,
-                )
+                message = f'The total "{name}" is declared twice in this table'
+                context.findings.error("duplicate-key", message, self.elements[position].location)
 
 
 class RunningTotals:
@@ -330,11 +323,8 @@ class RunningTotals:
 
     def _report_bounds(self, scope: Scope) -> None:
         if not self._is_past_bounds:
-            scope.state.findings.error(
-                "total",
-                f"The totals grow too large to be exact{describe_loops(scope.loop)}",
-                self._elements[0].location,
-            )
+            message = f"The totals grow too large to be exact{describe_loops(scope.loop)}"
+            scope.state.findings.error("total", message, self._elements[0].location)
         self._is_past_bounds = True
 
     def _read(self, position: int, value: Any, scope: Scope) -> Decimal | None:
@@ -368,8 +358,5 @@ def _number(context: CompileContext, total: Element, text: str) -> Evaluation:
 
 def _report(scope: Scope, element: Element, what: str, value: Any) -> None:
     hint = "; write (name or 0) where a value may be empty" if value is None else ""
-    scope.state.findings.error(
-        "total",
-        f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope.loop)}",
-        element.location,
-    )
+    message = f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope.loop)}"
+    scope.state.findings.error("total", message, element.location)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
@@ -120,12 +120,8 @@ class RowBuilder:
         if own + above != columns or self._overlaps:
             findings.error("cell-count", cell_count_message(own, columns, above), location)
         if repeats and (above or any(cell.rowspan > 1 for cell in self.cells)):
-            findings.error(
-                "rowspan",
-                'A row with repeat="true" is printed alone on later fragments; no cell may span '
-                "into it or out of it",
-                location,
-            )
+            message = 'A row with repeat="true" is printed alone on later fragments; no cell may span into it or out of it'
+            findings.error("rowspan", message, location)
         self._spanned.next_row(self)
 
 
@@ -182,11 +178,8 @@ class RowCompiler:
         if "count" in element.attributes:
             counts = context.read_constant(element, "count")
             if not self.totals.elements:
-                context.findings.error(
-                    "misplaced-attribute",
-                    "`count` has an effect in a table with a `total` only",
-                    element.location,
-                )
+                message = "`count` has an effect in a table with a `total` only"
+                context.findings.error("misplaced-attribute", message, element.location)
         return self.totals.count(context) if counts and self.is_body else None
 
     def _compile_row(self, element: Element, outer: CompileContext) -> NodeBuilder:
@@ -197,7 +190,7 @@ class RowCompiler:
         repeats = self.is_body and bool(context.read_constant(element, "repeat"))
         general = partial(self._general_cells, element, context, repeats=repeats)
         is_plain = not {"id", "lang"} & element.attributes.keys() and all(
-            _plain_text(cell) is not None for cell in element.elements()
+            _is_plain(cell) for cell in element.elements()
         )
         make_cells = (
             _TextCells(element, context, general, repeats=repeats) if is_plain else general()
@@ -257,38 +250,29 @@ class RowCompiler:
         )
 
     def _compile_cell(self, element: Element, context: CompileContext) -> NodeBuilder:
-        cell_styles = CellStyles(element, context)
-        spans = [context.compile_attribute(element, name) for name in ("colspan", "rowspan")]
+        cell, source = _CellCompiler(element, context), source_maker(element.location)
         identity = context.compile_attribute(element, "id")
-        source, role = source_maker(element.location), _ROLES[element.tag]
-        scope_of = _scope_of(element, context)
-        text = _texts_alone(element)
-        template = None if text is None else _cell_template(text, element, context)
-        evaluation = (
-            None
-            if template is None
-            else context.compile_text(template, element.location, isolates=template.sole is None)
-        )
+        evaluation = None
+        if cell.text is not None:
+            is_isolated = cell.text.sole is None
+            evaluation = context.compile_text(cell.text, element.location, isolates=is_isolated)
         rich = context.compile_blocks(element.children, owner=element)
 
         def build(scope: Scope, parent: ComputedStyle, _out: Nodes) -> None:
             row: RowBuilder = scope.row
-            own = cell_styles.at(scope.columns, row.next_column()).compute(scope, parent)
-            inner = cell_styles.enter(scope)
+            own = cell.style_at(scope.columns, row.next_column()).compute(scope, parent)
+            inner = cell.plain_style.enter(scope)
             content: CellContent
             if evaluation is not None and is_one_line(own):
-                content = apply_text_transform(
-                    collapse_and_trim(evaluation.evaluate(inner)), own.transform
-                )
+                text = collapse_and_trim(evaluation.evaluate(inner))
+                content = apply_text_transform(text, own.transform)
             else:
                 blocks: Nodes = []
                 rich.build(inner, own, blocks)
                 content = tuple(blocks)
-            colspan, rowspan = (span.read(scope) for span in spans)
+            spans = cell.colspan.read(scope), cell.rowspan.read(scope)
             own_id = read_id(identity, scope)
-            location = source(scope)
-            cell = CellTemplate(location, role, own.style, colspan, rowspan, own_id, scope_of)
-            row.add(cell, content)
+            row.add(cell.make_template(source(scope), own, *spans, own_id), content)
 
         return NodeBuilder(build, is_static=False)
 
@@ -314,32 +298,44 @@ def has_spans(table: Element) -> bool:
     return False
 
 
-class CellStyles:
-    """The styles of a cell, one for each set of column defaults."""
+class _CellCompiler:
+    """What is compiled of every cell; `text` is None for one with elements in it."""
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         self._element = element
         self._context = context
-        self._by_column: dict[tuple[TableColumns, int], ElementStyle] = {}
-        self._plain = context.compile_style(element)
+        self._styles: dict[tuple[TableColumns, int], ElementStyle] = {}
+        self.plain_style = context.compile_style(element)
+        self.colspan, self.rowspan = context.compile_attributes(element, "colspan", "rowspan")
+        heads = str(context.read_constant(element, "scope") or "") if element.tag == "th" else ""
+        self._role, self._heads = _ROLES[element.tag], heads
+        has_elements = any(isinstance(child, Element) for child in element.children)
+        self.text = None if has_elements else _cell_template(element, context)
 
-    def at(self, columns: TableColumns, position: int) -> ElementStyle:
+    def style_at(self, columns: TableColumns, position: int) -> ElementStyle:
         """Return the style in a column: its defaults override the element's styles, not its classes."""
         key = (columns, position)
-        found = self._by_column.get(key)
+        found = self._styles.get(key)
         if found is None:
-            if len(self._by_column) > MAX_CACHED:
-                self._by_column.clear()
+            if len(self._styles) > MAX_CACHED:
+                self._styles.clear()
             own_styles = self._context.sheet.element_properties(self._element.tag)
             defaults = {**columns.padding, **own_styles, **columns.defaults_at(position)}
-            found = self._by_column[key] = self._context.compile_style(
-                self._element, defaults=defaults
-            )
+            found = self._context.compile_style(self._element, defaults=defaults)
+            self._styles[key] = found
         return found
 
-    def enter(self, scope: Scope) -> Scope:
-        """Return the scope inside the cell."""
-        return self._plain.enter(scope)
+    def make_template(
+        self,
+        source: Source,
+        computed: ComputedStyle,
+        colspan: int,
+        rowspan: int,
+        own_id: str | None = None,
+    ) -> CellTemplate:
+        """Return the common part of cells in a style."""
+        style = computed.style
+        return CellTemplate(source, self._role, style, colspan, rowspan, own_id, self._heads)
 
 
 class _TextCells:
@@ -358,19 +354,9 @@ class _TextCells:
     ) -> None:
         self._location, self._repeats = element.location, repeats
         self._general = cache(general)
-        self._cells = [
-            (
-                CellStyles(cell, context),
-                Source(cell.location),
-                _ROLES[cell.tag],
-                context.read_constant(cell, "colspan"),
-                _scope_of(cell, context),
-            )
-            for cell in element.elements()
-        ]
-        templates = tuple(
-            _cell_template(_plain_text(cell) or (), cell, context) for cell in element.elements()
-        )
+        cells = list(element.elements())
+        self._cells = [(_CellCompiler(cell, context), Source(cell.location)) for cell in cells]
+        templates = tuple(cell.text for cell, _ in self._cells if cell.text is not None)
         literals = tuple(text for each in templates if (text := each.literal) is not None)
         self._texts: Callable[[Scope], tuple[str, ...]] = (
             compile_texts(templates, collapse=collapse_and_trim)
@@ -408,9 +394,9 @@ class _TextCells:
         """Return the template of rows in one style, and the text-transforms of their cells if any."""
         columns: TableColumns = scope.columns
         cells, styles, at = [], [], 0
-        for cell, source, role, span, scope_of in self._cells:
-            own = cell.at(columns, at).compute(scope, computed)
-            cells.append(CellTemplate(source, role, own.style, span, 1, None, scope_of))
+        for cell, source in self._cells:
+            own, span = cell.style_at(columns, at).compute(scope, computed), cell.colspan.constant
+            cells.append(cell.make_template(source, own, span, 1))
             styles.append(own)
             at += span
         is_text = all(map(is_one_line, styles))
@@ -434,36 +420,22 @@ def is_one_line(computed: ComputedStyle) -> bool:
 
 def _report_in_section(row: Element, context: CompileContext) -> None:
     for name in sorted(_OF_BODIES & row.attributes.keys()):
-        context.findings.error(
-            "misplaced-attribute",
-            f"`{name}` has an effect on body rows only; `on` sets the fragments that heads and feet are on",
-            row.location,
-        )
+        message = f"`{name}` has an effect on body rows only; `on` sets the fragments that heads and feet are on"
+        context.findings.error("misplaced-attribute", message, row.location)
 
 
-def _scope_of(cell: Element, context: CompileContext) -> str:
-    """Return the `scope` of a header cell, empty for none."""
-    return str(context.read_constant(cell, "scope") or "") if cell.tag == "th" else ""
-
-
-def _plain_text(cell: Element) -> tuple[Text, ...] | None:
-    """Return the texts of a cell that holds nothing else and has a constant style, else None."""
+def _is_plain(cell: Element) -> bool:
+    """Return whether a cell holds nothing but text, and its number and style are constant."""
     if cell.tag not in ("td", "th") or _NOT_PLAIN & cell.attributes.keys():
-        return None
+        return False
     if any("{{" in value for value in cell.attributes.values()) and not cell.is_literal:
-        return None
-    return _texts_alone(cell)
+        return False
+    return not any(isinstance(child, Element) for child in cell.children)
 
 
-def _texts_alone(cell: Element) -> tuple[Text, ...] | None:
-    """Return the texts of a cell without elements, else None."""
-    if any(isinstance(child, Element) for child in cell.children):
-        return None
-    return tuple(child for child in cell.children if isinstance(child, Text))
-
-
-def _cell_template(texts: Iterable[Text], cell: Element, context: CompileContext) -> TextTemplate:
-    """Parse the text of a cell; white space of literal text is collapsed once."""
+def _cell_template(cell: Element, context: CompileContext) -> TextTemplate:
+    """Parse the text of a cell without elements; white space of literal text is collapsed once."""
+    texts = [child for child in cell.children if isinstance(child, Text)]
     parts: list[str | Expression] = []
     for text in texts:
         check_length(text.text, cell.location, context.findings)
