@@ -63,13 +63,13 @@ def write_ksef_certificate(invoice: Mapping[str, Any]) -> bytes:
     seller = read_nip(members, "nip", is_required=True)
     context = members.text("context", 64) or (seller if kind == "Nip" else "")
     if not _KSEF_CONTEXT.fullmatch(context):
-        raise members.make_error("context", f'is "{context}", not an identifier of {kind}')
+        raise members.error("context", f'is "{context}", not an identifier of {kind}')
     wanted = "the serial number of a certificate in hex"
     serial = members.matching("serial", _SERIAL, wanted, is_required=True)
     signature = _read_base64(members, "signature")
     size = len(signature)
     if not any(least <= size <= most for least, most in (_RSA_SIGNATURE, _ECDSA_SIGNATURE)):
-        raise members.make_error(
+        raise members.error(
             "signature", f"has {size} bytes; RSA has 256 to 512, ECDSA on P-256 has 64 to 72"
         )
     parts = (kind, context, seller, serial, _read_hash(members), _to_base64url(signature))
@@ -99,10 +99,10 @@ def write_verifactu(invoice: Mapping[str, Any]) -> bytes:
     members.check_members(("nif", "number", "date", "amount", "verifiable", "environment"))
     number = members.compact("nif", is_required=True)
     if not nif.is_valid(number):
-        raise members.make_error("nif", f'is "{number[:12]}", not a NIF with its check character')
+        raise members.error("nif", f'is "{number[:12]}", not a NIF with its check character')
     series = members.text("number", 60, is_required=True)
     if not _SERIES.fullmatch(series):
-        raise members.make_error("number", "takes printable characters of ASCII without \" ' < = >")
+        raise members.error("number", "takes printable characters of ASCII without \" ' < = >")
     issued = members.date("date", "{2}-{1}-{0}", is_required=True)
     host = _VERIFACTU_HOSTS[members.choice("environment", _VERIFACTU_HOSTS)]
     is_verifiable = members.flag("verifiable", default=True)
@@ -137,10 +137,10 @@ def write_zatca(invoice: Mapping[str, Any]) -> bytes:
     vat_number = members.matching("vat_number", _VAT_NUMBER, wanted, is_required=True)
     moment = members.text("time", 20, is_required=True)
     if not _MOMENT.fullmatch(moment) or not is_moment(moment):
-        raise members.make_error("time", f'is "{moment}", not a time such as 2026-03-02T14:25:09Z')
+        raise members.error("time", f'is "{moment}", not a time such as 2026-03-02T14:25:09Z')
     total, vat = (_read_total(members, name) for name in ("total", "vat"))
     if Decimal(vat) > Decimal(total):
-        raise members.make_error("vat", f"is {vat}, more than the total of {total}")
+        raise members.error("vat", f"is {vat}, more than the total of {total}")
     fields = [
         members.text("seller", 127, is_required=True).encode(),
         *(text.encode() for text in (vat_number, moment, total, vat)),
@@ -186,9 +186,9 @@ def _read_base64(members: PaymentRecord, member: str, size: int | None = None) -
     try:
         value = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except ValueError:  # binascii.Error is one
-        raise members.make_error(member, "is not in base64 or base64url") from None
+        raise members.error(member, "is not in base64 or base64url") from None
     if size is not None and len(value) != size:
-        raise members.make_error(member, f"has {len(value)} bytes; a SHA-256 has {size}")
+        raise members.error(member, f"has {len(value)} bytes; a SHA-256 has {size}")
     return value
 
 
@@ -199,8 +199,8 @@ def _to_base64url(value: bytes) -> str:
 def _read_total(members: PaymentRecord, member: str, least: Decimal = Decimal(0)) -> str:
     text = members.text(member, 20, is_required=True)
     if not re.fullmatch(r"-?[0-9]{1,12}(\.[0-9]{1,2})?", text):
-        raise members.make_error(member, f'is "{text}", not a number such as 1234.50')
+        raise members.error(member, f'is "{text}", not a number such as 1234.50')
     amount = Decimal(text)
     if amount < least:
-        raise members.make_error(member, f"is {text}, it must not be below {least}")
+        raise members.error(member, f"is {text}, it must not be below {least}")
     return f"{amount:.2f}"

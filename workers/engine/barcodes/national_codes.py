@@ -67,18 +67,18 @@ def write_hct(payment: Mapping[str, Any]) -> bytes:
         raise InvalidPaymentError('"hct-qr" needs the member "bic"')
     iban = members.iban()
     if not re.fullmatch(r"HU[0-9]{26}", iban):
-        raise members.make_error("iban", f'is of "{iban[:2]}"; only accounts of HU can be paid')
+        raise members.error("iban", f'is of "{iban[:2]}"; only accounts of HU can be paid')
     until = members.text("valid_until", 25, is_required=True)
     moment = re.fullmatch(
         r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\+0([0-9]):00", until
     )
     if moment is None or not is_moment(until):
-        raise members.make_error(
+        raise members.error(
             "valid_until", f'is "{until}", not a time such as 2026-12-31T23:59:59+01:00'
         )
     amount = members.amount(least=Decimal(1))
     if amount is not None and amount != amount.to_integral_value():
-        raise members.make_error("amount", f"is {amount}; forints have no decimals")
+        raise members.error("amount", f"is {amount}; forints have no decimals")
     lines = (
         *("HCT", "001", "1"),
         members.matching("bic", BIC, "a BIC of 8 or 11 letters and digits"),
@@ -103,9 +103,9 @@ def write_upi(payment: Mapping[str, Any]) -> bytes:
     members.check_members(("address", "name", "amount", "currency", "reference", "message"))
     address = members.text("address", 255, is_required=True)
     if not re.fullmatch(r"[A-Za-z0-9._-]{2,190}@[A-Za-z][A-Za-z0-9]{1,63}", address):
-        raise members.make_error("address", f'is "{address[:30]}", not one such as name@bank')
+        raise members.error("address", f'is "{address[:30]}", not one such as name@bank')
     if members.text("currency", 3) not in ("", "INR"):
-        raise members.make_error("currency", "is not INR, the only one that UPI pays")
+        raise members.error("currency", "is not INR, the only one that UPI pays")
     values = {
         "pa": address,
         "pn": quote(members.text("name", 99, is_required=True), ""),
@@ -129,12 +129,12 @@ def write_pix(payment: Mapping[str, Any]) -> bytes:
     message = _fold(members.text("message", 72))
     account = _field("00", "br.gov.bcb.pix") + _field("01", key) + _field("02", message)
     if len(account) > 99:
-        raise members.make_error(
+        raise members.error(
             "message", f"is too long beside the key; shorten it by {len(account) - 99}"
         )
     reference = members.text("reference", 25)
     if reference and not re.fullmatch(r"[A-Za-z0-9]+", reference):
-        raise members.make_error("reference", f'is "{reference}"; it takes letters and digits')
+        raise members.error("reference", f'is "{reference}"; it takes letters and digits')
     content = "".join(
         (
             _field("00", "01"),
@@ -164,15 +164,15 @@ def write_zbp(payment: Mapping[str, Any]) -> bytes:
     members.check_members(("iban", "name", "amount", "message", "tax_number"))
     iban = members.iban()
     if not re.fullmatch(r"PL[0-9]{26}", iban):
-        raise members.make_error("iban", f'is of "{iban[:2]}"; only accounts of PL can be paid')
+        raise members.error("iban", f'is of "{iban[:2]}"; only accounts of PL can be paid')
     amount = members.amount()
     if amount is not None and amount > Decimal("9999.99"):
-        raise members.make_error("amount", f"is {amount}, at most 9999.99 is accepted")
+        raise members.error("amount", f"is {amount}, at most 9999.99 is accepted")
     tax_number = read_nip(members, "tax_number")
     name, message = members.text("name", 20, is_required=True), members.text("message", 32)
     for member, text in (("name", name), ("message", message)):
         if "|" in text:
-            raise members.make_error(member, 'holds "|", which separates values')
+            raise members.error(member, 'holds "|", which separates values')
     grosze = "000000" if amount is None else f"{int(amount * 100):06}"
     return "|".join((tax_number, "PL", iban[2:], grosze, name, message, "", "", "")).encode()
 
@@ -186,7 +186,7 @@ def _pix_key(members: PaymentRecord) -> str:
         return key
     if re.fullmatch(r"[0-9]{14}", key) and len(set(key)) > 1 and cnpj.is_valid(key):
         return key
-    raise members.make_error(
+    raise members.error(
         "key",
         f'is "{key[:4]}…", not an e-mail address, a phone number such as +5511999998888, a CPF or '
         "CNPJ with its check digits, or a random key",
@@ -206,7 +206,7 @@ def _fold(text: str) -> str:
 def _decimal(members: PaymentRecord, most: Decimal) -> str:
     amount = members.amount()
     if amount is not None and amount > most:
-        raise members.make_error("amount", f"is {amount}, at most {most} is accepted")
+        raise members.error("amount", f"is {amount}, at most {most} is accepted")
     return "" if amount is None else f"{amount:.2f}"
 
 
@@ -218,7 +218,7 @@ def read_nip(members: PaymentRecord, member: str, *, is_required: bool = False) 
     """
     number = members.matching(member, _NIP, "10 digits", is_required=is_required)
     if number and not nip.is_valid(number):
-        raise members.make_error(member, f'has a wrong check digit: "{number}"')
+        raise members.error(member, f'has a wrong check digit: "{number}"')
     return number
 
 
@@ -287,7 +287,7 @@ def _read_slovenian_iban(payer: PaymentRecord) -> str:
         return ""
     iban = payer.iban()
     if not _IBAN.fullmatch(iban):
-        raise payer.make_error("iban", f'is of "{iban[:2]}"; a payer has an account of SI')
+        raise payer.error("iban", f'is of "{iban[:2]}"; a payer has an account of SI')
     return iban
 
 
@@ -298,12 +298,12 @@ def _read_reference(members: PaymentRecord, default: str) -> str:
     is_creditor_reference = reference.startswith("RF")
     pattern = _CREDITOR_REFERENCE if is_creditor_reference else _MODEL_REFERENCE
     if not pattern.fullmatch(reference) or len(reference) > _LONGEST_REFERENCE:
-        raise members.make_error(
+        raise members.error(
             "reference",
             f'is "{reference[:30]}", not one such as SI00 12-3456, RF18 5390 0754 7034 or SI99',
         )
     if is_creditor_reference and not passes_mod_97(reference):
-        raise members.make_error("reference", f'has wrong check digits: "{reference}"')
+        raise members.error("reference", f'has wrong check digits: "{reference}"')
     return reference
 
 

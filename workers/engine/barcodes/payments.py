@@ -65,19 +65,15 @@ class PaymentRecord:
                 )
             return ""
         if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-            raise self.make_error(member, "must be a text")
+            raise self.error(member, "must be a text")
         text = " ".join(str(value).split())
         if len(text) > limit:
-            raise self.make_error(
-                member, f"has {len(text)} characters, at most {limit} are allowed"
-            )
+            raise self.error(member, f"has {len(text)} characters, at most {limit} are allowed")
         if any("\ud800" <= char <= "\udfff" for char in text):
-            raise self.make_error(member, "contains a lone surrogate, which is not a character")
+            raise self.error(member, "contains a lone surrogate, which is not a character")
         sign = self.find_wrong(text)
         if sign is not None:
-            raise self.make_error(
-                member, f'holds "{sign}" (U+{ord(sign):04X}), which is not accepted'
-            )
+            raise self.error(member, f'holds "{sign}" (U+{ord(sign):04X}), which is not accepted')
         return text
 
     def compact(self, member: str, *, is_required: bool = False) -> str:
@@ -90,37 +86,37 @@ class PaymentRecord:
         """Return a compact text that matches a pattern, or an empty one."""
         value = self.compact(member, is_required=is_required)
         if value and not pattern.fullmatch(value):
-            raise self.make_error(member, f'is "{value[:20]}", not {wanted}')
+            raise self.error(member, f'is "{value[:20]}", not {wanted}')
         return value
 
     def choice(self, member: str, choices: Iterable[str]) -> str:
         """Return one of some words, the first if it is missing."""
         value = self.text(member, 20) or next(iter(choices))
         if value not in choices:
-            raise self.make_error(member, f"is not one of {', '.join(choices)}")
+            raise self.error(member, f"is not one of {', '.join(choices)}")
         return value
 
     def flag(self, member: str, *, default: bool) -> bool:
         """Return a truth value."""
         value = self.record.get(member)
         if value is not None and not isinstance(value, bool):
-            raise self.make_error(member, "must be true or false")
+            raise self.error(member, "must be true or false")
         return default if value is None else value
 
     def date(self, member: str, form: str, *, is_required: bool = False) -> str:
         """Return a date in a form of its year, month and day, empty if it is missing."""
         text = self.text(member, 10, is_required=is_required)
         if text and not (_DATE.fullmatch(text) and is_moment(text)):
-            raise self.make_error(member, f'is "{text}", not a date such as 2026-12-31')
+            raise self.error(member, f'is "{text}", not a date such as 2026-12-31')
         return text and form.format(*text.split("-"))
 
     def iban(self) -> str:
         """Return the IBAN after checking its check digits."""
         iban = self.compact("iban", is_required=True)
         if not _IBAN.fullmatch(iban):
-            raise self.make_error("iban", f'is not an IBAN: "{_masked(iban)}"')
+            raise self.error("iban", f'is not an IBAN: "{_masked(iban)}"')
         if not passes_mod_97(iban):
-            raise self.make_error("iban", f'has wrong check digits: "{_masked(iban)}"')
+            raise self.error("iban", f'has wrong check digits: "{_masked(iban)}"')
         return iban
 
     def creditor_reference(self) -> str:
@@ -128,7 +124,7 @@ class PaymentRecord:
         wanted = "a creditor reference that starts with RF (ISO 11649)"
         reference = self.matching("reference", _CREDITOR_REFERENCE, wanted)
         if reference and not passes_mod_97(reference):
-            raise self.make_error("reference", f'has wrong check digits: "{reference}"')
+            raise self.error("reference", f'has wrong check digits: "{reference}"')
         return reference
 
     def amount(self, *, least: Decimal = Decimal("0.01")) -> Decimal | None:
@@ -139,11 +135,11 @@ class PaymentRecord:
         try:
             amount = Decimal(text)
         except InvalidOperation:
-            raise self.make_error("amount", f'is "{text[:20]}", not a number') from None
+            raise self.error("amount", f'is "{text[:20]}", not a number') from None
         if not amount.is_finite() or not least <= amount <= MAX_AMOUNT:
-            raise self.make_error("amount", f"is {text}, it must be from {least} to {MAX_AMOUNT:f}")
+            raise self.error("amount", f"is {text}, it must be from {least} to {MAX_AMOUNT:f}")
         if amount != round(amount, 2):
-            raise self.make_error("amount", f"is {text}, it may have two decimals; use round(2)")
+            raise self.error("amount", f"is {text}, it may have two decimals; use round(2)")
         return amount
 
     def bounded(self, content: bytes, most: int, member: str) -> bytes:
@@ -154,7 +150,7 @@ class PaymentRecord:
             )
         return content
 
-    def make_error(self, member: str, what: str) -> InvalidPaymentError:
+    def error(self, member: str, what: str) -> InvalidPaymentError:
         """Return the error of a member."""
         return InvalidPaymentError(f'"{self.path}{member}" of "{self.symbology}" {what}')
 
@@ -211,7 +207,7 @@ def list_countries() -> frozenset[str]:
 def _amount_in_euros(members: PaymentRecord) -> str:
     currency = members.text("currency", 70)
     if currency not in ("", "EUR"):
-        raise members.make_error("currency", f'is "{currency[:20]}"; only EUR can be paid')
+        raise members.error("currency", f'is "{currency[:20]}"; only EUR can be paid')
     amount = members.amount()
     return "" if amount is None else f"EUR{amount:.2f}"  # version 2.1 makes the amount optional
 

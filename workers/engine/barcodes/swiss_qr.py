@@ -130,7 +130,7 @@ def _find_wrong_sign(text: str) -> str | None:
 def _account(members: PaymentRecord) -> str:
     account = members.iban()
     if account[:2] not in ("CH", "LI") or len(account) != _ACCOUNT_LENGTH:
-        raise members.make_error(
+        raise members.error(
             "iban", f'is of "{account[:2]}"; only accounts of CH and LI can be paid'
         )
     return account
@@ -149,7 +149,7 @@ def _reference(members: PaymentRecord, account: str) -> tuple[str, str]:
     if not written:
         return "NON", ""
     if written.isdigit():
-        raise members.make_error(
+        raise members.error(
             "reference",
             "is a QR reference, which only a QR-IBAN takes; this account takes one that starts with "
             "RF (ISO 11649), or none",
@@ -160,26 +160,22 @@ def _reference(members: PaymentRecord, account: str) -> tuple[str, str]:
 def _qr_reference(members: PaymentRecord, written: str) -> str:
     if not re.fullmatch(r"[0-9]{26,27}", written, re.ASCII) or not written.strip("0"):
         what = f'is "{written[:27]}"' if written else "is missing"
-        raise members.make_error(
-            "reference", f"{what}; a QR-IBAN needs a QR reference of 27 digits"
-        )
+        raise members.error("reference", f"{what}; a QR-IBAN needs a QR reference of 27 digits")
     if len(written) == 26:
         return written + esr.calc_check_digit(written)
     right = esr.calc_check_digit(written[:-1])
     if written[-1] != right:
-        raise members.make_error(
-            "reference", f"ends in {written[-1]}, but its check digit is {right}"
-        )
+        raise members.error("reference", f"ends in {written[-1]}, but its check digit is {right}")
     return written
 
 
 def _amount(members: PaymentRecord, message: str) -> tuple[str, str]:
     currency = members.text("currency", 3) or "CHF"
     if currency not in _CURRENCIES:
-        raise members.make_error("currency", f'is "{currency}"; accepted are CHF and EUR')
+        raise members.error("currency", f'is "{currency}"; accepted are CHF and EUR')
     amount = members.amount(least=Decimal(0))
     if amount == 0 and message not in NOTICES.values():
-        raise members.make_error(
+        raise members.error(
             "amount", f'is 0, which is accepted with the message "{NOTICES["en"]}", in any language'
         )
     return "" if amount is None else f"{amount:.2f}", currency
@@ -200,9 +196,7 @@ def _address(members: PaymentRecord, name: str, *, is_required: bool = False) ->
     address.check_members(_ADDRESS)
     country = address.compact("country", is_required=True)
     if country != _KOSOVO and country not in list_countries():
-        raise address.make_error(
-            "country", f'is "{country[:20]}", not a code of ISO 3166-1 such as CH'
-        )
+        raise address.error("country", f'is "{country[:20]}", not a code of ISO 3166-1 such as CH')
     return (
         "S",
         address.text("name", 70, is_required=True),
@@ -218,7 +212,7 @@ def _additions(members: PaymentRecord, billing: str) -> list[str]:
     """Return the optional lines after the end of the payment data."""
     given = members.record.get("procedures") or []
     if not isinstance(given, list | tuple) or len(given) > 2:
-        raise members.make_error("procedures", "must be a list of at most two texts")
+        raise members.error("procedures", "must be a list of at most two texts")
     numbered = {str(at): text for at, text in enumerate(given, start=1)}
     listed = PaymentRecord(members.symbology, numbered, "procedures.", _find_wrong_sign)
     procedures = [listed.text(at, 100, is_required=True) for at in numbered]

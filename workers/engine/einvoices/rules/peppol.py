@@ -64,14 +64,10 @@ _REASONS_OF: Final = {  # the only category of a reason for an exemption
 }
 # Where parties are identified: the scope, the number, and its scheme.
 _PARTY_NUMBERS: Final = (
-    *(
-        (party, name, scheme)
-        for party in ("seller", "buyer")
-        for name, scheme in (
-            ("electronicAddress", "electronicAddressScheme"),
-            ("registrationId", "registrationScheme"),
-        )
-    ),
+    ("seller", "electronicAddress", "electronicAddressScheme"),
+    ("seller", "registrationId", "registrationScheme"),
+    ("buyer", "electronicAddress", "electronicAddressScheme"),
+    ("buyer", "registrationId", "registrationScheme"),
     ("seller.ids", "id", "scheme"),
     ("buyer", "id", "idScheme"),
     ("payee", "id", "idScheme"),
@@ -168,19 +164,9 @@ def _has_category_of(reason: str, category: str) -> Condition:
     )
 
 
-def _number_rules() -> Iterator[BusinessRule]:
-    """Yield the rules of numbers with check digits, for each place that can have one."""
-    for scheme, (identifier, what, is_valid) in NUMBER_CHECKS.items():
-        for scope, name, scheme_name in _PARTY_NUMBERS:
-            yield BusinessRule(
-                identifier,
-                scope,
-                name,
-                f"A number of scheme {scheme} must be {what}",
-                lambda entry, _, scheme=scheme, name=name, scheme_name=scheme_name, is_valid=is_valid: (  # type: ignore[misc]  # the loop's values are bound as defaults
-                    entry.get(scheme_name) != scheme or is_valid(entry.get(name, ""))
-                ),
-            )
+def _has_number(name: str, scheme_name: str, scheme: str) -> Condition:
+    is_valid = NUMBER_CHECKS[scheme][2]
+    return lambda entry, _: entry.get(scheme_name) != scheme or is_valid(entry.get(name, ""))
 
 
 def _adjustment_rules() -> Iterator[BusinessRule]:
@@ -191,13 +177,7 @@ def _adjustment_rules() -> Iterator[BusinessRule]:
 
 
 # XRechnung has this rule in UBL alone.
-LINE_AMOUNT: Final = BusinessRule(
-    "PEPPOL-EN16931-R120",
-    "lines",
-    "netAmount",
-    "The net amount of a line (BT-131) must be its quantity (BT-129) times its price (BT-146 for each BT-149), less allowances, plus charges",
-    _is_product,
-)  # fmt: skip
+LINE_AMOUNT: Final = BusinessRule("PEPPOL-EN16931-R120", "lines", "netAmount", "The net amount of a line (BT-131) must be its quantity (BT-129) times its price (BT-146 for each BT-149), less allowances, plus charges", _is_product)  # fmt: skip
 PEPPOL: Final = (
     require_member("", "processType", "PEPPOL-EN16931-R001", "The business process (BT-23) is required, such as urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
     BusinessRule("PEPPOL-EN16931-R007", "", "processType", "The business process (BT-23) must be urn:fdc:peppol.eu:2017:poacc:billing:NN:1.0", lambda one, _: "processType" not in one or _PROCESS.fullmatch(one["processType"]) is not None),
@@ -219,7 +199,11 @@ PEPPOL: Final = (
         BusinessRule(f"PEPPOL-EN16931-{number}", "vatBreakdown", "category", f"The reason {reason} (BT-121) is one of the category {category} (BT-118)", _has_category_of(reason, category))
         for reason, (category, number) in _REASONS_OF.items()
     ),
-    *_number_rules(),
+    *(
+        BusinessRule(identifier, scope, name, f"A number of scheme {scheme} must be {what}", _has_number(name, scheme_name, scheme))
+        for scheme, (identifier, what, _) in NUMBER_CHECKS.items()
+        for scope, name, scheme_name in _PARTY_NUMBERS
+    ),
 )  # fmt: skip
 # The rules of Peppol that XRechnung 3.0 has in both syntaxes.
 IN_XRECHNUNG: Final = frozenset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -49,9 +49,9 @@ _CATEGORIES: Final = (
     _Category("M", "AG", "IPSI of Ceuta and Melilla", "any", "local", is_exempt=False, is_exact=True),
 )  # fmt: skip
 _WHERE: Final = (
-    ("lines", "A line", "BT-151", "BT-152"),
-    ("allowances", "An allowance", "BT-95", "BT-96"),
-    ("charges", "A charge", "BT-102", "BT-103"),
+    ("lines", "A line", "BT-152"),
+    ("allowances", "An allowance", "BT-96"),
+    ("charges", "A charge", "BT-103"),
 )
 _SELLERS: Final = {
     "local": "requires the seller's VAT identifier (BT-31) or tax number (BT-32), or the VAT identifier of the tax representative (BT-63)",
@@ -64,11 +64,11 @@ _BUYERS: Final = {
     "vat": ", and the VAT identifier of the buyer (BT-48)",
     "registered": ", and the VAT identifier (BT-48) or registration (BT-47) of the buyer",
 }
-_RATES: Final = {
-    "positive": "must have a rate ({}) above 0",
-    "any": "must have a rate ({}) of 0 or above",
-    "zero": "must have the rate ({}) 0",
-    "none": "must have no rate ({})",
+_RATES: Final[dict[str, tuple[str, Callable[[Decimal | None], bool]]]] = {
+    "positive": ("must have a rate ({}) above 0", lambda rate: rate is not None and rate > 0),
+    "any": ("must have a rate ({}) of 0 or above", lambda rate: rate is not None and rate >= 0),
+    "zero": ("must have the rate ({}) 0", lambda rate: rate == 0),
+    "none": ("must have no rate ({})", lambda rate: rate is None),
 }
 
 
@@ -92,30 +92,9 @@ def _has_identifiers(category: _Category) -> Condition:
     return holds
 
 
-def _has_valid_rate(category: _Category) -> Condition:
-    def holds(entry: Record, _: InvoiceRecord) -> bool:
-        rate: Decimal | None = entry.get("vatRate")
-        match category.rate:
-            case "none":
-                return rate is None
-            case "zero":
-                return bool(rate == 0)
-            case "positive":
-                return rate is not None and rate > 0
-        return rate is not None and rate >= 0
-
-    return holds
-
-
-def _in_category(category: _Category, holds: Condition) -> Condition:
-    """Return a condition on the lines, allowances or charges of a category."""
-    code = category.code
-    return lambda entry, invoice: entry.get("vatCategory") != code or holds(entry, invoice)
-
-
-def _in_breakdown_of(category: _Category, holds: Condition) -> Condition:
-    code = category.code
-    return lambda entry, invoice: entry.get("category") != code or holds(entry, invoice)
+def _when(member: str, code: str, holds: Condition) -> Condition:
+    """Return a condition on the records of a VAT category."""
+    return lambda entry, invoice: entry.get(member) != code or holds(entry, invoice)
 
 
 def _is_in_breakdown(category: _Category) -> Condition:
@@ -148,12 +127,10 @@ def _has_taxable_sum(category: _Category) -> Condition:
     return holds
 
 
-def _is_in_breakdown_once_at_least(category: _Category) -> Condition:
+def _is_in_breakdown_once_at_least(code: str) -> Condition:
     def holds(_: Record, invoice: InvoiceRecord) -> bool:
-        stated = any(
-            one.get("category") == category.code for one in invoice.entries("vatBreakdown")
-        )
-        return stated == (category.code in invoice.categories)
+        stated = any(one.get("category") == code for one in invoice.entries("vatBreakdown"))
+        return stated == (code in invoice.categories)
 
     return holds
 
@@ -181,64 +158,28 @@ def _has_tax_amount(category: _Category) -> Condition:
 
 
 def _has_exemption_reason(category: _Category) -> Condition:
-    is_exempt = category.is_exempt
-    return lambda entry, _: (
-        ("exemptionReason" in entry or "exemptionReasonCode" in entry) == is_exempt
-    )
+    names = {"exemptionReason", "exemptionReasonCode"}
+    return lambda entry, _: names.isdisjoint(entry) != category.is_exempt
 
 
+# fmt: off
 def _rules_of(category: _Category) -> Iterator[BusinessRule]:
-    prefix = f"BR-{category.prefix}"
-    named = f"{category.name} ({category.code})"
-    yield BusinessRule(
-        f"{prefix}-01",
-        "",
-        "vatBreakdown",
-        f"The VAT breakdown (BG-23) must list {named} if lines, allowances or charges have it, and only then",
-        _is_in_breakdown(category),
-        level=_B,
-        is_in_extended=False,
-    )
-    parties, rate = _has_identifiers(category), _has_valid_rate(category)
-    for index, (scope, what, _, _) in enumerate(_WHERE, 2):
-        message = f"{what} of {named} {_SELLERS[category.seller]}{_BUYERS[category.buyer]}"
-        yield BusinessRule(
-            f"{prefix}-{index:02}",
-            scope,
-            "vatCategory",
-            message,
-            _in_category(category, parties),
-            is_in_extended=category.code != "O",
-        )
-    for index, (scope, what, _, number) in enumerate(_WHERE, 5):
-        message = f"{what} of {named} {_RATES[category.rate].format(number)}"
-        yield BusinessRule(
-            f"{prefix}-{index:02}", scope, "vatRate", message, _in_category(category, rate)
-        )
+    code, prefix = category.code, f"BR-{category.prefix}"
+    named = f"{category.name} ({code})"
+    parties = f"{_SELLERS[category.seller]}{_BUYERS[category.buyer]}"
+    rate, is_rate = _RATES[category.rate]
     sums = "of that rate " * category.is_exact
-    yield BusinessRule(
-        f"{prefix}-08",
-        "vatBreakdown",
-        "taxable",
-        f"The taxable amount (BT-116) of {named} must be the sum of its lines {sums}less allowances plus charges",
-        _in_breakdown_of(category, _has_taxable_sum(category)),
-        level=_B,
-        is_in_extended=False,
-    )
     taxed = "its taxable amount (BT-116) times its rate (BT-119)" if category.is_exact else "0"
-    yield BusinessRule(
-        f"{prefix}-09",
-        "vatBreakdown",
-        "vat",
-        f"The VAT (BT-117) of {named} must be {taxed}",
-        _in_breakdown_of(category, _has_tax_amount(category)),
-    )
-    wanted = (
-        "must have a reason (BT-120) or its code (BT-121)"
-        if category.is_exempt
-        else "must have no reason for an exemption (BT-120, BT-121)"
-    )
-    yield BusinessRule(f"{prefix}-10", "vatBreakdown", "exemptionReason", f"The VAT breakdown of {named} {wanted}", _in_breakdown_of(category, _has_exemption_reason(category)), is_in_extended=category.is_exempt)  # fmt: skip
+    wanted = "a reason (BT-120) or its code (BT-121)" if category.is_exempt else "no reason for an exemption (BT-120, BT-121)"
+    yield BusinessRule(f"{prefix}-01", "", "vatBreakdown", f"The VAT breakdown (BG-23) must list {named} if lines, allowances or charges have it, and only then", _is_in_breakdown(category), level=_B, is_in_extended=False)
+    for index, (scope, what, _) in enumerate(_WHERE, 2):
+        yield BusinessRule(f"{prefix}-{index:02}", scope, "vatCategory", f"{what} of {named} {parties}", _when("vatCategory", code, _has_identifiers(category)), is_in_extended=code != "O")
+    for index, (scope, what, number) in enumerate(_WHERE, 5):
+        yield BusinessRule(f"{prefix}-{index:02}", scope, "vatRate", f"{what} of {named} {rate.format(number)}", _when("vatCategory", code, lambda entry, _: is_rate(entry.get("vatRate"))))
+    yield BusinessRule(f"{prefix}-08", "vatBreakdown", "taxable", f"The taxable amount (BT-116) of {named} must be the sum of its lines {sums}less allowances plus charges", _when("category", code, _has_taxable_sum(category)), level=_B, is_in_extended=False)
+    yield BusinessRule(f"{prefix}-09", "vatBreakdown", "vat", f"The VAT (BT-117) of {named} must be {taxed}", _when("category", code, _has_tax_amount(category)))
+    yield BusinessRule(f"{prefix}-10", "vatBreakdown", "exemptionReason", f"The VAT breakdown of {named} must have {wanted}", _when("category", code, _has_exemption_reason(category)), is_in_extended=category.is_exempt)
+# fmt: on
 
 
 def _excludes_other_categories(name: str) -> Condition:
@@ -287,8 +228,8 @@ VAT: Final = (
 
 def _extended_rules_of(category: _Category) -> Iterator[BusinessRule]:
     named = f"{category.name} ({category.code})"
-    yield BusinessRule(f"BR-FXEXT-{category.prefix}-01", "", "vatBreakdown", f"The VAT breakdown (BG-23) must list {named} if lines, allowances or charges have it, and only then", _is_in_breakdown_once_at_least(category))  # fmt: skip
-    yield BusinessRule(f"BR-FXEXT-{category.prefix}-08", "vatBreakdown", "taxable", f"The taxable amount (BT-116) of {named} must be the sum of its lines less allowances plus charges, but for a cent each", _in_breakdown_of(category, _has_taxable_sum_but_for_cents(category)))  # fmt: skip
+    yield BusinessRule(f"BR-FXEXT-{category.prefix}-01", "", "vatBreakdown", f"The VAT breakdown (BG-23) must list {named} if lines, allowances or charges have it, and only then", _is_in_breakdown_once_at_least(category.code))  # fmt: skip
+    yield BusinessRule(f"BR-FXEXT-{category.prefix}-08", "vatBreakdown", "taxable", f"The taxable amount (BT-116) of {named} must be the sum of its lines less allowances plus charges, but for a cent each", _when("category", category.code, _has_taxable_sum_but_for_cents(category)))  # fmt: skip
 
 
 EXTENDED_VAT: Final = tuple(rule for one in _CATEGORIES for rule in _extended_rules_of(one))
