@@ -435,6 +435,12 @@ COMMANDS: Final = {
         "language server: completion, hover, findings and formatting of templates",
         "preview.run_language_server",
     ),
+    "mcp": Command(
+        "serve the templates of a farm to an assistant, by the Model Context Protocol",
+        "mcp.run_server",
+        _REMOTE,
+        "For a client of the protocol: the command `pressroom mcp`, with PRESSROOM_URL and PRESSROOM_KEY in its environment.",
+    ),
     "messages check": Command(
         "list missing translations", "messages.run_check", (_DOCUMENT, _JSON)
     ),
