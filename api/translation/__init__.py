@@ -21,7 +21,10 @@ SOURCE: Final = "en"
 LANGUAGES: Final = (SOURCE, "de")
 CODE: Final = "code"  # the context of titles of codes
 _FOLDER: Final = Path(__file__).parent
-_MAX_TEXT: Final = 4000  # characters; longer messages stay in English
+# Documents have texts of their own in findings, and a front is to translate a hundred of them in little time: what is beyond
+# these bounds stays in English, after the title of its code.
+_MAX_TEXT: Final = 1000  # characters
+_MAX_SENTENCES: Final = 5
 _MAX_DEPTH: Final = 5  # of messages within messages
 _LEAST_SIZE: Final = 8  # literal characters of a message that begins and ends with values
 _CODED: Final = re.compile(r"(.*) \[([a-z0-9-]+)\]( \(and [0-9,]+ more\))?", re.DOTALL)
@@ -80,6 +83,11 @@ class Catalogue:
     def __init__(self, messages: Mapping[str, str], titles: Mapping[str, str]) -> None:
         parsed = [Message.parse(source, text) for source, text in messages.items()]
         self.messages = sorted(parsed, key=lambda message: -message.size)
+        self._anywhere = [message for message in self.messages if not message.literals[0]]
+        self._by_letter = {
+            letter: [each for each in self.messages if each.literals[0][:1] in ("", letter)]
+            for letter in {message.literals[0][:1] for message in self.messages} - {""}
+        }
         self.titles = titles
         self.translate = lru_cache(maxsize=1000)(self._translate)
 
@@ -90,9 +98,10 @@ class Catalogue:
         if coded is not None:
             message, code, more = coded.groups(default="")
             mark = f" [{code}]{self.find(more) or more}"
-        if code is None or code not in self.titles or len(text) > _MAX_TEXT:
+        if code is None or code not in self.titles:
             return text
-        return (self.find(message) or f"{self.titles[code]}: {message}") + mark
+        found = self.find(message) if len(message) <= _MAX_TEXT else None
+        return (found or f"{self.titles[code]}: {message}") + mark
 
     def find(self, text: str, depth: int = 0) -> str | None:
         """Return the translation of a text, or of its sentences; None if no message applies."""
@@ -101,6 +110,8 @@ class Catalogue:
         sentences = _SENTENCES.split(text)
         if len(sentences) == 1:
             return self._find_variant(text, depth)
+        if len(sentences) > _MAX_SENTENCES:
+            return None
         translated = [self.find(sentence, depth) for sentence in sentences]
         return " ".join(map(_either, translated, sentences)) if any(translated) else None
 
@@ -114,7 +125,7 @@ class Catalogue:
 
     def _fill(self, text: str, depth: int) -> str | None:
         """Return the translation of the longest message that applies to a text."""
-        for message in self.messages:
+        for message in self._by_letter.get(text[:1], self._anywhere):
             if depth == 0 and not message.is_whole:
                 continue
             values = message.read_values(text)

@@ -118,6 +118,8 @@ def test_a_finding_is_put_together_from_its_parts(english, german):
     }
 
 
-def test_a_long_message_stays_as_it_is():
-    text = f"`p` has no attribute `{'; did you mean' * 400}` [unknown-attribute]"
-    assert translate_findings({"message": text}, "de") == {"message": text}
+@pytest.mark.parametrize("texts_of_authors", ["; did you mean" * 400, "A. " * 1300])
+def test_what_would_take_a_front_long_follows_the_title_of_its_code(texts_of_authors):
+    text = f"`p` has no attribute `{texts_of_authors}` [unknown-attribute]"
+    translated = {"message": f"Unbekanntes Attribut: {text}"}
+    assert translate_findings({"message": text}, "de") == translated

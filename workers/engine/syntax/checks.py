@@ -163,9 +163,10 @@ class _DocumentChecker:
         try:
             value = attribute.value_type.parse(text)
         except ValueError as error:
-            what = f'`{attribute.name}` of `{element.tag}` is "{_displayed_value(attribute, text)}"'
+            name, shown = attribute.name, _displayed_value(attribute, text)
             near = suggest_if_listed(self._findings, text, attribute.value_type.choices)
-            self._error("wrong-value", f"{what}, accepted is {error}{near}", element)
+            message = f'`{name}` of `{element.tag}` is "{shown}", accepted is {error}{near}'
+            self._error("wrong-value", message, element)
             return
         self._check_references(element, attribute.name, value)
 
@@ -292,8 +293,9 @@ class _DocumentChecker:
         target = element.attributes.get("element")
         if target is not None and target not in ELEMENTS:
             near = suggest_element(target, ELEMENTS) if self._findings.has_room_for_errors else ""
-            what = f'`style` is for the element "{shorten_text(target)}"'
-            self._error("unknown-element", f"{what}, which is not in the language{near}", element)
+            shown = shorten_text(target)
+            message = f'`style` is for the element "{shown}", which is not in the language{near}'
+            self._error("unknown-element", message, element)
 
     def _check_style_chains(self) -> None:
         parents = {
