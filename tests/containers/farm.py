@@ -34,6 +34,8 @@ class ContainerFarm:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        # More containers of a service, as on other machines: what differs from the first.
+        self.replicas: dict[str, tuple[str, dict[str, Any]]] = {}
         self.port = free_port()
         names = re.findall(r"^([A-Z_0-9]+)=", (DOCKER / "env.example").read_text(), re.MULTILINE)
         self.settings = {name: secrets.token_hex(12) for name in names} | {
@@ -46,6 +48,9 @@ class ContainerFarm:
     def services(self) -> dict[str, Any]:
         """Return the services with their variables filled in, in the order in which they start."""
         read = fill_in(compose()["services"], self.settings)
+        for name, (first, other) in self.replicas.items():
+            environment = read[first]["environment"] | other.get("environment", {})
+            read[name] = read[first] | other | {"environment": environment}
         order = graphlib.TopologicalSorter(
             {name: read[name].get("depends_on", ()) for name in read}
         )
@@ -75,8 +80,9 @@ class ContainerFarm:
 
     def down(self) -> None:
         """Remove the containers, networks and volumes of the project."""
-        for name in compose()["services"]:
-            self.remove(name, at_once=True)
+        for name in run("podman", "ps", "--all", "--format={{.Names}}").split():
+            if name.startswith(f"{PROJECT}-"):
+                self.remove(name.removeprefix(f"{PROJECT}-"), at_once=True)
         for kind in ("network", "volume"):
             for name in run("podman", kind, "ls", "--format={{.Name}}").split():
                 if name.startswith(f"{PROJECT}_"):
@@ -132,7 +138,8 @@ class ContainerFarm:
         flags += [f"--mount={read_tmpfs(each)}" for each in rest.pop("tmpfs", ())]
         flags += [f"--volume={self._read_volume(each)}" for each in rest.pop("volumes", ())]
         flags += [f"--env={key}={each}" for key, each in rest.pop("environment", {}).items()]
-        flags += [f"--network={PROJECT}_{each}:alias={name}" for each in rest.pop("networks")]
+        alias, _ = self.replicas.get(name, (name, None))
+        flags += [f"--network={PROJECT}_{each}:alias={alias}" for each in rest.pop("networks")]
         if grace := rest.pop("stop_grace_period", None):
             flags.append(f"--stop-timeout={grace.removesuffix('s')}")
         if entrypoint := rest.pop("entrypoint", None):
@@ -142,6 +149,8 @@ class ContainerFarm:
 
     def _read_volume(self, text: str) -> str:
         source, _, target = text.partition(":")
+        if source.startswith("/"):
+            return text
         if not source.startswith("."):
             return f"{PROJECT}_{text}"
         file = (DOCKER / source).resolve()
