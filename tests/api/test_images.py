@@ -1,4 +1,4 @@
-"""/v2/images: formats are detected from the bytes, space is reserved, records and bytes agree."""
+"""/v2/images, and what /v2/fonts has in common: space is reserved, records and bytes agree."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from PIL import Image
 from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.errors import Unavailable
-from shared.files.repository import IMAGES
+from shared.files.repository import FONTS, IMAGES
+from tests.golden.case import FOLDER
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
 PNG_TYPE = {"Content-Type": "image/png"}
+OF_BOTH = pytest.mark.parametrize("kind", [IMAGES, FONTS], ids=["images", "fonts"])
 
 
 def draw(kind="PNG", size=(8, 6), mode="RGB", colour=0, **options) -> bytes:
@@ -40,6 +42,14 @@ def noise(kind="PNG", size=(64, 64), seed=1, **options) -> bytes:
 
 def put(caller, name, data, **headers):
     return caller.put(f"/v2/images/{name}", data=data, headers=PNG_TYPE | headers)
+
+
+def put_one(caller, kind, name, which=0):
+    """Store one of the two files of a kind."""
+    if kind is IMAGES:
+        return put(caller, name, draw(colour=which))
+    file = FOLDER / "fonts" / ("brand-regular.ttf", "brand-black.otf")[which]
+    return caller.put(f"/v2/fonts/{name}", data=file.read_bytes(), content_type="font/ttf")
 
 
 def blob_names(settings):
@@ -69,50 +79,54 @@ def test_an_image_is_stored_and_its_record_returned(caller, account, settings):
     assert blob_names(settings) == [record["sha256"]]
 
 
-def test_replacing_deletes_unreferenced_bytes(caller, settings):
-    put(caller, "logo", draw())
-    answer = put(caller, "logo", draw(colour=99))
+@OF_BOTH
+def test_replacing_deletes_unreferenced_bytes(caller, settings, kind):
+    first = put_one(caller, kind, "logo").json
+    answer = put_one(caller, kind, "logo", 1)
     assert answer.status_code == 200
-    assert blob_names(settings) == [answer.json["sha256"]]
-    assert answer.json["created_at"] <= answer.json["updated_at"]
+    assert blob_names(settings) == [answer.json["sha256"]] != [first["sha256"]]
+    assert first["created_at"] == answer.json["created_at"] <= answer.json["updated_at"]
 
 
-def test_bytes_shared_by_two_names_are_stored_until_both_are_deleted(caller, settings):
-    put(caller, "one", draw())
-    put(caller, "two", draw())
-    assert len(blob_names(settings)) == 1
-    assert caller.delete("/v2/images/one").status_code == 204
-    assert len(blob_names(settings)) == 1
-    assert caller.delete("/v2/images/two").status_code == 204
-    assert blob_names(settings) == []
+@OF_BOTH
+def test_bytes_shared_by_two_names_are_stored_until_both_are_deleted(caller, settings, kind):
+    for name in ("one", "two"):
+        put_one(caller, kind, name)
+    for name, left in (("one", 1), ("two", 0)):
+        assert len(blob_names(settings)) == 1
+        assert caller.delete(f"/v2/{kind.folder}/{name}").status_code == 204
+        assert len(blob_names(settings)) == left
+    assert caller.get(f"/v2/{kind.folder}/two").status_code == 404
+    assert caller.delete(f"/v2/{kind.folder}/two").status_code == 404
 
 
-def test_images_are_listed_by_name_in_pages_with_the_usage(caller):
-    data = draw()
+@OF_BOTH
+def test_they_are_listed_by_name_in_pages_with_the_usage(caller, kind):
     for name in ("c-c", "aaa", "b-1"):
-        put(caller, name, data)
-    first = caller.get("/v2/images?limit=2").json
-    assert [image["name"] for image in first["images"]] == ["aaa", "b-1"]
+        size = put_one(caller, kind, name).json["bytes"]
+    first = caller.get(f"/v2/{kind.folder}?limit=2").json
+    assert [file["name"] for file in first[kind.folder]] == ["aaa", "b-1"]
     assert first["next_cursor"] == "b-1"
-    assert first["usage"] == {"total_bytes": 3 * len(data), "count": 3}
-    rest = caller.get("/v2/images?start_after=b-1").json
-    assert [image["name"] for image in rest["images"]] == ["c-c"]
+    assert first["usage"] == {"total_bytes": 3 * size, "count": 3}
+    rest = caller.get(f"/v2/{kind.folder}?start_after=b-1").json
+    assert [file["name"] for file in rest[kind.folder]] == ["c-c"]
     assert "next_cursor" not in rest
     assert rest["usage"] == first["usage"]
 
 
+@OF_BOTH
 @pytest.mark.parametrize(
     "name", ["ab", "a" * 65, "Logo", "a--b", "-ab", "ab-", "a_b", "a.b", "äöü"]
 )
-def test_an_invalid_name_is_named_with_its_rule(caller, name):
+def test_an_invalid_name_is_named_with_its_rule(caller, name, kind):
     for answer in (
-        put(caller, name, draw()),
-        caller.get(f"/v2/images/{name}"),
-        caller.delete(f"/v2/images/{name}"),
-        caller.post("/v2/images", json={"name": name, "data": "AAAA"}),
+        put_one(caller, kind, name),
+        caller.get(f"/v2/{kind.folder}/{name}"),
+        caller.delete(f"/v2/{kind.folder}/{name}"),
+        caller.post(f"/v2/{kind.folder}", json={"name": name, "data": "AAAA"}),
     ):
         assert answer.status_code == 400
-        assert answer.json["message"].startswith(f"Invalid image name '{name}': ")
+        assert answer.json["message"].startswith(f"Invalid {kind.folder[:-1]} name '{name}': ")
 
 
 def test_an_account_without_workspace_has_no_images(stranger, database):
@@ -357,14 +371,13 @@ def test_a_full_workspace_is_a_409_with_its_usage(caller, monkeypatch):
     assert put(caller, "one", data).status_code == 200
 
 
-def test_names_are_limited_too(caller, monkeypatch):
-    monkeypatch.setattr(IMAGES, "max_count", 2)
-    assert [put(caller, name, draw()).status_code for name in ("aaa", "bbb", "ccc")] == [
-        201,
-        201,
-        409,
-    ]
-    assert put(caller, "bbb", draw(colour=1)).status_code == 200
+@OF_BOTH
+def test_names_are_limited_too(caller, monkeypatch, kind):
+    monkeypatch.setattr(kind, "max_count", 2)
+    answers = [put_one(caller, kind, name) for name in ("aaa", "bbb", "ccc")]
+    assert [answer.status_code for answer in answers] == [201, 201, 409]
+    assert f"has no space for {kind.folder[:-1]} 'ccc'" in answers[2].json["message"]
+    assert put_one(caller, kind, "bbb", 1).status_code == 200
 
 
 def test_uploads_at_once_never_overfill_a_workspace(caller, ports, account, monkeypatch):

@@ -1,4 +1,4 @@
-"""Fonts of a workspace: stored, listed, replaced, deleted, refused; a worker inspects each upload."""
+"""Fonts of a workspace, inspected by a worker; what they share with images is in tests/api/test_images.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pikepdf
 import pytest
 from fontTools.ttLib import TTFont
 
-from shared.files.repository import FONTS
 from shared.limits import MAX_FONT_BYTES
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.pipeline import prepare_template, render, validate
@@ -52,14 +51,6 @@ def test_a_record_describes_each_face(caller):
     assert (face["family"], face["italic"], face["index"]) == ("Brand Variable", False, 0)
 
 
-def test_a_replacement_keeps_created_by(caller):
-    first = put(caller, "brand", REGULAR).json
-    answer = put(caller, "brand", BLACK)
-    assert answer.status_code == 200
-    assert answer.json["sha256"] != first["sha256"]
-    assert answer.json["created_at"] == first["created_at"]
-
-
 def test_json_carries_a_font_too(caller):
     data = base64.b64encode(REGULAR).decode()
     answer = caller.post("/v2/fonts", json={"name": "brand", "data": data})
@@ -67,30 +58,6 @@ def test_json_carries_a_font_too(caller):
     assert answer.json["bytes"] == len(REGULAR)
     for body in ({"name": "brand"}, {"name": "brand", "data": "%"}, {"data": data}):
         assert caller.post("/v2/fonts", json=body).status_code == 400
-
-
-def test_fonts_are_listed_by_name_in_pages(caller):
-    for name in ("c-font", "a-font", "b-font"):
-        put(caller, name, REGULAR)
-    first = caller.get("/v2/fonts?limit=2").json
-    assert [font["name"] for font in first["fonts"]] == ["a-font", "b-font"]
-    second = caller.get(f"/v2/fonts?limit=2&start_after={first['next_cursor']}").json
-    assert [font["name"] for font in second["fonts"]] == ["c-font"]
-    assert second["usage"] == {"total_bytes": 3 * len(REGULAR), "count": 3}
-    assert "next_cursor" not in second
-
-
-def test_deleting_the_last_name_of_a_font_deletes_its_bytes(caller, ports, account):
-    workspace_id = account.workspace_id
-    put(caller, "one-font", REGULAR)
-    sha256 = put(caller, "two-font", REGULAR).json["sha256"]
-    key = FONTS.blob_key(workspace_id, sha256)
-    assert caller.delete("/v2/fonts/one-font").status_code == 204
-    assert ports.blobs.read(key) == REGULAR
-    assert caller.delete("/v2/fonts/two-font").status_code == 204
-    assert list(ports.blobs.list_keys("fonts/")) == []
-    assert caller.get("/v2/fonts/two-font").status_code == 404
-    assert caller.delete("/v2/fonts/two-font").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -117,29 +84,12 @@ def test_a_font_that_may_not_be_embedded_is_rejected(caller):
     assert "does not allow embedding it in documents" in answer.json["message"]
 
 
-@pytest.mark.parametrize("name", ["ab", "Brand", "a--b", "-abc", "a" * 65])
-def test_names_are_those_of_images(caller, name):
-    answer = put(caller, name, REGULAR)
-    assert answer.status_code == 400
-    assert "Invalid font name" in answer.json["message"]
-
-
 def test_a_font_over_the_limit_is_rejected(caller):
     assert put(caller, "brand", bytes(MAX_FONT_BYTES + 1)).status_code == 413
 
 
 def test_a_content_type_that_is_not_a_font_is_rejected(caller):
     assert put(caller, "brand", REGULAR, "image/png").status_code == 415
-
-
-def test_a_full_workspace_accepts_no_more(caller, monkeypatch):
-    monkeypatch.setattr(FONTS, "max_count", 2)
-    put(caller, "one-font", REGULAR)
-    put(caller, "two-font", REGULAR)
-    answer = put(caller, "three-font", BLACK)
-    assert answer.status_code == 409
-    assert "has no space for font 'three-font'" in answer.json["message"]
-    assert put(caller, "two-font", BLACK).status_code == 200
 
 
 def resources(ports, account) -> WorkspaceImages:
