@@ -187,8 +187,10 @@ class BodyStream:
         return chunk
 
 
-def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Receive a small JSON object of known fields; without a body it is empty.
+def receive_fields(
+    request: Request, fields: tuple[str, ...], *, is_required: bool = False
+) -> dict[str, Any]:
+    """Receive a small JSON object of known fields; without a body it is empty, unless one is required.
 
     Raises:
         ServiceError: 415 for another Content-Type, 413 above 64 KB, 400 for invalid JSON or fields.
@@ -197,6 +199,8 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
         require_content_type(request, ("application/json",))
     with receive_body(request, limit=MAX_PARSED_BYTES) as body:
         data = body.read()
+    if not data and is_required:
+        raise ServiceError(400, "The body is empty; send a JSON object.")
     if not data:
         return {}
     require_content_type(request, ("application/json",))

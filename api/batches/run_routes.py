@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from flask import Response, request
 
 from api.admission.body import receive_fields
-from api.auth.guard import current_principal
+from api.auth.guard import current_principal, record_change
 from api.batches.routes import find_own_batch, require_files
 from api.http import write_json
 from api.operations.model import (
@@ -22,6 +24,7 @@ from api.operations.model import (
     get,
     json_content,
     json_response,
+    post,
     put,
 )
 from api.operations.parameters import (
@@ -31,11 +34,25 @@ from api.operations.parameters import (
     file_responses,
 )
 from api.pdf_headers import write_content_disposition
-from api.stored_files import BlobFile, send_file
+from api.stored_files import BlobFile, expired, send_file
 from shared.auth.scopes import Scope
+from shared.batches.decisions import (
+    HeldDocuments,
+    Reprint,
+    decide,
+    order_reprint,
+    parse_request,
+)
 from shared.batches.plans import IndexFormat, Plan, check_plan_name, parse_plan
-from shared.batches.records import Batch
-from shared.batches.runs import INDEX_NUMBER, StoredFile, list_files, read_account
+from shared.batches.records import Batch, BatchStatus
+from shared.batches.runs import (
+    INDEX_NUMBER,
+    PROOF_NUMBER,
+    StoredFile,
+    list_files,
+    read_account,
+    show_reprint,
+)
 from shared.batches.stored_plans import (
     MAX_PLANS,
     delete_plan,
@@ -44,7 +61,7 @@ from shared.batches.stored_plans import (
     resolve_plan,
 )
 from shared.clock import now
-from shared.errors import ServiceError
+from shared.errors import ErrorCode, ServiceError
 
 _INDEX_TYPES: Mapping[IndexFormat, str] = {
     IndexFormat.CSV: "text/csv; charset=utf-8",
@@ -53,6 +70,14 @@ _INDEX_TYPES: Mapping[IndexFormat, str] = {
 _VERSION = Parameter(
     "version", {"type": "string", "pattern": "^[1-9][0-9]{0,7}$", "examples": ["1"]}, "A version; the newest by default."
 )  # fmt: skip
+
+
+_HELD = RequestBody(
+    json_content("HeldDocuments"), "Which of them; all without a body.", is_required=False
+)
+_DECISION_ERRORS: Mapping[int, tuple[ErrorCode, ...]] = {404: (), 409: (), 410: ()}
+_COPY_NAME = re.compile(r"proof|reprint-([1-9][0-9]{0,5})")
+_MAX_AUDITED = 100  # indexes of documents in the audit log
 
 
 class PlanRoutes(Routes):
@@ -79,7 +104,9 @@ class PlanRoutes(Routes):
         account has at most $most.
         """
         check_plan_name(plan)
-        wanted = parse_plan(receive_fields(request, tuple(Plan.__struct_fields__)))
+        wanted = parse_plan(
+            receive_fields(request, tuple(Plan.__struct_fields__), is_required=True)
+        )
         account_id = current_principal().state.account_id
         with self._ports.database.session() as session:
             stored, is_new = put_plan(session, account_id, plan, wanted, at=now())
@@ -140,13 +167,88 @@ class RunRoutes(Routes):
     def read_run_account(self, batch_id: str) -> Response:
         """Read the account of a batch.
 
-        What became of its documents: those asked for are delivered, failed, cancelled or open, and the four
-        add up at every moment, also after a worker was killed. Documents of a batch with a plan are
-        delivered once its files are written; pages and sheets are of these files.
+        What became of its documents: those asked for are delivered, held, rejected, failed, cancelled or open,
+        and the six add up at every moment, also after a worker was killed. Documents of a batch with a plan
+        are delivered once its files are written; pages and sheets are of these files.
         """
         with self._ports.database.snapshot() as session:
             account = read_account(session, find_own_batch(session, batch_id))
         return write_json(account.show())
+
+    @post(
+        "/v2/batches/{batch_id}/release",
+        {200: json_response("The account.", "RunAccount")},
+        body=_HELD,
+        errors=_DECISION_ERRORS,
+    )
+    def release_documents(self, batch_id: str) -> Response:
+        """Release held documents.
+
+        They leave as further files of the run, in the order of its plan and numbered after its other files; its
+        index is written again. All held documents, or those of some indexes or of a reason; documents that are
+        not held stay what they are, so a call can be repeated. The proof of a run can be released before its end,
+        with {"reason": "proof"}: then the run ends as if it had none. The PDFs are kept for as long as after the
+        end of the batch.
+        """
+        return self._decide(batch_id, is_release=True)
+
+    @post(
+        "/v2/batches/{batch_id}/reject",
+        {200: json_response("The account.", "RunAccount")},
+        body=_HELD,
+        errors=_DECISION_ERRORS,
+    )
+    def reject_documents(self, batch_id: str) -> Response:
+        """Reject held documents.
+
+        They are in no file; a rejected document cannot be released. They are chosen as those to release. A run
+        whose proof is rejected before its end is cancelled.
+        """
+        return self._decide(batch_id, is_release=False)
+
+    @post(
+        "/v2/batches/{batch_id}/reprint",
+        {202: json_response("Accepted.", "RunReprint", {"Location": "Path of its file."})},
+        body=RequestBody(json_content("Reprint"), "The documents."),
+        errors=_DECISION_ERRORS,
+    )
+    def reprint_documents(self, batch_id: str) -> Response:
+        """Reprint delivered documents.
+
+        Their pages as they were rendered, with the marks that they had, in one file and in the order of the run:
+        nothing is rendered and metered again, whatever became of the template and its images. The file can be
+        downloaded as soon as the account shows its bytes.
+        """
+        wanted = parse_request(
+            receive_fields(request, tuple(Reprint.__struct_fields__), is_required=True), Reprint
+        )
+        principal = current_principal()
+        with self._ports.database.session() as session:
+            batch = find_own_batch(session, batch_id)
+            reprint = show_reprint(order_reprint(session, batch.id, wanted, at=now()))
+            details = {"number": reprint.number, **wanted.to_builtins()}
+            record_change(session, principal, "documents.reprinted", batch.id, _shorten(details))
+        self._ports.cell(batch.account_id).batches.arrange(batch)
+        location = f"/v2/batches/{batch.id}/files/reprint-{reprint.number}"
+        return write_json(reprint.show(), 202, headers={"Location": location})
+
+    def _decide(self, batch_id: str, *, is_release: bool) -> Response:
+        wanted = parse_request(
+            receive_fields(request, tuple(HeldDocuments.__struct_fields__)), HeldDocuments
+        )
+        with self._ports.database.session() as session:
+            own = find_own_batch(session, batch_id)
+            batch, changed = decide(session, own.id, wanted, is_release=is_release, at=now())
+            if changed:
+                action = f"documents.{'released' if is_release else 'rejected'}"
+                details = _shorten(wanted.to_builtins()) | {"changed": changed}
+                record_change(session, current_principal(), action, batch.id, details)
+        batches = self._ports.cell(batch.account_id).batches
+        if batch.status.is_final and changed:
+            batches.arrange(batch)
+        elif not is_release:
+            batches.cancel(batch)  # a proof is rejected before the end; one that has ended stays
+        return self.read_run_account(batch_id)
 
     @get(
         "/v2/batches/{batch_id}/files/{number}",
@@ -158,14 +260,14 @@ class RunRoutes(Routes):
         """Download a file of a run.
 
         A batch with a plan has one file or more; its account lists them. 409 before its end, or if it has none.
+        The file proof is its proof, from before its end on, and reprint-1 its first reprint.
         """
         with self._ports.database.snapshot() as session:
             batch = find_own_batch(session, batch_id)
             files = list_files(session, batch.id)
-        wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 0
-        return self._send(
-            batch, files, wanted, f"{batch.id}-{wanted:03}", "application/pdf", ".pdf"
-        )
+        wanted = _read_number(number)
+        name = f"{wanted:03}" if wanted > INDEX_NUMBER else number
+        return self._send(batch, files, wanted, f"{batch.id}-{name}", "application/pdf", ".pdf")
 
     @get(
         "/v2/batches/{batch_id}/index",
@@ -203,14 +305,24 @@ class RunRoutes(Routes):
             raise ServiceError(
                 409, "A batch without a plan has no files of its own; see /v2/batches/{id}/result."
             )
-        require_files(batch, what)
-        if batch.error is not None:
-            raise ServiceError(409, f"There is no file: {batch.error['message']}")
-        if not files:
-            raise ServiceError(409, "There is no file: the batch was cancelled.")
         found = next((file for file in files if file.number == number), None)
+        if found is None or number > PROOF_NUMBER:
+            require_files(batch, what)
+            if batch.error is not None:
+                raise ServiceError(409, f"There is no file: {batch.error['message']}")
+            if batch.status is BatchStatus.CANCELLED:
+                raise ServiceError(409, "There is no file: the batch was cancelled.")
+        elif batch.is_expired(now()):
+            raise expired(what)
+        if found is not None and not found.blob_key:
+            raise ServiceError(
+                409,
+                "The reprint is not written yet."
+                if batch.decisions > batch.arranged
+                else "The reprint could not be written for a reason inside the service; ask for it again.",
+            )
         if found is None:
-            count = len(files) - 1
+            count = sum(file.number > INDEX_NUMBER for file in files)
             told = f"the files 1 to {count}" if count else "no file: no document succeeded"
             raise ServiceError(404, f"The batch has {told}.")
         headers: dict[str, Any] = {
@@ -221,3 +333,20 @@ class RunRoutes(Routes):
         }
         blob = BlobFile(self._ports.blobs, found.blob_key, found.bytes)
         return send_file(request, blob, headers, what=what)
+
+
+def _read_number(name: str) -> int:
+    """Return the number of a file by its name in the path; no file has the number of an unknown one."""
+    copy = _COPY_NAME.fullmatch(name)
+    if copy is not None:
+        return PROOF_NUMBER - int(copy[1] or 0)
+    is_number = name.isascii() and name.isdigit() and len(name) < 9
+    return (int(name) if is_number else 0) or sys.maxsize
+
+
+def _shorten(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a request asked for, with the number of its documents in place of many of them."""
+    documents = details.get("documents") or ()
+    return (
+        {**details, "documents": len(documents)} if len(documents) > _MAX_AUDITED else {**details}
+    )

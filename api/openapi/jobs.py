@@ -22,9 +22,19 @@ from api.operations.model import (
     string,
 )
 from api.operations.parameters import BATCH_ID, DESTINATION_ID, EXAMPLE_JOB, JOB_ID, WEBHOOK_ID
-from shared.batches.plans import MAX_FILES, IndexFormat, Marks, Plan, Split, StoredPlan
+from shared.batches.decisions import MAX_DECISIONS, HeldDocuments, Reprint, Unit
+from shared.batches.plans import (
+    MAX_FILES,
+    Condition,
+    Hold,
+    IndexFormat,
+    Marks,
+    Plan,
+    Split,
+    StoredPlan,
+)
 from shared.batches.records import ItemStatus, ShownBatch
-from shared.batches.runs import RunAccount, ShownFile
+from shared.batches.runs import RunAccount, ShownCopy, ShownFile, ShownReprint
 from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
 from shared.webhooks.destinations import (
@@ -126,16 +136,36 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "PlanSplit": record_schema(Split),
     "PlanMarks": record_schema(Marks),
+    "PlanHold": record_schema(Hold, conditions=array_of("HoldCondition", maxItems=20)),
+    "HoldCondition": record_schema(
+        Condition,
+        one_of={
+            "type": "array",
+            "items": {"type": ["string", "number", "boolean"]},
+            "description": "It is one of these.",
+            "maxItems": 100,
+        },
+    ),
     "Plan": record_schema(
         Plan,
         split=ref("PlanSplit"),
         marks=ref("PlanMarks"),
+        hold=ref("PlanHold"),
         index=enum_of(IndexFormat, default=IndexFormat.CSV),
     ),
     "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
     "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),
     "RunFile": record_schema(ShownFile, value=_VALUE),
-    "RunAccount": record_schema(RunAccount, files=array_of("RunFile", maxItems=MAX_FILES)),
+    "RunCopy": record_schema(ShownCopy),
+    "RunReprint": record_schema(ShownReprint),
+    "RunAccount": record_schema(
+        RunAccount,
+        files=array_of("RunFile", maxItems=MAX_FILES * (MAX_DECISIONS + 1)),
+        proof=ref("RunCopy"),
+        reprints=array_of("RunReprint", maxItems=MAX_DECISIONS),
+    ),
+    "HeldDocuments": record_schema(HeldDocuments),
+    "Reprint": record_schema(Reprint, unit=enum_of(Unit, default=Unit.DOCUMENTS)),
     "BatchItems": object_schema(
         {
             "items": array_of("BatchItem", maxItems=1000),

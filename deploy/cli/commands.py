@@ -101,6 +101,11 @@ _FARM: Final = _path(
     "data folder of an embedded farm (PRESSROOM_DATABASE_URL and PRESSROOM_REDIS_URL, else"
     f" {DEFAULT_FOLDER})",
 )
+_RUN: Final = _value("batch_id", "a batch with a plan", "BATCH")
+_HELD: Final = (
+    _value("--documents", "indexes of documents, such as 0,4,10-20 (all that are held)", "LIST"),
+    _value("--reason", "why they are held, such as proof, warning or condition", "REASON"),
+)
 _REMOTE: Final = (
     _value("--url", "URL of the farm (PRESSROOM_URL)"),
     _value("--key", "API key (PRESSROOM_KEY)"),
@@ -145,6 +150,7 @@ GROUPS: Final = {
     "form": "read filled-in forms",
     "template": "keep the templates of a farm as files, and publish them",
     "messages": "check, export and import the translations of a document",
+    "run": "release, reject and reprint the documents of a run",
 }
 COMMANDS: Final = {
     "up": Command(
@@ -483,6 +489,29 @@ COMMANDS: Final = {
         ),
         "Renders each line of an NDJSON file, or each row of a CSV file, with a template. "
         "To resume an interrupted run, repeat the same command.",
+    ),
+    "run release": Command(
+        "release held documents of a run", "runs.run_release", (_RUN, *_HELD, *_REMOTE, _JSON)
+    ),
+    "run reject": Command(
+        "reject held documents of a run", "runs.run_reject", (_RUN, *_HELD, *_REMOTE, _JSON)
+    ),
+    "run reprint": Command(
+        "write delivered documents of a run again, as they were rendered",
+        "runs.run_reprint",
+        (
+            _RUN,
+            [
+                _value("--documents", "their indexes, such as 0,4,10-20", "LIST"),
+                _value("--sets", "their numbers in the run", "FIRST-LAST"),
+                _value("--sheets", "sheets of a file", "FIRST-LAST"),
+            ],
+            _value("--file", "the file of --sheets", "NUMBER", type=_number(1, 999_999)),
+            _flag("--copy", "mark each page as a copy"),
+            _output("OUT.pdf", "where the pages are written", required=True),
+            *_REMOTE,
+            _JSON,
+        ),
     ),
     "template list": Command(
         "list the templates of a farm that have a slug", "template.list_templates", _REMOTE

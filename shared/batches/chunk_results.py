@@ -136,4 +136,5 @@ def _item_row(chunk: Chunk, ended: DocumentResult, at: datetime) -> dict[str, An
         "crc32": place.crc32 if place else None,
         "warnings": list(ended.warnings) or None,
         "values": ended.values,
+        "held": ended.held,
     }

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from shared.batches.decisions import is_proof_due
 from shared.batches.records import Batch, BatchOutput
 from shared.batches.repository import cancel_batch, clear_body_key, finish_batch, is_complete
 from shared.batches.slice_scheduling import ScheduledSlice, claim_slices, needs_slices
@@ -63,14 +64,18 @@ class BatchLifecycle:
 
     def finish(self, batch: Batch) -> bool:
         """Finish a batch whose documents have all ended, or queue its assembly; return whether it was
-        complete.
+        complete. If it is not, queue the proof of a run whose documents have ended.
 
         Raises:
             Unavailable: the database or Redis does not answer; the maintenance process finishes it later.
         """
         with self.database.snapshot() as session:
-            if not is_complete(session, batch.id):
-                return False
+            is_whole = is_complete(session, batch.id)
+            has_proof = not is_whole and is_proof_due(session, batch)
+        if has_proof:
+            self.queue.send([Assembly(batch.id)])
+        if not is_whole:
+            return False
         if batch.output is BatchOutput.MERGED:
             self.queue.send([Assembly(batch.id)])
             return True
@@ -80,6 +85,11 @@ class BatchLifecycle:
             return False
         self.report_finished(finished)
         return True
+
+    def arrange(self, batch: Batch) -> None:
+        """Queue the task that writes the files of a decision on a run; on an outage leave it to maintenance."""
+        with suppress(Unavailable):
+            self.queue.send([Assembly(batch.id)])
 
     def cancel(self, batch: Batch) -> None:
         """Cancel the remaining documents of a batch; finished PDFs are kept until they expire.

@@ -22,12 +22,14 @@ _MAX_VALUE_LENGTH: Final = 200  # characters of a value in the order and in the 
 _NAMES: Final = r"[^.\x00-\x1f]{1,100}(\.[^.\x00-\x1f]{1,100}){0,9}$"
 _Path = Annotated[str, msgspec.Meta(pattern=f"^(?!-){_NAMES}", max_length=300)]
 _Order = Annotated[str, msgspec.Meta(pattern=f"^-?{_NAMES}", max_length=300)]
+_Code = Annotated[str, msgspec.Meta(pattern="^[a-z0-9-]{1,60}$", examples=["marks-zone"])]
 _Size = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 _MARK_FORMAT: Final = (
     r"^([ -z|~]|\{(job|inserts|(set|sheet|count)(:0[1-9])?)\}){1,20}$"  # 180 characters at most
 )
 _MAX_MARK_LENGTH: Final = 80  # characters, as of a bar code in a document
 _DIGITS_OF_MARKS: Final = re.compile(r"\{(?:set|sheet|count):0([1-9])\}|\{(inserts)\}")
+PROOF: Final = "proof"  # why a document is held until the proof is released
 Value = str | int | float | bool | None
 
 
@@ -94,6 +96,52 @@ class Marks(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         }
 
 
+class Condition(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a value of the payload is where a document is held: everything that is given."""
+
+    value: Annotated[_Path, doc("A path into the payload.")]
+    one_of: Annotated[
+        tuple[str | int | float | bool, ...],
+        doc("It is one of these."),
+        msgspec.Meta(max_length=100),
+    ] = ()
+    above: Annotated[float | None, doc("It is a number above this one.")] = None
+    below: Annotated[float | None, doc("It is a number below this one.")] = None
+    missing: Annotated[bool, doc("There is none, or null.")] = False
+
+    def holds(self, found: Value) -> bool:
+        """Return whether it is true of a value."""
+        if self.missing:
+            return found is None
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        amount = float(found) if is_number and found is not None else None
+        return (
+            found is not None
+            and (not self.one_of or found in self.one_of)
+            and (self.above is None or (amount is not None and amount > self.above))
+            and (self.below is None or (amount is not None and amount < self.below))
+        )
+
+
+class Hold(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which documents are in no file until they are released."""
+
+    warnings: Annotated[
+        tuple[_Code, ...],
+        doc("Those with a warning of one of these codes; any stands for all codes."),
+        msgspec.Meta(max_length=50),
+    ] = ()
+    conditions: Annotated[
+        tuple[Condition, ...],
+        doc("Those of which one of these is true."),
+        msgspec.Meta(max_length=20),
+    ] = ()
+    proof: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=1000)] | None,
+        doc("All, until a proof of the first documents, of this number, is released."),
+    ] = None
+
+
 class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is done with the documents of a batch."""
 
@@ -114,6 +162,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             "Marks for the inserting machine, with the number of the set and of the sheet in the run."
         ),
     ] = None
+    hold: Hold = Hold()
     index: IndexFormat = IndexFormat.CSV
     fields: Annotated[
         tuple[_Path, ...],
@@ -126,6 +175,7 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         """The paths whose values are kept with each document."""
         named = [path.removeprefix("-") for path in self.sort]
         named += [self.split.value] if self.split.value else []
+        named += [condition.value for condition in self.hold.conditions]
         return list(dict.fromkeys([*named, *self.fields]))
 
     def read_values(self, payload: bytes) -> Mapping[str, Value]:
@@ -142,6 +192,21 @@ class Plan(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
             return {}
         found = {path: _find(members, path.split(".")) for path in self.paths}
         return {path: value for path, value in found.items() if value is not None}
+
+    def find_hold(
+        self, values: Mapping[str, Value], warnings: Iterable[str], *, left_out: int
+    ) -> str | None:
+        """Return why a document is held, None for one that is not: its first warning that holds it, the first
+        condition, or the proof. Warnings without a code, because they were too many, hold it too.
+        """
+        wanted = self.hold.warnings
+        found = next((code for code in warnings if "any" in wanted or code in wanted), None)
+        if found or (wanted and left_out):
+            return f"warning:{found or 'more'}"
+        for condition in self.hold.conditions:
+            if condition.holds(values.get(condition.value)):
+                return f"condition:{condition.value}"
+        return PROOF if self.hold.proof else None
 
     def sheets_of(self, pages: int) -> int:
         """Return the number of sheets of a document."""
@@ -227,6 +292,12 @@ def parse_plan(fields: Mapping[str, Any]) -> Plan:
         raise ServiceError(400, "Invalid plan: split takes documents or sheets, not both.")
     if plan.marks is not None:
         _check_format(plan.marks)
+    for condition in plan.hold.conditions:
+        if condition == Condition(condition.value):
+            raise ServiceError(
+                400,
+                f"Invalid plan: the condition of hold on {condition.value} has no one_of, above, below or missing.",
+            )
     return plan
 
 

@@ -80,7 +80,8 @@ class Batch(Record, frozen=True):
 
     `error` is the error body if the result could not be produced; `traceparent` is the span of the
     request where tracing is on; `removed_at` is when the client deleted the batch; `plan_name` is the
-    reference of its `plan`.
+    reference of its `plan`. `decisions` counts the releases, rejections and reprints of its documents;
+    the files of the last of them are written once `arranged` is as many.
     """
 
     id: str
@@ -111,6 +112,9 @@ class Batch(Record, frozen=True):
     plan: Plan | None = None
     plan_name: str | None = None
     delivery: Mapping[str, Any] | None = None
+    is_proof_released: bool = False
+    decisions: int = 0
+    arranged: int = 0
 
     def is_expired(self, at: datetime) -> bool:
         """Return whether its PDFs have expired at an instant."""
@@ -192,7 +196,9 @@ class PdfLocation(Record, frozen=True):
 
 
 class DocumentResult(Record, frozen=True):
-    """The result of one document. `place` is None in a merged batch, and if there is no PDF."""
+    """The result of one document. `place` is None in a merged batch, and if there is no PDF; `held` is why
+    a plan holds it.
+    """
 
     index: int
     pages: int = 0
@@ -201,6 +207,7 @@ class DocumentResult(Record, frozen=True):
     place: PdfLocation | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
     values: Mapping[str, Value] | None = None
+    held: str | None = None
 
 
 class BatchItem(Record, frozen=True):

@@ -10,7 +10,20 @@ from itertools import islice
 from typing import Any, Final
 
 from msgspec import structs
-from sqlalchemy import RowMapping, and_, case, delete, exists, func, insert, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 
 from shared.batches.records import (
     Batch,
@@ -28,6 +41,7 @@ from shared.batches.slice_scheduling import add_to_rotation
 from shared.db.queries import belongs_to_slots, select_newest
 from shared.db.session import Session
 from shared.db.tables import (
+    HAS_DECISIONS,
     IS_OPEN,
     Instant,
     batch_chunks,
@@ -172,21 +186,25 @@ def finish_batch(session: Session, batch_id: str, *, at: datetime) -> Batch | No
 
 
 def finish_merged_batch(
-    session: Session, batch_id: str, *, result_key: str | None, result_bytes: int, at: datetime
+    session: Session, batch: Batch, *, result_key: str | None, result_bytes: int, at: datetime
 ) -> Batch | None:
-    """Finish a merged batch; `result_key` is None if no document succeeded. Return it if this call did."""
+    """Finish a merged batch; `result_key` is None if no document succeeded. Return it if this call did.
+
+    A batch whose proof was released since it was read is left as it is: its files are others now.
+    """
     result = {"result_key": result_key, "result_bytes": result_bytes}
-    return _finish(session, batch_id, at, needs_assembling=True, result=result)
+    is_same = batches.c.is_proof_released.is_(batch.is_proof_released)
+    return _finish(session, batch.id, at, is_same, needs_assembling=True, result=result)
 
 
 def begin_assembly_attempt(
     session: Session, batch_id: str, *, at: datetime
 ) -> AssemblyAttempt | None:
-    """Count an attempt to assemble a batch and return it; None if the batch has ended."""
+    """Count an attempt to assemble a batch and return it; None if there is nothing to assemble any more."""
     columns = batches.c
     row = session.execute(
         update(batches)
-        .where(columns.id == batch_id, columns.status.in_(_UNENDED))
+        .where(columns.id == batch_id, or_(columns.status.in_(_UNENDED), HAS_DECISIONS))
         .values(
             assembly_tries=columns.assembly_tries + 1,
             assembly_begun_at=func.coalesce(columns.assembly_begun_at, literal(at, Instant)),
@@ -222,21 +240,26 @@ def is_complete(session: Session, batch_id: str) -> bool:
 def list_complete(
     session: Session, *, limit: int, slots: AbstractSet[str] | None = None
 ) -> list[Batch]:
-    """Return unfinished batches whose chunks are all done, of the accounts in `slots`."""
+    """Return unfinished batches whose chunks are all done, and runs with decisions whose files are not written,
+    of the accounts in `slots`.
+    """
     # A running batch has no cancelled chunk, so every chunk that is not done is open.
     chunk_left = (
         select(batch_chunks.c.number)
         .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN)
         .exists()
     )
-    query = (
-        select(batches)
-        .where(batches.c.status == BatchStatus.RUNNING, ~chunk_left)
-        .where(belongs_to_slots(batches.c.account_id, slots))
-        .order_by(batches.c.created_at)
-        .limit(limit)
-    )
-    return [read_batch(row) for row in session.execute(query).mappings()]
+    is_whole = and_(batches.c.status == BatchStatus.RUNNING, ~chunk_left)
+    found: list[Batch] = []
+    for condition in (is_whole, HAS_DECISIONS):  # apart, for an index each
+        query = (
+            select(batches)
+            .where(condition, belongs_to_slots(batches.c.account_id, slots))
+            .order_by(batches.c.created_at)
+            .limit(limit)
+        )
+        found += [read_batch(row) for row in session.execute(query).mappings()]
+    return found
 
 
 def list_unfinished_batches(session: Session, *, limit: int) -> list[tuple[Batch, DocumentCounts]]:
@@ -281,7 +304,7 @@ def _finish(
     session: Session,
     batch_id: str,
     at: datetime,
-    *,
+    *conditions: ColumnElement[bool],
     needs_assembling: bool,
     result: Mapping[str, Any],
 ) -> Batch | None:
@@ -294,6 +317,7 @@ def _finish(
                 batches.c.status.in_(_UNENDED),
                 is_merged if needs_assembling else ~is_merged,
                 ~_has_unended_chunk(batch_id),
+                *conditions,
             )
             .values(**_end(BatchStatus.FINISHED, at), **result)
             .returning(*batches.c)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, BinaryIO, Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import ColumnElement, and_, func, insert, select
 
 from shared import json_text
-from shared.batches.plans import IndexFormat, Plan, RunDocument, RunFile, Value
+from shared.batches.plans import (
+    PROOF,
+    Hold,
+    IndexFormat,
+    Plan,
+    RunDocument,
+    RunFile,
+    Value,
+    arrange,
+)
 from shared.batches.records import Batch, BatchStatus, ItemStatus, item_job_id
 from shared.batches.repository import count_items
 from shared.db.session import Session
@@ -18,16 +27,35 @@ from shared.db.tables import batch_files, batch_items
 from shared.records import SHA256, Record, ShownRecord, doc
 
 INDEX_NUMBER: Final = 0  # of the index among the files of a run
+PROOF_NUMBER: Final = -1  # of the proof; those below are reprints
+REJECTED: Final = -1  # in place of a release
 _ROWS_AT_ONCE: Final = 5000
 _COLUMNS: Final = (
     "index", "job", "status", "file", "position", "first_page", "pages", "first_sheet", "sheets", "error",
+    "set", "reason",
 )  # fmt: skip
+
+
+class ShownCopy(ShownRecord, frozen=True):
+    """A file that repeats documents of a run, as clients see it: its proof, or a reprint."""
+
+    documents: Annotated[int, doc("Documents in it.", minimum=0)]
+    pages: Annotated[int, doc("Its pages, blank ones among them.", minimum=0)]
+    sheets: Annotated[int, doc("Its sheets of paper.", minimum=0)]
+    bytes: Annotated[int, doc("Its size; 0 until it is written.", minimum=0)]
+    sha256: Annotated[str | None, doc("SHA-256 of the file, once it is written.", **SHA256)] = None
+
+
+class ShownReprint(ShownCopy, frozen=True, kw_only=True):
+    """A reprint as clients see it."""
+
+    number: Annotated[int, doc("From 1; its file is `reprint-1`.", minimum=1)]
 
 
 class ShownFile(ShownRecord, frozen=True):
     """A file of a run as clients see it."""
 
-    number: Annotated[int, doc("From 1, in the order of the plan.", minimum=1)]
+    number: Annotated[int, doc("From 1, in the order of the plan; then those released.", minimum=1)]
     documents: Annotated[int, doc("Documents in it.", minimum=1)]
     pages: Annotated[int, doc("Its pages, blank ones among them.", minimum=1)]
     sheets: Annotated[int, doc("Its sheets of paper.", minimum=1)]
@@ -37,10 +65,14 @@ class ShownFile(ShownRecord, frozen=True):
 
 
 class RunAccount(ShownRecord, frozen=True):
-    """What became of the documents of a batch: `asked` is the sum of the four below it, at every moment."""
+    """What became of the documents of a batch: `asked` is the sum of the six below it, at every moment."""
 
-    asked: Annotated[int, doc("Documents of the batch, the sum of the four below.", minimum=0)]
+    asked: Annotated[int, doc("Documents of the batch, the sum of the six below.", minimum=0)]
     delivered: Annotated[int, doc("Documents in the result, which has been written.", minimum=0)]
+    held: Annotated[
+        int, doc("Documents that the plan holds: to be released or rejected.", minimum=0)
+    ]
+    rejected: Annotated[int, doc("Documents that were rejected.", minimum=0)]
     failed: Annotated[
         int, doc("Documents that failed, or that no result could be made of.", minimum=0)
     ]
@@ -55,10 +87,15 @@ class RunAccount(ShownRecord, frozen=True):
     ]
     sheets: Annotated[int, doc("Sheets of the delivered documents.", minimum=0)]
     files: Annotated[tuple[ShownFile, ...], doc("The files of a batch with a plan.")]
+    proof: ShownCopy | None = None
+    reprints: Annotated[tuple[ShownReprint, ...], doc("Its reprints.")] = ()
 
 
 class StoredFile(Record, frozen=True):
-    """A file of a run, or its index."""
+    """A file of a run, its index, its proof, or a reprint, whose `request` says of what.
+
+    A reprint has neither blob nor digest until it is written.
+    """
 
     number: int
     blob_key: str
@@ -68,6 +105,11 @@ class StoredFile(Record, frozen=True):
     pages: int
     sheets: int
     value: Value = None
+    request: Mapping[str, Any] | None = None
+
+    def as_copy(self) -> dict[str, Any]:
+        """Return what is shown of a proof or a reprint."""
+        return {**self.to_builtins(), "sha256": self.sha256 or None}
 
 
 class RunItem(Record, frozen=True):
@@ -79,6 +121,13 @@ class RunItem(Record, frozen=True):
     error: Any
     part_first_index: int
     values: dict[str, Value] | None = None
+    held: str | None = None
+    release: int | None = None
+
+    def find_release(self, batch: Batch) -> int | None:
+        """Return the decision that releases it, 0 if it leaves with the run, `REJECTED`, or None if it is held."""
+        is_free = self.held is None or (self.held == PROOF and batch.is_proof_released)
+        return 0 if is_free and self.release is None else self.release
 
     def as_document(self) -> RunDocument:
         """Return the document for its arrangement; it has succeeded."""
@@ -91,13 +140,28 @@ def list_run_items(session: Session, batch_id: str) -> list[RunItem]:
     query = (
         select(
             columns.index, columns.status, columns.pages, columns.error,
-            columns.part_first_index, columns["values"],
+            columns.part_first_index, columns["values"], columns.held, columns.release,
         )
         .where(columns.batch_id == batch_id)
         .order_by(columns["index"])
     )  # fmt: skip
     rows = session.execute(query.execution_options(yield_per=_ROWS_AT_ONCE)).mappings()
     return [RunItem.of_row(row) for row in rows]
+
+
+def arrange_run(batch: Batch, plan: Plan, items: Iterable[RunItem]) -> list[RunFile]:
+    """Return the files of a run in the order of their numbers: first those of documents that were never held,
+    then those of each release. It is always the same for a file that has been written.
+
+    Raises:
+        TooManyFilesError: a release has more files than a run may have.
+    """
+    releases: dict[int, list[RunDocument]] = {}
+    for item in items:
+        release = item.find_release(batch)
+        if item.status is ItemStatus.SUCCEEDED and release is not None and release != REJECTED:
+            releases.setdefault(release, []).append(item.as_document())
+    return [file for number in sorted(releases) for file in arrange(plan, releases[number])]
 
 
 def add_files(session: Session, batch_id: str, files: Sequence[StoredFile]) -> None:
@@ -107,7 +171,7 @@ def add_files(session: Session, batch_id: str, files: Sequence[StoredFile]) -> N
 
 
 def list_files(session: Session, batch_id: str) -> list[StoredFile]:
-    """Return the files of a run in order, its index first; none before its end."""
+    """Return the files of a run in order, after its reprints, its proof, and its index."""
     query = select(batch_files).where(batch_files.c.batch_id == batch_id)
     rows = session.execute(query.order_by(batch_files.c.number)).mappings()
     return [StoredFile.of_row(row) for row in rows]
@@ -116,40 +180,80 @@ def list_files(session: Session, batch_id: str) -> list[StoredFile]:
 def read_account(session: Session, batch: Batch) -> RunAccount:
     """Return the account of a batch, of one moment."""
     counts = count_items(session, batch)
-    files = [file for file in list_files(session, batch.id) if file.number != INDEX_NUMBER]
+    stored = list_files(session, batch.id)
+    files = [file for file in stored if file.number > INDEX_NUMBER]
     rendered, failed, cancelled = counts.succeeded, counts.failed, counts.cancelled
+    held, rejected = _count_held(session, batch)
     delivered = is_open = 0
+    left = rendered - held - rejected
     pages = counts.pages
     if batch.plan is None:
         delivered = rendered
     elif batch.status is BatchStatus.FINISHED and batch.error is None:
         delivered = sum(file.documents for file in files)
         pages = sum(file.pages for file in files)
-        failed += rendered - delivered
+        if batch.decisions > batch.arranged:
+            is_open = left - delivered
+        else:
+            failed += left - delivered
     elif batch.status is BatchStatus.FINISHED:
-        failed += rendered
+        held, failed = 0, failed + rendered - rejected
     elif batch.status is BatchStatus.CANCELLED:
-        cancelled += rendered
+        held, cancelled = 0, cancelled + rendered - rejected
     else:
-        is_open = rendered
+        is_open = left
+    proof = next((file for file in stored if file.number == PROOF_NUMBER), None)
     return RunAccount(
         asked=batch.total,
         delivered=delivered,
+        held=held,
+        rejected=rejected,
         failed=failed,
         cancelled=cancelled,
         open=counts.queued + counts.running + is_open,
         pages=pages if delivered else 0,
         sheets=sum(file.sheets for file in files) if batch.plan else (pages if delivered else 0),
         files=tuple(ShownFile.of_builtins(file.to_builtins()) for file in files),
+        proof=None if proof is None else ShownCopy.of_builtins(proof.as_copy()),
+        reprints=tuple(
+            show_reprint(file) for file in reversed(stored) if file.number < PROOF_NUMBER
+        ),
     )
 
 
+def show_reprint(file: StoredFile) -> ShownReprint:
+    """Return a reprint as clients see it."""
+    return ShownReprint.of_builtins(file.as_copy() | {"number": PROOF_NUMBER - file.number})
+
+
+def is_held(batch: Batch) -> ColumnElement[bool]:
+    """Return the condition of the documents of a batch that are held."""
+    columns = batch_items.c
+    held = and_(columns.batch_id == batch.id, columns.held.is_not(None), columns.release.is_(None))
+    return and_(held, columns.held != PROOF) if batch.is_proof_released else held
+
+
+def _count_held(session: Session, batch: Batch) -> tuple[int, int]:
+    """Count the documents that are held, and those that were rejected."""
+    if batch.plan is None or batch.plan.hold == Hold():
+        return 0, 0
+    counts = [
+        select(func.count()).select_from(batch_items).where(condition)
+        for condition in (
+            is_held(batch),
+            and_(batch_items.c.batch_id == batch.id, batch_items.c.release == REJECTED),
+        )
+    ]
+    held, rejected = (int(session.scalar(count) or 0) for count in counts)
+    return held, rejected
+
+
 def write_index(
-    out: BinaryIO, batch: Batch, plan: Plan, files: Sequence[RunFile], others: Sequence[RunItem]
+    out: BinaryIO, batch: Batch, plan: Plan, files: Sequence[RunFile], items: Sequence[RunItem]
 ) -> None:
-    """Write the index of a run: a row for each document, in order, and then those without a place."""
+    """Write the index of a run: a row for each document, in order, and then those that are in no file."""
     text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
-    rows = _rows(batch, plan, files, others)
+    rows = _rows(batch, plan, files, items)
     if plan.index is IndexFormat.CSV:
         writer = csv.writer(text)
         writer.writerow([*_COLUMNS, *plan.fields])
@@ -165,15 +269,17 @@ def write_index(
 
 
 def _rows(
-    batch: Batch, plan: Plan, files: Sequence[RunFile], others: Sequence[RunItem]
+    batch: Batch, plan: Plan, files: Sequence[RunFile], items: Sequence[RunItem]
 ) -> Iterator[dict[str, Any]]:
+    others = {item.index: item for item in items}
+    number_in_run = 0
     for number, file in enumerate(files, 1):
         page = sheet = 1
         for position, document in enumerate(file.documents, 1):
             sheets = plan.sheets_of(document.pages)
+            number_in_run += 1
             yield {
-                "index": document.index,
-                "job": item_job_id(batch.id, document.index),
+                **_row(batch, plan, others.pop(document.index)),
                 "status": "delivered",
                 "file": number,
                 "position": position,
@@ -181,18 +287,25 @@ def _rows(
                 "pages": document.pages,
                 "first_sheet": sheet,
                 "sheets": sheets,
-                "error": None,
-                "fields": {path: document.values.get(path) for path in plan.fields},
+                "set": number_in_run,
             }
             page += 2 * sheets if plan.duplex else document.pages
             sheet += sheets
-    for item in others:
-        values = item.values or {}
-        yield {
-            **dict.fromkeys(_COLUMNS),
-            "index": item.index,
-            "job": item_job_id(batch.id, item.index),
-            "status": item.status.value,
-            "error": item.error["message"] if item.error else None,
-            "fields": {path: values.get(path) for path in plan.fields},
-        }
+    for item in others.values():
+        yield _row(batch, plan, item)
+
+
+def _row(batch: Batch, plan: Plan, item: RunItem) -> dict[str, Any]:
+    values = item.values or {}
+    status = item.status.value
+    if item.status is ItemStatus.SUCCEEDED:
+        status = "rejected" if item.release == REJECTED else "held"
+    return {
+        **dict.fromkeys(_COLUMNS),
+        "index": item.index,
+        "job": item_job_id(batch.id, item.index),
+        "status": status,
+        "error": item.error["message"] if item.error else None,
+        "reason": item.held,
+        "fields": {path: values.get(path) for path in plan.fields},
+    }

@@ -25,6 +25,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     and_,
+    false,
     literal_column,
     or_,
     text,
@@ -422,6 +423,11 @@ batches: Final = Table(
     Column("plan_name", String(80)),
     # As that of a job.
     Column("delivery", JSON(none_as_null=True)),
+    # Of a run: whether its proof was released before its end; the number of decisions on its documents, and
+    # up to which one its files are written.
+    Column("is_proof_released", Boolean, nullable=False, server_default=false()),
+    Column("decisions", Integer, nullable=False, server_default="0"),
+    Column("arranged", Integer, nullable=False, server_default="0"),
     CheckConstraint(
         "status IN ('queued', 'running', 'finished', 'cancelled')", name="status_known"
     ),
@@ -438,6 +444,7 @@ batches: Final = Table(
         "created_at",
         where="status IN ('queued', 'running')",
     ),
+    _partial_index("ix_batches_decided_id", "id", where="decisions > arranged"),
 )
 
 # The rotation of accounts with unfinished batches or accepted renders, least recently served first.
@@ -493,6 +500,7 @@ _QUEUED: Final[ColumnElement[str]] = literal_column("'queued'")
 _RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
 _BATCH: Final[ColumnElement[str]] = literal_column("'batch'")
 IS_UNFINISHED: Final = batches.c.status.in_([_QUEUED, _RUNNING])
+HAS_DECISIONS: Final = batches.c.decisions > batches.c.arranged
 IS_OPEN: Final = batch_chunks.c.status.in_([_QUEUED, _RUNNING])
 IS_IN_FLIGHT: Final = or_(
     batch_chunks.c.status == _RUNNING,
@@ -533,11 +541,15 @@ batch_items: Final = Table(
     Column("warnings", JSON(none_as_null=True)),
     # Of a run: what its order and its index need of the payload.
     Column("values", JSON(none_as_null=True)),
+    # Why its plan holds it; and the decision that released it, -1 if it was rejected.
+    Column("held", Text),
+    Column("release", Integer),
     CheckConstraint("status IN ('succeeded', 'failed', 'cancelled')", name="status_known"),
     Index("ix_batch_items_batch_id_status_index", "batch_id", "status", "index"),
 )
 
-# The files of a run, by number from 1; file 0 is its index.
+# The files of a run, by number from 1; 0 is its index, -1 its proof, and those below are reprints, which have
+# a request and, until they are written, no blob.
 batch_files: Final = Table(
     "batch_files",
     metadata,
@@ -550,6 +562,7 @@ batch_files: Final = Table(
     Column("documents", BigInteger, nullable=False),
     Column("pages", BigInteger, nullable=False),
     Column("sheets", BigInteger, nullable=False),
+    Column("request", JSON(none_as_null=True)),
 )
 
 # The versions of output plans.

@@ -18,6 +18,7 @@ from api.app import describe_api
 from shared.db.tables import webhook_deliveries
 from shared.jobs.records import JobOutcome, OutcomeStatus
 from tests.api.conftest import running_front
+from tests.batches import accept
 from tests.contract.test_spreadsheets import write as write_spreadsheet
 from tests.engine.einvoices import samples
 from tests.engine.paint.test_form_fields import FIELDS, made
@@ -89,7 +90,7 @@ def shell(port, account, tmp_path):
 
 
 @pytest.mark.long
-def test_every_documented_call_runs(account, worker, slices, shell, tmp_path, database):
+def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_path, database):
     ran = set()
 
     def run(operation: str, body: bytes | dict | None = None, /, **values: str):
@@ -130,6 +131,15 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path, da
     assert run("readRunAccount", **batch)["delivered"] == 1
     assert run("putPlan", {"sort": ["to.zip"]}, plan="letters")["version"] == 1
     assert run("listPlans")["plans"] == [run("readPlan", plan="letters")]
+    caller.put("/v2/plans/held", json={"hold": {"proof": 1}})
+    body = b'{"n": 1}\n{"n": 2}\n'
+    held = {"batch_id": accept(caller, template, body, output="merged", query="&plan=held")}
+    slices.work_off()
+    assert run("rejectDocuments", {"documents": [0]}, **held)["rejected"] == 1
+    assert run("releaseDocuments", {}, **held)["held"] == 0
+    assert run("reprintDocuments", {"documents": [1]}, **held)["number"] == 1
+    run("cancelBatch", **held)
+    run("deletePlan", plan="held")
     run("deletePlan", plan="letters")
     run("cancelBatch", **batch)
     assert run("listJobs")["jobs"] == []  # of accepted renders alone
@@ -183,7 +193,7 @@ def test_every_documented_call_runs(account, worker, slices, shell, tmp_path, da
     assert run("redeliver", **delivery)["status"] == "pending"
     assert len(run("listAccountDeliveries")["deliveries"]) == 1
     run("deleteDestination", **destination)
-    assert run("reportUsage")["apiCalls"] == 3
+    assert run("reportUsage")["apiCalls"] == 5
     assert "days" in run("reportUsageByDay")
     assert "templates" in run("reportUsageByTemplate")
     assert run("readAccount")["id"] == account.account_id

@@ -68,7 +68,7 @@ def titles(caller, batch_id, number):
 
 def account_of(caller, batch_id):
     account = caller.get(f"/v2/batches/{batch_id}/account").json
-    ends = ("delivered", "failed", "cancelled", "open")
+    ends = ("delivered", "held", "rejected", "failed", "cancelled", "open")
     assert account["asked"] == sum(account[end] for end in ends), account
     return account
 

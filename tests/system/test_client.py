@@ -303,6 +303,13 @@ def call_plans(client: Pressroom, template: str, folder: Path) -> None:
     client.wait_batch(batch.id, timeout_seconds=60)
     assert client.batch_account(batch.id)["delivered"] == 2
     assert [path.name for path in client.save_run(batch.id, folder)] == ["001.pdf", "index.csv"]
+    assert client.reprint(batch.id, documents=[0], copy=True) == 1
+    client.cancel_batch(batch.id)
+    client.put_plan("notes", {"hold": {"conditions": [{"value": "n", "above": 0}]}})
+    batch = client.submit_batch(template, [{"n": 1}, {"n": 2}], plan="notes")
+    client.wait_batch(batch.id, timeout_seconds=60)
+    assert client.reject(batch.id, documents=[0])["rejected"] == 1
+    assert client.release(batch.id, reason="condition:n")["held"] == 0
     client.cancel_batch(batch.id)
     client.delete_plan("notes")
 

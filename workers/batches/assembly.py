@@ -1,4 +1,4 @@
-"""The PDF of a merged batch, joined from the parts of its slices."""
+"""The PDF of a merged batch, joined from the parts of its slices, and the files of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from io import BufferedReader
@@ -16,7 +16,24 @@ from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from shared.batches.plans import Plan, RunFile, TooManyFilesError, Value, arrange
+from shared.batches.decisions import (
+    Reprint,
+    add_proof,
+    finish_decisions,
+    give_up_decisions,
+    is_proof_due,
+    select_documents,
+)
+from shared.batches.plans import (
+    MAX_FILES,
+    Hold,
+    Plan,
+    RunFile,
+    Split,
+    TooManyFilesError,
+    Value,
+    arrange,
+)
 from shared.batches.records import Batch, BatchOutput, ItemStatus
 from shared.batches.repository import (
     BatchPart,
@@ -28,7 +45,17 @@ from shared.batches.repository import (
     list_parts,
     revert_assembly_attempt,
 )
-from shared.batches.runs import INDEX_NUMBER, StoredFile, add_files, list_run_items, write_index
+from shared.batches.runs import (
+    INDEX_NUMBER,
+    PROOF_NUMBER,
+    RunItem,
+    StoredFile,
+    add_files,
+    arrange_run,
+    list_files,
+    list_run_items,
+    write_index,
+)
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable, full_disk_as_unavailable
@@ -49,7 +76,8 @@ log: Final = get_logger(__name__)
 
 
 def run_assembly(task: Assembly, batch_context: BatchContext) -> None:
-    """Join the PDF of a batch whose documents have all ended, and finish the batch.
+    """Join the PDF of a batch whose documents have all ended, and finish the batch; write the proof of a run
+    before its end, and the files of decisions after it.
 
     Maintenance repeats a failed run, up to three attempts in total, and for a day during an outage.
     Then the batch is finished without a PDF, with an error.
@@ -59,22 +87,30 @@ def run_assembly(task: Assembly, batch_context: BatchContext) -> None:
     """
     with batch_context.database.snapshot() as session:
         batch = find_batch(session, task.batch_id)
-        is_ready = batch is not None and is_complete(session, batch.id)
-    if (
-        batch is None
-        or not is_ready
-        or batch.output is not BatchOutput.MERGED
-        or batch.status.is_final
-    ):
+        if batch is None or batch.output is not BatchOutput.MERGED:
+            work = None
+        elif batch.status.is_final:
+            work = _write_decisions if batch.decisions > batch.arranged else None
+        elif is_complete(session, batch.id):
+            work = _assemble
+        else:
+            work = _write_proof if is_proof_due(session, batch) else None
+    if batch is None or work is None:
         log.info("assembly skipped", batch=task.batch_id)
         batch_context.queue.remove(task)
         return
     with log_context(batch=batch.id, request=batch.request_id, account=batch.account_id):
-        _try(batch, batch_context)
+        if work is _write_proof:
+            with full_disk_as_unavailable("worker"):
+                _write_proof(batch, batch_context)
+        else:
+            _try(work, batch, batch_context)
     batch_context.queue.remove(task)
 
 
-def _try(batch: Batch, batch_context: BatchContext) -> None:
+def _try(
+    work: Callable[[Batch, BatchContext], None], batch: Batch, batch_context: BatchContext
+) -> None:
     # Counted first, so that a crash counts as an attempt.
     with batch_context.database.session() as session:
         this = begin_assembly_attempt(session, batch.id, at=now())
@@ -85,7 +121,7 @@ def _try(batch: Batch, batch_context: BatchContext) -> None:
         return
     try:
         with full_disk_as_unavailable("worker"):
-            _assemble(batch, batch_context)
+            work(batch, batch_context)
     except TooManyFilesError as error:
         _give_up(batch, batch_context, ErrorBody(400, str(error), ErrorKind.AUTHORING))
     except (Unavailable, BlobMissingError) as error:
@@ -106,6 +142,9 @@ def _try(batch: Batch, batch_context: BatchContext) -> None:
 
 def _give_up(batch: Batch, batch_context: BatchContext, error: ErrorBody) -> None:
     with batch_context.database.session() as session:
+        if batch.status.is_final:
+            give_up_decisions(session, batch)
+            return
         finished = fail_merged_batch(session, batch.id, error=error, at=now())
     if finished is not None:
         batch_context.flow.report_finished(finished)
@@ -138,9 +177,7 @@ def _assemble(batch: Batch, batch_context: BatchContext) -> None:
             files = _write_run(batch, batch.plan, batch_context, part=part)
     keys = [file.blob_key for file in files] + ([key] if key else [])
     with batch_context.database.session() as session:
-        finished = finish_merged_batch(
-            session, batch.id, result_key=key, result_bytes=size, at=now()
-        )
+        finished = finish_merged_batch(session, batch, result_key=key, result_bytes=size, at=now())
         if finished is not None and files:
             add_files(session, batch.id, files)
     if finished is not None:
@@ -167,48 +204,136 @@ def _join(
     return key, size
 
 
+def _write_decisions(batch: Batch, batch_context: BatchContext) -> None:
+    """Write what decisions on an ended run have released or reprint, and its index again."""
+    assert batch.plan is not None
+    with tempfile.TemporaryFile() as part:
+        files = _write_run(batch, batch.plan, batch_context, part=part)
+    with batch_context.database.session() as session:
+        used = finish_decisions(session, batch, files)
+    for file in files:
+        if file.blob_key not in used:
+            batch_context.blobs.delete(file.blob_key)
+
+
+def _write_proof(batch: Batch, batch_context: BatchContext) -> None:
+    assert batch.plan is not None
+    with batch_context.database.snapshot() as session:
+        items = list_run_items(session, batch.id)
+    with tempfile.TemporaryFile() as part:
+        writer = _RunWriter(batch, batch.plan, batch_context, part, items)
+        for proof in writer.write_proof():
+            with batch_context.database.session() as session:
+                is_used = add_proof(session, batch, proof)
+            if not is_used:
+                batch_context.blobs.delete(proof.blob_key)
+
+
 def _write_run(
     batch: Batch, plan: Plan, batch_context: BatchContext, *, part: BinaryIO
 ) -> list[StoredFile]:
-    """Store the files of a run and their index, and return them; each page is read once.
+    """Store the files of a run that are not written yet and its index, and return them; each page is read once.
 
     Raises:
         TooManyFilesError: the plan makes too many files of the documents.
     """
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
-    succeeded = [item for item in items if item.status is ItemStatus.SUCCEEDED]
-    files = arrange(plan, [item.as_document() for item in succeeded])
+        known = {file.number: file for file in list_files(session, batch.id)}
+    writer = _RunWriter(batch, plan, batch_context, part, items)
+    if plan.hold != Hold():
+        arrange(plan, writer.documents)  # held ones have to fit too
+    files = arrange_run(batch, plan, items)
     places = _place_documents(plan, files)
-    of_parts = {
-        first: [places[item.index] for item in group]
-        for first, group in groupby(succeeded, key=attrgetter("part_first_index"))
-    }
-    parts = (
-        (path, of_parts[found.first_index])
-        for found, path in _fetch_parts(batch, batch_context, part)
-    )
-    with ExitStack() as opened:
-        outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
-        pages = sort_parts(
-            parts,
-            outs,
-            options=make_options(batch),
-            is_duplex=plan.duplex,
-            marks=read_plan_marks(plan),
-        )
-        stored = [
-            _store_file(
-                batch, batch_context, out, number, _account_of(plan, file, count), file.value
-            )
-            for number, (out, file, count) in enumerate(zip(outs, files, pages, strict=True), 1)
-        ]
-        index = opened.enter_context(tempfile.TemporaryFile())
-        failed = [item for item in items if item.status is not ItemStatus.SUCCEEDED]
-        write_index(index, batch, plan, files, failed)
-        stored.insert(0, _store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0), None))
-    log.info("run written", files=len(files), documents=len(succeeded), pages=sum(pages))
+    pending = [(number, file) for number, file in enumerate(files, 1) if number not in known]
+    stored: list[StoredFile] = []
+    for at in range(0, len(pending), MAX_FILES):
+        stored += writer.write(pending[at : at + MAX_FILES], places)
+    for number, reprint in known.items():
+        if reprint.request is not None and not reprint.blob_key:
+            wanted = Reprint.of_builtins(reprint.request)
+            chosen = select_documents(plan, files, wanted)
+            ordered = [each for file in files for each in file.documents if each.index in chosen]
+            [made] = writer.write([(number, RunFile(ordered))], places, is_copy=wanted.copy)
+            stored.append(made.replace(request=reprint.request))
+    if plan.hold.proof and not batch.status.is_final and PROOF_NUMBER not in known:
+        stored += writer.write_proof()
+    with tempfile.TemporaryFile() as index:
+        write_index(index, batch, plan, files, items)
+        stored.append(_store_file(batch, batch_context, index, INDEX_NUMBER, (0, 0, 0), None))
+    log.info("run written", files=len(stored) - 1, documents=len(places))
     return stored
+
+
+class _RunWriter:
+    """Writes files of a run from the parts of its slices."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        plan: Plan,
+        batch_context: BatchContext,
+        part: BinaryIO,
+        items: Sequence[RunItem],
+    ) -> None:
+        self._batch = batch
+        self._plan = plan
+        self._context = batch_context
+        self._part = part
+        self._items = [item for item in items if item.status is ItemStatus.SUCCEEDED]
+        self.documents = [item.as_document() for item in self._items]
+
+    def write(
+        self,
+        files: Sequence[tuple[int, RunFile]],
+        places: Mapping[int, Placement],
+        *,
+        is_copy: bool = False,
+    ) -> list[StoredFile]:
+        """Store files, each with its number, and return them; `places` are those of documents in the run."""
+        chosen = {
+            document.index: places[document.index]._replace(file=at, position=position)
+            for at, (_, file) in enumerate(files)
+            for position, document in enumerate(file.documents)
+        }
+        of_parts: dict[int, list[Placement]] = {}
+        for first, group in groupby(self._items, key=attrgetter("part_first_index")):
+            own = [chosen.get(item.index) or Placement(None, 0, item.pages or 0) for item in group]
+            if any(placement.file is not None for placement in own):
+                of_parts[first] = own
+        parts = (
+            (path, of_parts[found.first_index])
+            for found, path in _fetch_parts(self._batch, self._context, self._part, of_parts)
+        )
+        with ExitStack() as opened:
+            outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
+            pages = sort_parts(
+                parts,
+                outs,
+                options=make_options(self._batch),
+                is_duplex=self._plan.duplex,
+                marks=read_plan_marks(self._plan),
+                is_copy=is_copy,
+            )
+            return [
+                _store_file(
+                    self._batch,
+                    self._context,
+                    out,
+                    number,
+                    _account_of(self._plan, file, count),
+                    file.value,
+                )
+                for out, (number, file), count in zip(outs, files, pages, strict=True)
+            ]
+
+    def write_proof(self) -> list[StoredFile]:
+        """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
+        wanted = self._plan.hold.proof or 0
+        first = [document for document in self.documents if document.index < wanted]
+        files = arrange(self._plan.replace(split=Split()), first)
+        places = _place_documents(self._plan, files)
+        return self.write([(PROOF_NUMBER, file) for file in files], places)
 
 
 def _place_documents(plan: Plan, files: Sequence[RunFile]) -> dict[int, Placement]:
@@ -247,9 +372,14 @@ def _store_file(
 
 
 def _fetch_parts(
-    batch: Batch, batch_context: BatchContext, file: BinaryIO
+    batch: Batch,
+    batch_context: BatchContext,
+    file: BinaryIO,
+    wanted: Container[int] | None = None,
 ) -> Iterator[tuple[BatchPart, Path]]:
-    """Yield the parts as files, one at a time: the next part overwrites the file."""
+    """Yield the parts, or those that begin at wanted documents, as files, one at a time: the next part
+    overwrites the file.
+    """
     after = -1
     path = Path(f"/proc/self/fd/{file.fileno()}")
     while True:
@@ -258,7 +388,7 @@ def _fetch_parts(
         if not parts:
             return
         for part in parts:
-            if part.blob_key is not None:
+            if part.blob_key is not None and (wanted is None or part.first_index in wanted):
                 _fetch(batch_context.blobs, part.blob_key, file)
                 yield part, path
         after = parts[-1].first_index

@@ -263,7 +263,9 @@ class _SliceRun:
             part = StoredPart(key, size)
         _retry(lambda: self._record(committed, part))
         self._report_usage(committed)
-        if self._is_chunk_done(committed):
+        plan = self.batch.plan
+        has_proof = plan is not None and self.chunk.next_index < (plan.hold.proof or 0)
+        if has_proof or self._is_chunk_done(committed):
             with suppress(Unavailable):
                 self.batch_context.flow.finish(self.batch)
 

@@ -130,9 +130,18 @@ class MergedPartWriter:
         self._surroundings.end_document()
         warnings = summarise(added.warnings, left_out=added.warnings_left_out)
         plan = self._batch.plan
-        values = plan.read_values(payload.body) if plan is not None else None
+        if plan is None:
+            return DocumentResult(index, added.pages, added.filename, warnings=warnings)
+        values = plan.read_values(payload.body)
+        codes = (warning.code for warning in added.warnings)
+        held = plan.find_hold(values, codes, left_out=added.warnings_left_out)
         return DocumentResult(
-            index, added.pages, added.filename, warnings=warnings, values=values or None
+            index,
+            added.pages,
+            added.filename,
+            warnings=warnings,
+            values=values or None,
+            held=held,
         )
 
     def close(self) -> tuple[BinaryIO, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
@@ -38,6 +38,12 @@ __all__ = [
     "sort_parts",
     "write_marks",
 ]
+
+# The word COPY as lines, so that it needs no font: moved to a place, twice as large as its coordinates.
+_COPY: Final = (
+    b"q 0.5 G 2 0 0 2 %.3f %.3f cm 4 6 m 0 6 l 0 0 l 4 0 l S 6 0 4 6 re S "
+    b"12 0 m 12 6 l 16 6 l 16 3 l 12 3 l S 18 6 m 20 3 l 22 6 l S 20 3 m 20 0 l S Q\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +149,30 @@ def sort_parts(
     options: RenderOptions,
     is_duplex: bool,
     marks: SheetMarks | None = None,
+    is_copy: bool = False,
 ) -> list[int]:
     """Write the documents of all parts in another order, to one or more files; see `distribute_parts`.
 
-    Return the number of pages of each file. `marks` are drawn with the place of each sheet in the run.
+    Return the number of pages of each file. `marks` are drawn with the place of each sheet in the run; each
+    page of a copy says that it is one.
     """
+    pages_of_sheet = 2 if is_duplex else 1
 
-    def draw(placement: Placement, sheet: int, sheets: int, height: float) -> bytes:
-        assert marks is not None
-        numbers = {"number": placement.number, "sequence": placement.first_sheet}
-        return write_marks(marks, **numbers, sheet=sheet, sheets=sheets, page_height=height)
+    def draw(placement: Placement, page: int, width: float, height: float) -> bytes:
+        drawn = _COPY % (width - 60, height - 24) if is_copy else b""
+        sheet, is_back = divmod(page - 1, pages_of_sheet)
+        if marks is not None and not is_back:
+            drawn += write_marks(
+                marks,
+                number=placement.number,
+                sequence=placement.first_sheet,
+                sheet=sheet + 1,
+                sheets=-(-placement.pages // pages_of_sheet),
+                page_height=height,
+            )
+        return drawn
 
-    draw_marks = None if marks is None else draw
+    draw_marks = draw if marks is not None or is_copy else None
     metadata = _write_metadata(options)
     return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks)
 

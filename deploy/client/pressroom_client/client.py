@@ -294,6 +294,40 @@ class Pressroom:
         """Return what became of the documents of a batch: a sum that adds up, and the files of its plan."""
         return self._object(resource_path("batches", batch_id, "account"))
 
+    def release(
+        self,
+        batch_id: str,
+        *,
+        documents: Sequence[int] | None = None,
+        reason: str | None = None,
+    ) -> Mapping[str, Any]:
+        """Release held documents of a run, all by default, and return its account."""
+        return self._decide(batch_id, "release", documents=documents, reason=reason)
+
+    def reject(
+        self,
+        batch_id: str,
+        *,
+        documents: Sequence[int] | None = None,
+        reason: str | None = None,
+    ) -> Mapping[str, Any]:
+        """Reject held documents of a run, all by default, and return its account."""
+        return self._decide(batch_id, "reject", documents=documents, reason=reason)
+
+    def reprint(self, batch_id: str, **wanted: Any) -> int:
+        """Order a reprint of `documents`, or of a range from `first` to `last`, and return its number.
+
+        The range is of indexes, or of a `unit`: `"sets"` of the run, or `"sheets"` of a `file`. With `copy`
+        each page says that it is one. `save_run_file` writes the file `reprint-1` once it is there.
+        """
+        return int(self._decide(batch_id, "reprint", **wanted)["number"])
+
+    def _decide(self, batch_id: str, what: str, **fields: Any) -> Mapping[str, Any]:
+        given = {name: value for name, value in fields.items() if value is not None}
+        path = resource_path("batches", batch_id, what)
+        found: Mapping[str, Any] = self._transport.request_json("POST", path, fields=given)
+        return found
+
     def save_run(
         self,
         batch_id: str,
@@ -306,10 +340,11 @@ class Pressroom:
         target.mkdir(parents=True, exist_ok=True)
         files = self.batch_account(batch_id)["files"]
         saved = [
-            self._save(
-                resource_path("batches", batch_id, "files", str(each["number"])),
+            self.save_run_file(
+                batch_id,
+                str(each["number"]),
                 target / f"{each['number']:03}.pdf",
-                progress,
+                progress=progress,
             )
             for each in files
         ]
@@ -317,6 +352,18 @@ class Pressroom:
         with index.open("rb") as file:
             kind = ".ndjson" if file.read(1) == b"{" else ".csv"
         return [*saved, index.replace(index.with_suffix(kind))]
+
+    def save_run_file(
+        self,
+        batch_id: str,
+        name: str,
+        path: str | PathLike[str],
+        *,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> Path:
+        """Write a file of a run: that of a number, `proof`, or `reprint-1` and on."""
+        source = resource_path("batches", batch_id, "files", name)
+        return self._save(source, Path(path), progress)
 
     def _save(self, path: str, target: Path, progress: Callable[[int], object]) -> Path:
         partial = target.with_name(f"{target.name}.part")

@@ -28,8 +28,8 @@ class Placement(NamedTuple):
     first_sheet: int = 0
 
 
-# Returns the operators that draw the marks of a sheet, of how many, on a page of a height.
-DrawMarks = Callable[[Placement, int, int, float], bytes]
+# Returns the operators that draw the marks of a page of a document, from 1, of a width and a height.
+DrawMarks = Callable[[Placement, int, float, float], bytes]
 
 
 def merge_parts(parts: Iterable[Path], out: BinaryIO, metadata: Metadata) -> int:
@@ -57,7 +57,7 @@ def distribute_parts(
 
     Each document goes where its placement says; a part without placements goes to the end of the first
     file. Every page is copied once, whatever the order. With `is_duplex` each document begins on a front:
-    one of an odd number of pages is followed by a blank page. `draw_marks` draws on fronts.
+    one of an odd number of pages is followed by a blank page. `draw_marks` draws on each page.
 
     Raises:
         ValueError: a part has no page, or a file has none.
@@ -161,16 +161,17 @@ class _MergedFile:
     def draw_marks(
         self, copy: _PartCopier, placement: Placement, pages: Sequence[pikepdf.Object]
     ) -> None:
-        """Draw the marks of a document above the content of its fronts."""
+        """Draw the marks of a document above the content of its pages."""
         if self._draw_marks is None:
             return
         if not self._saving:
             self._saving = self._writer.reserve()
             self._writer.write_stream(self._saving, b"", b"q\n")
-        fronts = pages[:: 2 if self._is_duplex else 1]
-        for sheet, page in enumerate(fronts, 1):
-            left, bottom, _, top = (float(edge) for edge in page.get("/TrimBox", page.MediaBox))
-            drawn = self._draw_marks(placement, sheet, len(fronts), top - bottom)
+        for at, page in enumerate(pages, 1):
+            left, bottom, right, top = (float(edge) for edge in page.get("/TrimBox", page.MediaBox))
+            drawn = self._draw_marks(placement, at, right - left, top - bottom)
+            if not drawn:
+                continue
             number = self._writer.reserve()
             moved = b"Q q 1 0 0 1 %.3f %.3f cm\n%bQ\n" % (left, bottom, drawn)
             self._writer.write_stream(number, b"", moved)

@@ -631,11 +631,26 @@ export interface PlanMarks {
   clear?: number;
 }
 
+export interface PlanHold {
+  warnings?: Array<string>;
+  conditions?: Array<HoldCondition>;
+  proof?: number;
+}
+
+export interface HoldCondition {
+  value: string;
+  one_of?: Array<string | number | boolean>;
+  above?: number;
+  below?: number;
+  missing?: boolean;
+}
+
 export interface Plan {
   sort?: Array<string>;
   split?: PlanSplit;
   duplex?: boolean;
   marks?: PlanMarks;
+  hold?: PlanHold;
   index?: "csv" | "ndjson";
   fields?: Array<string>;
 }
@@ -661,15 +676,50 @@ export interface RunFile {
   value?: string | number | boolean;
 }
 
+export interface RunCopy {
+  documents: number;
+  pages: number;
+  sheets: number;
+  bytes: number;
+  sha256?: string;
+}
+
+export interface RunReprint {
+  documents: number;
+  pages: number;
+  sheets: number;
+  bytes: number;
+  sha256?: string;
+  number: number;
+}
+
 export interface RunAccount {
   asked: number;
   delivered: number;
+  held: number;
+  rejected: number;
   failed: number;
   cancelled: number;
   open: number;
   pages: number;
   sheets: number;
   files: Array<RunFile>;
+  proof?: RunCopy;
+  reprints?: Array<RunReprint>;
+}
+
+export interface HeldDocuments {
+  documents?: Array<number>;
+  reason?: string;
+}
+
+export interface Reprint {
+  documents?: Array<number>;
+  unit?: "documents" | "sets" | "sheets";
+  first?: number;
+  last?: number;
+  file?: number;
+  copy?: boolean;
 }
 
 export interface BatchItems {

@@ -1,0 +1,356 @@
+"""Decisions on runs: documents that a plan holds are released or rejected, delivered ones are reprinted."""
+
+from __future__ import annotations
+
+import csv
+from hashlib import sha256
+from io import BytesIO, StringIO
+
+import pikepdf
+import pytest
+from sqlalchemy import update
+
+from shared.db.tables import batches
+from tests.batches import TEMPLATE, SliceWorker, accept, ndjson
+from tests.farm.test_batches import KilledError
+from tests.farm.test_runs import account_of, store, titles
+from workers.batches import assembly
+
+DOCUMENTS = [
+    {"n": 9},
+    {"n": 1, "nn": 0},
+    {"n": 5000, "extra": ["a"]},
+    {"n": 3},
+    {"n": 2},
+    {"n": "x"},
+]
+HOLD = {
+    "warnings": ["unknown-member"],
+    "conditions": [
+        {"value": "n", "above": 1000},
+        {"value": "n", "one_of": [2, "CU"]},
+    ],
+}
+PLAN = {"sort": ["n"], "fields": ["n"], "duplex": True, "hold": HOLD}
+
+
+@pytest.fixture
+def begin(caller, numbered):
+    """Return a function that accepts a run and returns its id."""
+
+    def begin(plan=PLAN, documents=DOCUMENTS):
+        store(caller, plan)
+        body = ndjson(documents)
+        return accept(caller, numbered, body, output="merged", query="&plan=letters")
+
+    return begin
+
+
+@pytest.fixture
+def run(begin, slices):
+    """Return a function that takes a run to its end and returns its id."""
+
+    def run(*arguments):
+        batch_id = begin(*arguments)
+        slices.work_off()
+        return batch_id
+
+    return run
+
+
+def decide(caller, batch_id, what, status=200, **body):
+    answer = caller.post(f"/v2/batches/{batch_id}/{what}", json=body)
+    assert answer.status_code == status, answer.json
+    return answer.json
+
+
+def rows(caller, batch_id):
+    found = csv.DictReader(StringIO(caller.get(f"/v2/batches/{batch_id}/index").text))
+    return {row["n"] or "x": (row["status"], row["file"], row["reason"]) for row in found}
+
+
+def contents(pdf: bytes, own: int | None = None) -> list[list[bytes]]:
+    """Return the content streams of each page, without those that `own` adds at both ends."""
+    with pikepdf.open(BytesIO(pdf)) as opened:
+        pages = [page.obj.get("/Contents") for page in opened.pages]
+        parts = [
+            [] if each is None else list(each) if isinstance(each, pikepdf.Array) else [each]
+            for each in pages
+        ]
+        return [[part.read_raw_bytes() for part in page][own : own and -own] for page in parts]
+
+
+def test_held_documents_are_in_the_account_and_in_the_index(caller, run):
+    batch_id = run()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["held"], account["failed"]) == (2, 3, 1)
+    assert [title for title, _ in titles(caller, batch_id, 1)] == ["3", "9"]
+    assert rows(caller, batch_id) == {
+        "3": ("delivered", "1", ""),
+        "9": ("delivered", "1", ""),
+        "1": ("held", "", "warning:unknown-member"),
+        "5000": ("held", "", "condition:n"),
+        "2": ("held", "", "condition:n"),
+        "x": ("failed", "", ""),
+    }
+
+
+def test_released_documents_leave_as_further_files(caller, run, slices):
+    batch_id = run()
+    first = caller.get(f"/v2/batches/{batch_id}/files/1").data
+    opened = decide(caller, batch_id, "release", reason="condition")
+    assert (opened["open"], opened["held"]) == (2, 1)
+    slices.work_off()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["held"], account["open"]) == (4, 1, 0)
+    assert [title for title, _ in titles(caller, batch_id, 2)] == ["2", "5000"]
+    assert caller.get(f"/v2/batches/{batch_id}/files/1").data == first
+    assert decide(caller, batch_id, "release", reason="condition") == account
+    decide(caller, batch_id, "release", documents=[1])
+    slices.work_off()
+    assert [title for title, _ in titles(caller, batch_id, 3)] == ["1"]
+    assert rows(caller, batch_id)["1"] == ("delivered", "3", "warning:unknown-member")
+    shown = account_of(caller, batch_id)["files"]
+    assert [each["documents"] for each in shown] == [2, 2, 1]
+
+
+def test_rejected_documents_are_counted_and_stay_out(caller, run, slices):
+    batch_id = run()
+    assert decide(caller, batch_id, "reject", documents=[2, 0])["rejected"] == 1
+    slices.work_off()
+    assert rows(caller, batch_id)["5000"] == ("rejected", "", "condition:n")
+    decide(caller, batch_id, "release")
+    slices.work_off()
+    account = account_of(caller, batch_id)
+    assert (account["delivered"], account["rejected"], account["held"]) == (4, 1, 0)
+    assert [title for title, _ in titles(caller, batch_id, 2)] == ["1", "2"]
+
+
+def test_decisions_are_in_the_audit_log_once(caller, run, slices):
+    batch_id = run()
+    for _ in range(2):
+        decide(caller, batch_id, "reject", documents=[2])
+    decide(caller, batch_id, "release")
+    slices.work_off()
+    decide(caller, batch_id, "reprint", 202, documents=[0])
+    found = caller.get("/v2/audit").json["entries"]
+    own = [(each["action"], each["details"]) for each in found if each["subject"] == batch_id]
+    assert own == [
+        ("documents.reprinted", {"number": 1, "documents": [0]}),
+        ("documents.released", {"changed": 2}),
+        ("documents.rejected", {"documents": [2], "changed": 1}),
+    ]
+
+
+def test_a_killed_release_is_repeated_and_delivers_once(caller, run, slices, settings, monkeypatch):
+    batch_id = run()
+    decide(caller, batch_id, "release")
+    task = slices.take()
+    with monkeypatch.context() as patch:
+        patch.setattr(assembly, "finish_decisions", _die)
+        with pytest.raises(KilledError):
+            slices.run(task)
+    assert account_of(caller, batch_id)["open"] == 3
+    other = SliceWorker(settings)
+    other.run(task)
+    slices.run(task)
+    assert account_of(caller, batch_id)["delivered"] == 5
+    assert [title for title, _ in titles(caller, batch_id, 2)] == ["1", "2", "5000"]
+
+
+def _die(*_, **__):
+    raise KilledError
+
+
+def test_maintenance_repeats_a_release_whose_task_was_lost(caller, run, slices):
+    batch_id = run()
+    decide(caller, batch_id, "release")
+    slices.take()
+    slices.batch_context.queue.remove(assembly.Assembly(batch_id))
+    for _ in range(2):
+        slices.keep()
+    slices.work_off()
+    assert account_of(caller, batch_id)["delivered"] == 5
+
+
+PROOF = {"sort": ["-n"], "fields": ["n"], "hold": {"proof": 2, "warnings": ["any"]}}
+THREE = [{"n": 1}, {"n": 2}, {"n": 3, "nn": 0}, {"n": 4}]
+
+
+def test_the_files_of_a_run_wait_until_its_proof_is_released(caller, run, slices):
+    batch_id = run(PROOF, THREE)
+    account = account_of(caller, batch_id)
+    assert (account["held"], account["delivered"], account["proof"]["documents"]) == (4, 0, 2)
+    assert [title for title, _ in titles(caller, batch_id, "proof")] == ["2", "1"]
+    assert caller.get(f"/v2/batches/{batch_id}/files/1").status_code == 404
+    decide(caller, batch_id, "release", reason="proof")
+    slices.work_off()
+    assert [title for title, _ in titles(caller, batch_id, 1)] == ["4", "2", "1"]
+    assert account_of(caller, batch_id)["held"] == 1
+
+
+@pytest.fixture
+def proved(caller, begin, slices, monkeypatch):
+    """Return a run whose proof is written, and whose other documents are not rendered."""
+    monkeypatch.setattr("workers.batches.slices.SLICE_SECONDS", 0)  # a part for each document
+    batch_id = begin(PROOF, THREE)
+    while account_of(caller, batch_id).get("proof") is None:
+        assert slices.work_once()
+    assert account_of(caller, batch_id)["open"]
+    return batch_id
+
+
+def test_a_proof_is_released_while_its_run_is_rendered(caller, proved, slices):
+    assert [title for title, _ in titles(caller, proved, "proof")] == ["2", "1"]
+    decide(caller, proved, "release", 409)
+    for _ in range(2):
+        assert decide(caller, proved, "release", reason="proof")["held"] == 0
+    slices.work_off()
+    account = account_of(caller, proved)
+    assert (account["delivered"], account["held"]) == (3, 1)
+    assert [title for title, _ in titles(caller, proved, 1)] == ["4", "2", "1"]
+
+
+def test_a_rejected_proof_cancels_its_run(caller, proved, slices):
+    decide(caller, proved, "reject", reason="proof")
+    slices.work_off()
+    account = account_of(caller, proved)
+    assert caller.get(f"/v2/batches/{proved}").json["status"] == "cancelled"
+    assert (account["delivered"], account["open"]) == (0, 0)
+    assert account["rejected"] >= 2
+    decide(caller, proved, "release", 409)
+
+
+def test_a_run_whose_proof_is_released_while_its_files_are_written_is_repeated(
+    caller, begin, slices, monkeypatch
+):
+    batch_id = begin(PROOF, THREE)
+    slices.work_once()
+    write_index = assembly.write_index
+    with monkeypatch.context() as patch:
+
+        def release(*arguments):
+            decide(caller, batch_id, "release", reason="proof")
+            write_index(*arguments)
+
+        patch.setattr(assembly, "write_index", release)
+        slices.work_off()
+    assert account_of(caller, batch_id)["open"]
+    for _ in range(2):
+        slices.keep()
+    slices.work_off()
+    assert account_of(caller, batch_id)["delivered"] == 3
+
+
+MARKED = {
+    "sort": ["-n"],
+    "duplex": True,
+    "split": {"documents": 4},
+    "marks": {"type": "datamatrix", "left": 3, "top": 3, "clear": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({"documents": [9, 0, 3]}, [9, 3, 0]),
+        ({"first": 3, "last": 5}, [5, 4, 3]),
+        ({"unit": "sets", "first": 4, "last": 6}, [6, 5, 4]),
+        ({"unit": "sheets", "file": 2, "first": 2, "last": 3}, [4, 3]),
+    ],
+)
+def test_a_reprint_has_the_same_bytes_after_the_template_changed(
+    caller, numbered, run, slices, wanted, expected
+):
+    documents = [{"n": n, "extra": ["a"] * (n % 3)} for n in range(10)]
+    batch_id = run(MARKED, documents)
+    pages = {}
+    for number in (1, 2, 3):
+        found = titles(caller, batch_id, number)
+        drawn = contents(caller.get(f"/v2/batches/{batch_id}/files/{number}").data)
+        ends = [start for _, start in found[1:]] + [len(drawn) + 1]
+        for (title, start), end in zip(found, ends, strict=True):
+            pages[int(title)] = drawn[start - 1 : end - 1]
+    changed = TEMPLATE.replace("This is", "Another").encode()
+    caller.put(f"/v2/templates/{numbered}", data=changed, content_type="text/xml")
+    used = len(slices.events())
+    reprint = decide(caller, batch_id, "reprint", 202, **wanted)
+    path = f"/v2/batches/{batch_id}/files/reprint-1"
+    assert (reprint["bytes"], caller.get(path).status_code) == (0, 409)
+    slices.work_off()
+    pdf = caller.get(path).data
+    assert contents(pdf) == [page for n in expected for page in pages[n]]
+    [written] = account_of(caller, batch_id)["reprints"]
+    assert (written["documents"], written["bytes"]) == (len(expected), len(pdf))
+    assert written["sha256"] == sha256(pdf).hexdigest()
+    assert len(slices.events()) == used  # it is not metered
+
+
+def test_each_page_of_a_copy_says_so_above_the_same_bytes(caller, run, slices):
+    batch_id = run({"sort": ["n"]}, [{"n": 1, "extra": ["a"] * 3}, {"n": 2}])
+    decide(caller, batch_id, "reprint", 202, documents=[0], copy=True)
+    decide(caller, batch_id, "reprint", 202, documents=[1])
+    slices.work_off()
+    plain = contents(caller.get(f"/v2/batches/{batch_id}/files/1").data)
+    copied = caller.get(f"/v2/batches/{batch_id}/files/reprint-1").data
+    assert contents(copied, 1) == plain[: len(contents(copied))]
+    assert contents(copied) != contents(copied, 1)
+    assert [title for title, _ in titles(caller, batch_id, "reprint-2")] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "told"),
+    [
+        ("release", {"documents": []}, "documents"),
+        ("release", {"documents": [-1]}, "documents"),
+        ("reject", {"reasons": "proof"}, "reasons"),
+        ("reprint", {}, "first"),
+        ("reprint", {"first": 2, "last": 1}, "first"),
+        ("reprint", {"documents": [0, 5]}, "document 5 was not delivered"),
+        ("reprint", {"first": 90, "last": 99}, "no document from 90 to 99"),
+        ("reprint", {"documents": [0], "first": 1}, "not both"),
+        ("reprint", {"unit": "sets", "first": 1, "last": 3}, "the run has the sets 1 to 2"),
+        ("reprint", {"unit": "sheets", "first": 1, "last": 1}, "takes a file"),
+        ("reprint", {"unit": "sheets", "file": 7, "first": 1, "last": 1}, "file 7"),
+        ("reprint", {"unit": "pages", "first": 1, "last": 1}, "unit"),
+    ],
+)
+def test_a_wrong_decision_is_refused_by_name(caller, run, what, body, told):
+    answer = caller.post(f"/v2/batches/{run()}/{what}", json=body)
+    assert answer.status_code == 400
+    assert told in answer.json["message"]
+
+
+def test_decisions_are_of_runs_that_have_ended_and_are_kept(caller, numbered, begin, database):
+    assert caller.post("/v2/batches/batch_none/release").status_code == 404
+    plain = accept(caller, numbered, ndjson(DOCUMENTS), output="merged")
+    decide(caller, plain, "release", 409)
+    batch_id = begin()
+    assert "not ended" in decide(caller, batch_id, "release", 409)["message"]
+    assert "not ended" in decide(caller, batch_id, "reprint", 409, documents=[0])["message"]
+    assert caller.post(f"/v2/batches/{batch_id}/reprint").status_code == 400
+    values = {"status": "finished", "expires_at": batches.c.created_at}
+    with database.session() as session:
+        session.execute(update(batches).values(**values))
+    decide(caller, batch_id, "release", 410)
+
+
+@pytest.mark.parametrize(
+    ("hold", "told"),
+    [
+        ({"warnings": ["Any"]}, "hold.warnings"),
+        ({"proof": 0}, "hold.proof"),
+        ({"conditions": [{"value": "n"}]}, "on n has no one_of"),
+        ({"conditions": [{"value": "n", "equals": 1}]}, "equals"),
+        ({"sample": 3}, "sample"),
+    ],
+)
+def test_what_a_plan_holds_is_checked_when_it_is_stored(caller, hold, told):
+    answer = caller.put("/v2/plans/letters", json={"hold": hold})
+    assert answer.status_code == 400
+    assert told in answer.json["message"]
+
+
+def test_a_plan_without_a_body_is_refused(caller):
+    answer = caller.put("/v2/plans/letters")
+    assert (answer.status_code, "empty" in answer.json["message"]) == (400, True)
