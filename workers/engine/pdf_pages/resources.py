@@ -383,22 +383,17 @@ class ResourceCopier:
         entries = self._file.resolve_dictionary(value)
         if not any(name in entries for name in ENTRIES["colorants"]):
             return self._copy_value(value)
+        colors = {"ColorSpace": self._copy_color_space}
+        # Their dictionaries have the names of the colorants.
+        hints = dict.fromkeys(
+            ("Solidities", "DotGain"), partial(self._copy_members, "", self._copy_value)
+        )
         copiers: dict[str, Callable[[PdfObject], Parts]] = {
             "Colorants": partial(self._copy_members, "ColorSpace", self._copy_color_space),
-            "Process": self._copy_process,
-            "MixingHints": self._copy_hints,
+            "Process": partial(self._dictionary, names=ENTRIES["process"], copiers=colors),
+            "MixingHints": partial(self._dictionary, names=ENTRIES["mixing-hints"], copiers=hints),
         }
         return self._dictionary(entries, ENTRIES["colorants"], copiers)
-
-    def _copy_process(self, value: PdfObject) -> Parts:
-        return self._dictionary(value, ENTRIES["process"], {"ColorSpace": self._copy_color_space})
-
-    def _copy_hints(self, value: PdfObject) -> Parts:
-        """Copy hints for mixing colorants, whose dictionaries have the names of these."""
-        copy = partial(self._copy_members, "", self._copy_value)
-        return self._dictionary(
-            value, ENTRIES["mixing-hints"], {"Solidities": copy, "DotGain": copy}
-        )
 
     def _copy_members(
         self, kind: str, copy: Callable[[PdfObject], Parts], value: PdfObject

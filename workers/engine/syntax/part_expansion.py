@@ -7,6 +7,7 @@ in scope in it; later stages treat it like any other group.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Findings, SourceLocation
@@ -29,6 +30,7 @@ _SPACE: Final = " \t\r\n"
 _EXPANDED: Final = frozenset({"use", "else", "slot", "part"})
 _OF_USE: Final = frozenset({"part", "for", "if"})
 _CONTROLS: Final[tuple[str, ...]] = ("for", "if")
+_read_parameters: Final = lru_cache(maxsize=512)(PARAMETERS.parse)
 
 
 def expand_parts(root: Element, findings: Findings) -> Element:
@@ -50,6 +52,9 @@ class _ExpandedContent(NamedTuple):
     size: int
 
 
+_ExpandedElement = tuple[Element, int, int]  # with the number of its levels and its elements
+
+
 class _ExpansionFrame(NamedTuple):
     """The parts that are being expanded, outermost first, and the content of the innermost slot."""
 
@@ -69,7 +74,6 @@ class _Expander:
             name: any(element.tag == "slot" for element in part.walk())
             for name, part in self._parts.items()
         }
-        self._parameters: dict[str, tuple[PartParameter, ...]] = {}
         self._used: set[str] = set()
         self._count = 0
         self._is_full = False
@@ -77,10 +81,8 @@ class _Expander:
     def expand(self) -> Element:
         rest = [child for child in self._root.children if not _is_part(child)]
         made = self._expand(rest, _ExpansionFrame(), 1).children
-        for part in self._root.elements("part"):
-            made.append(self._keep_declaration(part))
-        root = self._root
-        return Element(root.tag, root.attributes, root.location, made)
+        made += map(self._keep_declaration, self._root.elements("part"))
+        return replace(self._root, children=made)
 
     def _keep_declaration(self, part: Element) -> Element:
         """Return a `part` as it is kept in the document: with its content only if no `use` names it."""
@@ -89,10 +91,10 @@ class _Expander:
         if name not in self._used or self._parts.get(name) is not part:
             content = self._expand(part.children, _ExpansionFrame((name,)), 2)
             unused = PartExpansion("group", {}, part.location, content.children, name=name)
-            unused.parameters = self._parameters_of(part)
+            unused.parameters = _parameters_of(part)
             unused.is_unused = True
             children = [unused]
-        return Element(part.tag, part.attributes, part.location, children)
+        return replace(part, children=children)
 
     def _expand(
         self, children: list[Element | Text], frame: _ExpansionFrame, depth: int
@@ -114,9 +116,9 @@ class _Expander:
 
     def _expand_one(
         self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
-    ) -> tuple[Element, int, int]:
+    ) -> _ExpandedElement:
         if frame.parts and not self._has_room(element, frame, depth):
-            return _empty(element), 1, 1
+            return _empty(element)
         match element.tag:
             case "use":
                 return self._expand_use(element, frame, depth)
@@ -126,25 +128,19 @@ class _Expander:
                 what = "`insert` is not allowed in a part, which has access to its arguments only"
                 advice = "Put it in the `use`, where it fills the slot"
                 self._error("misplaced-element", f"{what}. {advice}", element)
-                return _empty(element), 1, 1
+                return _empty(element)
             case _:
                 return self._expand_plain(element, owner, frame, depth)
 
     def _expand_plain(
         self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
-    ) -> tuple[Element, int, int]:
+    ) -> _ExpandedElement:
         content = self._expand(element.children, frame, depth + 1)
         made = element
         if element.tag == "else":
             made = self._expand_else(element, owner, content)
         elif content.children != element.children:
-            made = Element(
-                element.tag,
-                element.attributes,
-                element.location,
-                content.children,
-                element.is_literal,
-            )
+            made = replace(element, children=content.children)
         return made, content.height + 1, content.size + 1
 
     def _expand_else(
@@ -172,15 +168,13 @@ class _Expander:
 
     # --- use and slot ---------------------------------------------------------------------------
 
-    def _expand_use(
-        self, use: Element, frame: _ExpansionFrame, depth: int
-    ) -> tuple[Element, int, int]:
+    def _expand_use(self, use: Element, frame: _ExpansionFrame, depth: int) -> _ExpandedElement:
         content = self._expand(_trim(use.children), frame, depth + 1)
         part = self._find_part(use, frame)
         if part is None:
-            return _empty(use), 1, 1
+            return _empty(use)
         name = part.attributes["name"]
-        parameters = self._parameters_of(part)
+        parameters = _parameters_of(part)
         is_filled = _has_content(content)
         if is_filled and not self._with_slot[name]:
             message = f'The part "{name}" has no `slot` for the content of this `use`'
@@ -220,13 +214,11 @@ class _Expander:
             return None
         return part
 
-    def _expand_slot(
-        self, slot: Element, frame: _ExpansionFrame, depth: int
-    ) -> tuple[Element, int, int]:
+    def _expand_slot(self, slot: Element, frame: _ExpansionFrame, depth: int) -> _ExpandedElement:
         if not frame.parts:
             message = "`slot` is allowed in a `part` only, for the content of a `use`"
             self._error("misplaced-element", message, slot)
-            return _empty(slot), 1, 1
+            return _empty(slot)
         filling = frame.content
         if filling is None:
             content = self._expand(slot.children, frame, depth + 1)
@@ -235,20 +227,9 @@ class _Expander:
         location = frame.use_location or slot.location
         is_small = self._count_elements(filling.size, location)
         if not is_small or not self._check_depth(depth + filling.height, location):
-            return _empty(slot), 1, 1
+            return _empty(slot)
         made = SlotExpansion("group", {}, location, filling.children)
         return made, filling.height + 1, filling.size + 1
-
-    def _parameters_of(self, part: Element) -> tuple[PartParameter, ...]:
-        name = part.attributes.get("name", "")
-        found = self._parameters.get(name)
-        if found is None:
-            try:
-                found = PARAMETERS.parse(part.attributes.get("takes", ""))
-            except ValueError:  # reported by the checks
-                found = ()
-            self._parameters[name] = found
-        return found
 
     def _check_arguments(self, use: Element, name: str, known: tuple[PartParameter, ...]) -> None:
         names = [parameter.name for parameter in known]
@@ -280,9 +261,8 @@ class _Expander:
 
     def _check_depth(self, depth: int, location: SourceLocation) -> bool:
         if depth > MAX_DEPTH:
-            self._report_full(
-                "Elements and the parts in them are nested", f"{MAX_DEPTH} deep", location
-            )
+            what = "Elements and the parts in them are nested"
+            self._report_full(what, f"{MAX_DEPTH} deep", location)
         return not self._is_full
 
     def _report_full(self, what: str, most: str, location: SourceLocation) -> None:
@@ -320,5 +300,12 @@ def _is_part(child: Element | Text) -> bool:
     return isinstance(child, Element) and child.tag == "part"
 
 
-def _empty(element: Element) -> Element:
-    return Expansion("group", {}, element.location)
+def _parameters_of(part: Element) -> tuple[PartParameter, ...]:
+    try:
+        return _read_parameters(part.attributes.get("takes", ""))
+    except ValueError:  # reported by the checks
+        return ()
+
+
+def _empty(element: Element) -> _ExpandedElement:
+    return Expansion("group", {}, element.location), 1, 1
