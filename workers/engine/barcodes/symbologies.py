@@ -11,64 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from workers.engine.barcodes.legal_codes import (
-    VERIFACTU_SIDES,
-    write_ksef,
-    write_ksef_certificate,
-    write_verifactu,
-    write_zatca,
-)
-from workers.engine.barcodes.national_codes import CHARSET as UPN_CHARSET
-from workers.engine.barcodes.national_codes import VERSION as UPN_VERSION
-from workers.engine.barcodes.national_codes import (
-    write_hct,
-    write_pix,
-    write_spayd,
-    write_upi,
-    write_upn,
-    write_zbp,
-)
+from workers.engine.barcodes import legal_codes, national_codes, postal, values
 from workers.engine.barcodes.payments import write_sepa_payment
-from workers.engine.barcodes.postal import (
-    AUSTRALIA_BARS,
-    JAPAN_BARS,
-    ROYAL_MAIL_BARS,
-    USPS_BARS,
-    StateBars,
-    read_australia,
-    read_intelligent_mail,
-    read_japan,
-    read_kix,
-    read_mailmark,
-    read_mailmark_2d,
-    read_royal_mail,
-)
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
-from workers.engine.barcodes.values import (
-    MAX_AZTEC,
-    MAX_DATA_MATRIX,
-    MAX_MAXICODE,
-    MAX_PDF417,
-    BarcodeValue,
-    read_codabar,
-    read_code39,
-    read_code93,
-    read_code128,
-    read_databar,
-    read_databar_limited,
-    read_ean8,
-    read_ean13,
-    read_gs1,
-    read_gs1_128,
-    read_gs1_lines,
-    read_itf,
-    read_itf14,
-    read_micro_qr,
-    read_qr,
-    read_upca,
-    read_upce,
-    text_reader,
-)
 
 QR_LEVELS: Final = ("L", "M", "Q", "H")
 
@@ -137,7 +82,7 @@ class Symbology(NamedTuple):
     """
 
     format: str
-    read: Callable[[str], BarcodeValue]
+    read: Callable[[str], values.BarcodeValue]
     shape: SymbolShape
     quiet: int
     height: int = 0
@@ -148,7 +93,7 @@ class Symbology(NamedTuple):
     columns: ColumnLimits | None = None
     takes_add_on: bool = False
     payment: PaymentFormat | None = None
-    bars: StateBars | None = None  # of a postal code of four states
+    bars: postal.StateBars | None = None  # of a postal code of four states
     least: float = _LEAST
     has_fixed_size: bool = False
 
@@ -162,7 +107,7 @@ class Symbology(NamedTuple):
         }[option]
 
 
-def _postal_code(read: Callable[[str], BarcodeValue], bars: StateBars) -> Symbology:
+def _postal_code(read: Callable[[str], values.BarcodeValue], bars: postal.StateBars) -> Symbology:
     return Symbology("", read, SymbolShape.STATES, 1, bars=bars, has_fixed_size=True)
 
 
@@ -170,11 +115,17 @@ def _payment_code(
     write: Callable[[Mapping[str, Any]], bytes], members: str, *more: Any
 ) -> Symbology:
     payment = PaymentFormat(write, members, *more)
-    return Symbology("QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS, payment=payment)
+    return Symbology(
+        "QRCode", values.read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS, payment=payment
+    )
 
 
 def _linear(
-    name: str, read: Callable[[str], BarcodeValue], quiet: int = 10, height: int = 45, **more: Any
+    name: str,
+    read: Callable[[str], values.BarcodeValue],
+    quiet: int = 10,
+    height: int = 45,
+    **more: Any,
 ) -> Symbology:
     return Symbology(
         name, read, SymbolShape.BARS, quiet, height, **{"least": _LEAST_LINEAR, **more}
@@ -182,13 +133,13 @@ def _linear(
 
 
 def _matrix(
-    name: str, read: Callable[[str], BarcodeValue], quiet: int = 1, **more: Any
+    name: str, read: Callable[[str], values.BarcodeValue], quiet: int = 1, **more: Any
 ) -> Symbology:
     return Symbology(name, read, SymbolShape.MATRIX, quiet, **more)
 
 
 def _databar(
-    name: str, read: Callable[[str], BarcodeValue], height: int = 0, **more: Any
+    name: str, read: Callable[[str], values.BarcodeValue], height: int = 0, **more: Any
 ) -> Symbology:
     shape = SymbolShape.BARS if height else SymbolShape.STACK
     return Symbology(name, read, shape, 1, height, least=_LEAST_SMALL, **more)
@@ -197,65 +148,74 @@ def _databar(
 # Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
 # others; for GS1 DataBar those of GS1 General Specifications, 5.5.
 SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
-    "qr": _matrix("QRCode", read_qr, 4, levels=QR_LEVELS),  # ISO/IEC 18004, 9.1
-    "micro-qr": _matrix("MicroQRCode", read_micro_qr, 2, levels=("L", "M", "Q")),
+    "qr": _matrix("QRCode", values.read_qr, 4, levels=QR_LEVELS),  # ISO/IEC 18004, 9.1
+    "micro-qr": _matrix("MicroQRCode", values.read_micro_qr, 2, levels=("L", "M", "Q")),
     "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
     "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference")._replace(
         has_fixed_size=True
     ),
-    "spayd-qr": _payment_code(write_spayd, "iban and amount"),
-    "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
-    "upi-qr": _payment_code(write_upi, "address, name and amount"),
-    "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
-    "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
+    "spayd-qr": _payment_code(national_codes.write_spayd, "iban and amount"),
+    "hct-qr": _payment_code(national_codes.write_hct, "bic, name, iban, amount and valid_until"),
+    "upi-qr": _payment_code(national_codes.write_upi, "address, name and amount"),
+    "pix-qr": _payment_code(national_codes.write_pix, "key, name, city and amount"),
+    "zbp-qr": _payment_code(national_codes.write_zbp, "iban, name, amount and message"),
     "upn-qr": _payment_code(
-        write_upn, "iban, name, town, amount and message", UPN_VERSION, UPN_CHARSET
+        national_codes.write_upn,
+        "iban, name, town, amount and message",
+        national_codes.VERSION,
+        national_codes.CHARSET,
     ),
-    "ksef-qr": _payment_code(write_ksef, "nip, date and hash"),
-    "ksef-certificate-qr": _payment_code(write_ksef_certificate, "nip, hash, serial and signature"),
+    "ksef-qr": _payment_code(legal_codes.write_ksef, "nip, date and hash"),
+    "ksef-certificate-qr": _payment_code(
+        legal_codes.write_ksef_certificate, "nip, hash, serial and signature"
+    ),
     "verifactu-qr": _payment_code(
-        write_verifactu, "nif, number, date and amount", None, None, VERIFACTU_SIDES
+        legal_codes.write_verifactu,
+        "nif, number, date and amount",
+        None,
+        None,
+        legal_codes.VERIFACTU_SIDES,
     ),
-    "zatca-qr": _payment_code(write_zatca, "seller, vat_number, time, total and vat"),
-    "datamatrix": _matrix("DataMatrix", text_reader(MAX_DATA_MATRIX)),
-    "gs1-datamatrix": _matrix("DataMatrix", read_gs1_lines, is_gs1=True),
+    "zatca-qr": _payment_code(legal_codes.write_zatca, "seller, vat_number, time, total and vat"),
+    "datamatrix": _matrix("DataMatrix", values.text_reader(values.MAX_DATA_MATRIX)),
+    "gs1-datamatrix": _matrix("DataMatrix", values.read_gs1_lines, is_gs1=True),
     # Corrections of 10, 23, 36 and 50 %.
-    "aztec": _matrix("Aztec", text_reader(MAX_AZTEC), 0, corrections=(1, 4)),
+    "aztec": _matrix("Aztec", values.text_reader(values.MAX_AZTEC), 0, corrections=(1, 4)),
     "pdf417": Symbology(
-        *("PDF417", text_reader(MAX_PDF417), SymbolShape.STACK, 2),
+        *("PDF417", values.text_reader(values.MAX_PDF417), SymbolShape.STACK, 2),
         corrections=(0, 8),  # by number of codewords
         columns=ColumnLimits(17, 69, 30),
         least=_LEAST_SMALL,
     ),
     "maxicode": Symbology(
-        *("MaxiCode", text_reader(MAX_MAXICODE), SymbolShape.HEXAGONS, 1),
+        *("MaxiCode", values.text_reader(values.MAX_MAXICODE), SymbolShape.HEXAGONS, 1),
         is_latin=True,
         has_fixed_size=True,
     ),
-    "code128": _linear("Code128", read_code128, is_latin=True),
-    "gs1-128": _linear("Code128", read_gs1_128, is_gs1=True, least=_LEAST_SMALL),
-    "code39": _linear("Code39", read_code39),
-    "code93": _linear("Code93", read_code93),
-    "usps-imb": _postal_code(read_intelligent_mail, USPS_BARS),
-    "rm4scc": _postal_code(read_royal_mail, ROYAL_MAIL_BARS),
-    "kix": _postal_code(read_kix, ROYAL_MAIL_BARS),
-    "mailmark-4state": _postal_code(read_mailmark, ROYAL_MAIL_BARS),
-    "mailmark-2d": _matrix("DataMatrix", read_mailmark_2d, 4),
-    "auspost": _postal_code(read_australia, AUSTRALIA_BARS),
-    "japan-post": _postal_code(read_japan, JAPAN_BARS),
-    "codabar": _linear("Codabar", read_codabar),
-    "ean13": _linear("EAN13", read_ean13, 11, 69, takes_add_on=True, least=_LEAST_EAN),
-    "ean8": _linear("EAN8", read_ean8, 7, 55, least=_LEAST_EAN),
-    "upca": _linear("UPCA", read_upca, 9, 69, takes_add_on=True, least=_LEAST_EAN),
-    "upce": _linear("UPCE", read_upce, 9, 69, takes_add_on=True, least=_LEAST_EAN),
-    "itf": _linear("ITF", read_itf),
-    "itf14": _linear("ITF", read_itf14, least=_LEAST),
-    "gs1-databar": _databar("DataBarOmni", read_databar, 33),
-    "gs1-databar-stacked": _databar("DataBarStk", read_databar),
-    "gs1-databar-stacked-omni": _databar("DataBarStkOmni", read_databar),
-    "gs1-databar-limited": _databar("DataBarLtd", read_databar_limited, 10),
-    "gs1-databar-expanded": _databar("DataBarExp", read_gs1, 34, is_gs1=True),
+    "code128": _linear("Code128", values.read_code128, is_latin=True),
+    "gs1-128": _linear("Code128", values.read_gs1_128, is_gs1=True, least=_LEAST_SMALL),
+    "code39": _linear("Code39", values.read_code39),
+    "code93": _linear("Code93", values.read_code93),
+    "usps-imb": _postal_code(postal.read_intelligent_mail, postal.USPS_BARS),
+    "rm4scc": _postal_code(postal.read_royal_mail, postal.ROYAL_MAIL_BARS),
+    "kix": _postal_code(postal.read_kix, postal.ROYAL_MAIL_BARS),
+    "mailmark-4state": _postal_code(postal.read_mailmark, postal.ROYAL_MAIL_BARS),
+    "mailmark-2d": _matrix("DataMatrix", postal.read_mailmark_2d, 4),
+    "auspost": _postal_code(postal.read_australia, postal.AUSTRALIA_BARS),
+    "japan-post": _postal_code(postal.read_japan, postal.JAPAN_BARS),
+    "codabar": _linear("Codabar", values.read_codabar),
+    "ean13": _linear("EAN13", values.read_ean13, 11, 69, takes_add_on=True, least=_LEAST_EAN),
+    "ean8": _linear("EAN8", values.read_ean8, 7, 55, least=_LEAST_EAN),
+    "upca": _linear("UPCA", values.read_upca, 9, 69, takes_add_on=True, least=_LEAST_EAN),
+    "upce": _linear("UPCE", values.read_upce, 9, 69, takes_add_on=True, least=_LEAST_EAN),
+    "itf": _linear("ITF", values.read_itf),
+    "itf14": _linear("ITF", values.read_itf14, least=_LEAST),
+    "gs1-databar": _databar("DataBarOmni", values.read_databar, 33),
+    "gs1-databar-stacked": _databar("DataBarStk", values.read_databar),
+    "gs1-databar-stacked-omni": _databar("DataBarStkOmni", values.read_databar),
+    "gs1-databar-limited": _databar("DataBarLtd", values.read_databar_limited, 10),
+    "gs1-databar-expanded": _databar("DataBarExp", values.read_gs1, 34, is_gs1=True),
     "gs1-databar-expanded-stacked": _databar(
-        "DataBarExpStk", read_gs1_lines, is_gs1=True, columns=ColumnLimits(49, 4, 10)
+        "DataBarExpStk", values.read_gs1_lines, is_gs1=True, columns=ColumnLimits(49, 4, 10)
     ),
 }

@@ -11,41 +11,7 @@ from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
 from workers.engine.syntax.names import FIELD_NAME
-from workers.engine.syntax.vocabulary.properties import (
-    BLOCK_ATTRIBUTES,
-    BOX_PROPERTIES,
-    BREAK_PROPERTIES,
-    CELL_BOX,
-    CELL_PADDING,
-    CELL_TEXT,
-    COLUMNS,
-    COMMON,
-    COMMON_WITHOUT_ID,
-    COMMON_WITHOUT_LANG,
-    ENTRIES,
-    IMAGE_PROPERTIES,
-    INLINE_TEXT,
-    LIST_STYLE,
-    MONOLITHIC_BREAKS,
-    NOTE_PROPERTIES,
-    NUMBER_PROPERTIES,
-    NUMBER_STYLE,
-    PARAGRAPH_PROPERTIES,
-    PICTURE_BOX,
-    POSITIONS,
-    PROPERTIES,
-    ROW_BOX,
-    ROW_BREAKS,
-    ROWS_BOX,
-    RULE_BOX,
-    SLIP_TEXT,
-    STRIPE,
-    TABLE_FRAGMENTS,
-    TERM,
-    TEXT,
-    only,
-    without,
-)
+from workers.engine.syntax.vocabulary import properties as p
 from workers.engine.syntax.vocabulary.specs import (
     HEADINGS,
     IN_PARTS,
@@ -64,36 +30,36 @@ _BARCODE_TYPE: Final = v.choice(*SYMBOLOGIES)
 
 
 BLOCK_ELEMENTS: Final = (
-    element("p", "A paragraph.", ContentModel.INLINE, TERM, PARAGRAPH_PROPERTIES, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES),
+    element("p", "A paragraph.", ContentModel.INLINE, p.TERM, p.PARAGRAPH_PROPERTIES, *p.BLOCK_ATTRIBUTES, p.NUMBER_PROPERTIES),
     *(
         element(
             name, f"A heading of level {level}; an entry of the outline.", ContentModel.INLINE,
             attribute("outline", v.BOOLEAN, "Whether the outline and the contents list it.", "true"),
-            TERM, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES,
+            p.TERM, *p.BLOCK_ATTRIBUTES, p.NUMBER_PROPERTIES,
         )
         for level, name in enumerate(HEADINGS, 1)
     ),
     element(
         "div", "A box of blocks, in one or more columns.", ContentModel.BLOCKS,
-        COLUMNS,
-    ENTRIES,
+        p.COLUMNS,
+    p.ENTRIES,
         attribute("column-fill", v.choice("balance", "auto"), "Whether columns are balanced, or filled one after the other.", "balance"),
-        IMAGE_PROPERTIES,
-        *BLOCK_ATTRIBUTES,
+        p.IMAGE_PROPERTIES,
+        *p.BLOCK_ATTRIBUTES,
     ),
     element(
         "figure", "Content with a caption that counts itself, such as a picture or a chart; it is broken only where it is taller than a page. `ref` to its id shows the number and the text of the caption, `toc of=\"figure\"` lists it. The style `figure-caption` applies to its caption.", ContentModel.BLOCKS,
         attribute("float", v.choice("here", "top", "bottom", "page"), "Where the figure stands: where it is written, at the top or bottom of this page or column or the next, or on a page of its own, between those of the text.", "here"),
         attribute("span", v.choice("column", "columns"), "Width of a figure that floats: that of its column, or of all columns of the area.", "column"),
         attribute("float-within", v.choice("section", "flow"), "How far a figure may float: to the page on which its section ends, or to the end of the flow. A section ends at the next heading of its level or above. No figure floats past a forced page break.", "section"),
-        COMMON, TEXT, BOX_PROPERTIES, without(BREAK_PROPERTIES, "break-inside", "orphans", "widows"),
+        p.COMMON, p.TEXT, p.BOX_PROPERTIES, p.without(p.BREAK_PROPERTIES, "break-inside", "orphans", "widows"),
         children=("caption",),
     ),
     element(
         "row", "Blocks side by side; the default width of a child is 1fr.", ContentModel.BLOCKS,
         attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
         attribute("align-items", v.choice("normal", "start", "center", "end", "stretch", "baseline"), "Vertical alignment of blocks of different height; normal is start, with the first baselines of text aligned.", "normal"),
-        COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES,
+        p.COMMON, p.TEXT, p.BOX_PROPERTIES, p.BREAK_PROPERTIES,
     ),
     element(
         "grid", "A grid of cells, filled in order and continued on further pages; each block in it is one cell.", ContentModel.BLOCKS,
@@ -103,28 +69,28 @@ BLOCK_ELEMENTS: Final = (
         attribute("column-gap", v.LENGTH, "Space between columns.", "0"),
         attribute("row-gap", v.LENGTH, "Space between rows.", "0"),
         attribute("skip", v.count(0, 10_000), "Number of cells left empty before the first.", "0"),
-        COMMON, TEXT, BOX_PROPERTIES, without(BREAK_PROPERTIES, "orphans", "widows"),
+        p.COMMON, p.TEXT, p.BOX_PROPERTIES, p.without(p.BREAK_PROPERTIES, "orphans", "widows"),
     ),
     element(
         "box", "A box of fixed size; an offset takes it out of the flow.", ContentModel.BLOCKS,
-        POSITIONS,
+        p.POSITIONS,
         attribute("layer", v.choice("under", "over"), "In a page: whether it is drawn below or above the text.", "under"),
-        *BLOCK_ATTRIBUTES,
+        *p.BLOCK_ATTRIBUTES,
     ),
     element(
         "ul", "A bulleted list.", ContentModel.LISTED,
-        attribute("list-style-type", LIST_STYLE, "Marker style.", "disc"), *BLOCK_ATTRIBUTES,
+        attribute("list-style-type", p.LIST_STYLE, "Marker style.", "disc"), *p.BLOCK_ATTRIBUTES,
         children=("li", "group"),
     ),
     element(
         "ol", "A numbered list.", ContentModel.LISTED,
-        attribute("list-style-type", NUMBER_STYLE, "Number style.", "decimal"),
-        attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *BLOCK_ATTRIBUTES,
+        attribute("list-style-type", p.NUMBER_STYLE, "Number style.", "decimal"),
+        attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *p.BLOCK_ATTRIBUTES,
         children=("li", "group"),
     ),
     element(
         "li", "A list item.", ContentModel.BLOCKS,
-        attribute("checked", v.BOOLEAN, "Whether the marker is a ticked or an empty check box."), *BLOCK_ATTRIBUTES,
+        attribute("checked", v.BOOLEAN, "Whether the marker is a ticked or an empty check box."), *p.BLOCK_ATTRIBUTES,
     ),
     element(
         "img", "An image.", ContentModel.EMPTY,
@@ -134,12 +100,12 @@ BLOCK_ELEMENTS: Final = (
         attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How the image is fitted into its box.", "contain"),
         attribute("object-position", v.POSITION, "Position in its box: left, center or right, top, center or bottom, lengths, or per cent of the free space.", "center center"),
         attribute("optional", v.BOOLEAN, "Whether a missing image is skipped with a warning.", "false"),
-        COMMON_WITHOUT_LANG, PICTURE_BOX, without(MONOLITHIC_BREAKS, "page"),
+        p.COMMON_WITHOUT_LANG, p.PICTURE_BOX, p.without(p.MONOLITHIC_BREAKS, "page"),
     ),
-    element("hr", "A horizontal rule.", ContentModel.EMPTY, COMMON_WITHOUT_LANG, RULE_BOX, MONOLITHIC_BREAKS),
-    element("pre", "Preformatted text: spaces and line ends are kept.", ContentModel.INLINE, *BLOCK_ATTRIBUTES),
+    element("hr", "A horizontal rule.", ContentModel.EMPTY, p.COMMON_WITHOUT_LANG, p.RULE_BOX, p.MONOLITHIC_BREAKS),
+    element("pre", "Preformatted text: spaces and line ends are kept.", ContentModel.INLINE, *p.BLOCK_ATTRIBUTES),
     element(
-        "blockquote", "A quotation.", ContentModel.BLOCKS, *BLOCK_ATTRIBUTES,
+        "blockquote", "A quotation.", ContentModel.BLOCKS, *p.BLOCK_ATTRIBUTES,
     ),
     element(
         "barcode", "A bar code.", ContentModel.EMPTY,
@@ -156,20 +122,20 @@ BLOCK_ELEMENTS: Final = (
         attribute("dpi", v.keywords({"203": 203, "300": 300, "600": 600}), "Dots per inch of the printer: modules are whole numbers of its dots, as many as fit, and lie on its grid, counted from the top left corner of the page (make the height of the paper whole dots for printers that count from below). Not for swiss-qr, maxicode and postal codes, whose size is fixed. A module below the least of its kind, or ink in the quiet zone, is a warning."),
         attribute("bar-width-reduction", v.length(high=10), "What dark bars and modules are drawn narrower by, since ink spreads; with `dpi` the nearest number of whole dots.", "0"),
         attribute("quiet", v.BOOLEAN, "Whether the code has its quiet zone.", "true"),
-        COMMON_WITHOUT_LANG, PICTURE_BOX, MONOLITHIC_BREAKS,
+        p.COMMON_WITHOUT_LANG, p.PICTURE_BOX, p.MONOLITHIC_BREAKS,
     ),
     element(
         "qr-bill", "The payment part and receipt of a Swiss invoice, 210 mm wide and 105 mm high, at the lower edge of the paper. It takes the rest of its page, or the next page if too little is left.", ContentModel.EMPTY,
         replace(expression("value", "The payment: a record as bar codes of type swiss-qr take it."), is_required=True),
         attribute("lang", v.choice("de", "fr", "it", "en"), "Language of the headings; that of the document unless given, or English."),
         attribute("separator", v.choice("scissors", "text", "none"), "Lines to cut along with scissors, or with an instruction above the bill; none for perforated paper.", "scissors"),
-        without(COMMON, "class", "lang"),
+        p.without(p.COMMON, "class", "lang"),
     ),
     element(
         "payment-slip", "A payment code in a frame, with its values in words: beneficiary, account, amount and reference, in English, German, French, Italian, Spanish, Dutch or Portuguese by `lang`. An amount that is not given has a box to fill in.", ContentModel.EMPTY,
         *fixed(attribute("type", v.choice("sepa"), "Kind of payment: sepa is a credit transfer in euros (EPC069-12).", "sepa")),
         replace(expression("value", "The payment: a record as bar codes of type epc-qr take it."), is_required=True),
-        COMMON, SLIP_TEXT, BOX_PROPERTIES, MONOLITHIC_BREAKS,
+        p.COMMON, p.SLIP_TEXT, p.BOX_PROPERTIES, p.MONOLITHIC_BREAKS,
     ),
     element(
         "address", "The address of a letter where a standard has the window of the envelope, whatever is around it. It takes no room in the flow. Lines that are too long or too many are warnings, and so is anything else that is printed in the window.", ContentModel.EMPTY,
@@ -178,38 +144,38 @@ BLOCK_ELEMENTS: Final = (
         attribute("sender", v.TEXT, "The address of the sender in one line above that of the recipient; us-10 has no room for it."),
         expression("remarks", "Lines below that of the sender, such as “Registered”."),
         attribute("fold-marks", v.BOOLEAN, "Whether the edge of the paper has marks where the letter is folded and, by DIN 5008, where it is punched.", "false"),
-        COMMON, SLIP_TEXT, only("text-align"),
+        p.COMMON, p.SLIP_TEXT, p.only("text-align"),
     ),
     element(
         "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,
         expression("value", "The Markdown text, instead of text inside."),
-        IMAGE_PROPERTIES,
-        *BLOCK_ATTRIBUTES,
+        p.IMAGE_PROPERTIES,
+        *p.BLOCK_ATTRIBUTES,
     ),
     element(
         "insert", "Inserts the content of a named flow.", ContentModel.EMPTY,
         required("flow", v.NAME, "Name of the flow."),
-        COMMON, BREAK_PROPERTIES,
+        p.COMMON, p.BREAK_PROPERTIES,
     ),
     element(
         "break", "A page break; with `need` a conditional one.", ContentModel.EMPTY,
         attribute("to", v.choice("page", "column", "left", "right", "area"), "Where the content continues.", "page"),
         attribute("need", v.LENGTH, "Breaks only if less than this height is left."),
-        without(COMMON, "class", "lang"),
+        p.without(p.COMMON, "class", "lang"),
     ),
     element(
         "toc", "A table of contents: the headings of the document, or the captions of its tables or figures, each with its number and page. The styles `toc-1` to `toc-6` apply to its levels.", ContentModel.EMPTY,
         attribute("levels", n.LEVELS, "Levels of headings to list.", "1-3"),
         attribute("of", v.choice("headings", "table", "figure"), "What to list: headings, or the captions of tables or of figures.", "headings"),
         attribute("leader", v.choice("dot", "line", "none"), "Leader between an entry and its page number.", "dot"),
-        COMMON_WITHOUT_LANG, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
+        p.COMMON_WITHOUT_LANG, p.ENTRIES, p.BOX_PROPERTIES, p.BREAK_PROPERTIES,
     ),
     element(
         "index", "An index of the terms of `mark` elements with their pages, in the alphabetical order of the language. The styles `index-1` to `index-3` apply to its levels, and `index-letter` to the first entry of each letter.", ContentModel.EMPTY,
-        COMMON, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
+        p.COMMON, p.ENTRIES, p.BOX_PROPERTIES, p.BREAK_PROPERTIES,
     ),
     element(
-        "group", "Applies `for` and `if` to several elements; it has no box.", ContentModel.TRANSPARENT, COMMON,
+        "group", "Applies `for` and `if` to several elements; it has no box.", ContentModel.TRANSPARENT, p.COMMON,
     ),
     element(
         "else", "The alternative to the element directly before it, used if the `if` of that element is false. No text is allowed between the two.", ContentModel.TRANSPARENT,
@@ -217,7 +183,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "use", "Inserts a `part`; every other attribute is an argument. A value that is exactly one `{{ }}` keeps its type, so that lists and records can be passed. The content fills the `slot` of the part, must be allowed there, and uses the names in scope at the `use`.", ContentModel.BLOCKS,
         *fixed(required("part", v.NAME, "Name of the part.")),
-        without(COMMON, "id", "class", "lang"),
+        p.without(p.COMMON, "id", "class", "lang"),
         children=IN_PARTS, accepts_arguments=True,
     ),
     element(
@@ -228,11 +194,11 @@ BLOCK_ELEMENTS: Final = (
 
 INLINE_ELEMENTS: Final = (
     element(
-        "span", "Inline text with its own properties.", ContentModel.INLINE, TERM, COMMON, INLINE_TEXT,
-        PROPERTIES["background"],
+        "span", "Inline text with its own properties.", ContentModel.INLINE, p.TERM, p.COMMON, p.INLINE_TEXT,
+        p.PROPERTIES["background"],
     ),
     *(
-        element(name, doc, ContentModel.INLINE, TERM, COMMON, INLINE_TEXT)
+        element(name, doc, ContentModel.INLINE, p.TERM, p.COMMON, p.INLINE_TEXT)
         for name, doc in (
             ("b", "Bold text."), ("i", "Italic text."), ("u", "Underlined text."), ("s", "Struck-through text."),
             ("sub", "Subscript."), ("sup", "Superscript."), ("code", "Text in the monospaced font."),
@@ -242,24 +208,24 @@ INLINE_ELEMENTS: Final = (
     element(
         "a", "A link: its text, and the images, bar codes and charts in it.", ContentModel.INLINE,
         required("href", v.LINK, "URL, or # and the id of an element."),
-        COMMON, INLINE_TEXT,
+        p.COMMON, p.INLINE_TEXT,
     ),
     element(
         "ref", "A cross-reference: shows the text, number or page of an element, and links to it. It is not allowed in repeated content.", ContentModel.EMPTY,
         required("to", n.TARGET, "Id of the element; headings of Markdown have one too."),
         attribute("show", v.choice("text", "number", "page"), "What to show.", "text"),
-        COMMON_WITHOUT_LANG, without(INLINE_TEXT, "direction"),
+        p.COMMON_WITHOUT_LANG, p.without(p.INLINE_TEXT, "direction"),
     ),
     element(
         "mark", "An index entry: marks a position, or the text inside.", ContentModel.INLINE,
         required("term", n.TERM, "The term, with subterms after commas, up to three levels; `\\,` is a literal comma."),
-        COMMON, INLINE_TEXT,
+        p.COMMON, p.INLINE_TEXT,
     ),
     element(
         "running", "Sets a running value from this place on, which [headers, footers and boxes](#pages) of pages show, such as the section or the customer of a page. It is not drawn.", ContentModel.EMPTY,
         *fixed(required("name", v.VARIABLE, "Name of the value.")),
         expression("value", "The value, shown as text.", is_required=True),
-        without(COMMON_WITHOUT_LANG, "id", "class"),
+        p.without(p.COMMON_WITHOUT_LANG, "id", "class"),
     ),
     element("br", "A line break.", ContentModel.EMPTY),
 )  # fmt: skip
@@ -268,11 +234,11 @@ INLINE_ELEMENTS: Final = (
 NOTE_ELEMENTS: Final = (
     element(
         "footnote", "A note, called by its number at this position and placed at the foot of the page or column, or in the next `endnotes` of the flow. The style `footnote-call` applies to the number in the text, `footnote-rule` to the rule above the notes. It is not allowed in repeated content or in another note.", ContentModel.BLOCKS,
-        NUMBER_PROPERTIES, NOTE_PROPERTIES, only("margin-bottom", "break-inside", "orphans", "widows"), COMMON, TEXT,
+        p.NUMBER_PROPERTIES, p.NOTE_PROPERTIES, p.only("margin-bottom", "break-inside", "orphans", "widows"), p.COMMON, p.TEXT,
     ),
     element(
         "endnotes", "Collects the notes of the flow since the last `endnotes`, or since its start, in place of footnotes.", ContentModel.EMPTY,
-        COMMON_WITHOUT_LANG, BOX_PROPERTIES, without(BREAK_PROPERTIES, "orphans", "widows"),
+        p.COMMON_WITHOUT_LANG, p.BOX_PROPERTIES, p.without(p.BREAK_PROPERTIES, "orphans", "widows"),
     ),
 )  # fmt: skip
 
@@ -280,19 +246,19 @@ NOTE_ELEMENTS: Final = (
 TABLE_ELEMENTS: Final = (
     element(
         "table", "A table; by default as wide as its container.", ContentModel.LISTED,
-        STRIPE, CELL_PADDING, COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES,
+        p.STRIPE, p.CELL_PADDING, p.COMMON, p.TEXT, p.BOX_PROPERTIES, p.BREAK_PROPERTIES,
         children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group", "let"),
     ),
     element(
         "caption", "The caption of a table or a [figure](#figure), above a table.", ContentModel.INLINE,
-        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have it; not in a figure.", "first")),
-        COMMON, TEXT, NUMBER_PROPERTIES, without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
+        *fixed(attribute("on", p.TABLE_FRAGMENTS, "Fragments of a broken table that have it; not in a figure.", "first")),
+        p.COMMON, p.TEXT, p.NUMBER_PROPERTIES, p.without(p.BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
     ),
     element(
         "col", "A column: its width and the default properties of its cells.", ContentModel.EMPTY,
         attribute("width", v.TRACK, "Width; auto is by content.", "auto"),
         attribute("span", v.count(1, 200), "Number of columns that it declares.", "1"),
-        only("min-width", "max-width"), without(COMMON, "id", "lang"), CELL_TEXT, CELL_BOX,
+        p.only("min-width", "max-width"), p.without(p.COMMON, "id", "lang"), p.CELL_TEXT, p.CELL_BOX,
     ),
     element(
         "total", "A running total of body rows, carried from fragment to fragment of the table.", ContentModel.EMPTY,
@@ -305,16 +271,16 @@ TABLE_ELEMENTS: Final = (
     ),
     element(
         "thead", "Header rows; if several match a fragment, all are drawn in order.", ContentModel.LISTED,
-        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have them.", "all")),
-        COMMON_WITHOUT_ID, TEXT, ROWS_BOX, children=ROWS,
+        *fixed(attribute("on", p.TABLE_FRAGMENTS, "Fragments of a broken table that have them.", "all")),
+        p.COMMON_WITHOUT_ID, p.TEXT, p.ROWS_BOX, children=ROWS,
     ),
     element(
-        "tbody", "Body rows.", ContentModel.LISTED, COMMON_WITHOUT_ID, TEXT, ROWS_BOX, without(BREAK_PROPERTIES, "page", "counter-reset", "counter-set"), children=ROWS,
+        "tbody", "Body rows.", ContentModel.LISTED, p.COMMON_WITHOUT_ID, p.TEXT, p.ROWS_BOX, p.without(p.BREAK_PROPERTIES, "page", "counter-reset", "counter-set"), children=ROWS,
     ),
     element(
         "tfoot", "Footer rows; if several match a fragment, all are drawn in order.", ContentModel.LISTED,
-        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have them.", "last")),
-        COMMON_WITHOUT_ID, TEXT, ROWS_BOX, children=ROWS,
+        *fixed(attribute("on", p.TABLE_FRAGMENTS, "Fragments of a broken table that have them.", "last")),
+        p.COMMON_WITHOUT_ID, p.TEXT, p.ROWS_BOX, children=ROWS,
     ),
     element(
         "tr", "A row; it breaks only if it is taller than a page.", ContentModel.LISTED,
@@ -322,7 +288,7 @@ TABLE_ELEMENTS: Final = (
             attribute("repeat", v.BOOLEAN, "Whether it is a header row of its tbody, repeated on each fragment that continues it.", "false"),
             attribute("count", v.BOOLEAN, "Whether totals count it; rows with `for` are counted by default."),
         ),
-        COMMON, TEXT, ROW_BOX, ROW_BREAKS, children=("th", "td", "group"),
+        p.COMMON, p.TEXT, p.ROW_BOX, p.ROW_BREAKS, children=("th", "td", "group"),
     ),
     *(
         element(
@@ -330,7 +296,7 @@ TABLE_ELEMENTS: Final = (
             attribute("colspan", v.count(1, 200), "Number of columns that it spans.", "1"),
             attribute("rowspan", v.count(1, 1000), "Number of rows that it spans; they are kept on one page if they fit on one.", "1"),
             *scope,
-            TERM, COMMON, CELL_TEXT, CELL_BOX,
+            p.TERM, p.COMMON, p.CELL_TEXT, p.CELL_BOX,
         )
         for name, doc, scope in (
             ("td", "A cell.", ()),
@@ -386,8 +352,8 @@ CHART_ELEMENTS: Final = (
         attribute("colors", v.COLORS, "Colours of series, or slices, in rotation; by default six that stay distinct for colour-blind readers and in black and white. The default of a sparkline and a gauge is the text colour."),
         *of_types(_FILLED, attribute("hatch", v.BOOLEAN, "Whether areas are hatched too, with one pattern per series.", "false")),
         *of_types(_LABELLED, attribute("values", v.BOOLEAN, "Whether columns, bars and points are labelled with values, and slices and stacks to 100 % with percentages.", "false")),
-        COMMON, only("font-family", "font-size", "font-weight", "font-stretch", "font-style", "color", "letter-spacing", "direction"),
-        PICTURE_BOX, MONOLITHIC_BREAKS,
+        p.COMMON, p.only("font-family", "font-size", "font-weight", "font-stretch", "font-style", "color", "letter-spacing", "direction"),
+        p.PICTURE_BOX, p.MONOLITHIC_BREAKS,
         children=("series", "axis"),
     ),
     element(
@@ -395,7 +361,7 @@ CHART_ELEMENTS: Final = (
         expression("y", "Value of a record; null and an empty text are a gap.", is_required=True),
         attribute("label", v.TEXT, "Name in the legend."),
         attribute("color", v.COLOR, "Colour of the series."),
-        without(COMMON, "id", "class", "lang"),
+        p.without(p.COMMON, "id", "class", "lang"),
     ),
     element(
         "axis", "Settings of one axis of a chart; the type of the chart determines which side has values and which categories.", ContentModel.EMPTY,
@@ -437,11 +403,11 @@ _TEXT: Final = (
     "direction",
 )
 _BOX: Final = (
-    *only(*_TEXT),
-    *without(PICTURE_BOX, "rotate", "opacity", "background-image"),
-    *MONOLITHIC_BREAKS,
+    *p.only(*_TEXT),
+    *p.without(p.PICTURE_BOX, "rotate", "opacity", "background-image"),
+    *p.MONOLITHIC_BREAKS,
 )  # fmt: skip
-_ALIGN: Final = only("text-align")
+_ALIGN: Final = p.only("text-align")
 
 FORM_ELEMENTS: Final = (
     element(
@@ -453,30 +419,30 @@ FORM_ELEMENTS: Final = (
         *of_types(("checkbox", "radio"), attribute("checked", v.BOOLEAN, "Whether a checkbox or radio button is checked.", "false")),
         _REQUIRED, _READONLY, _INTERACTIVE,
         of_types(("text",), _MAX_LENGTH, attribute("comb", v.count(1, 100), "Number of equal cells with one character each, such as 22 for an IBAN; no more characters are accepted.")),
-        COMMON, of_types(("text",), *_ALIGN), _BOX,
+        p.COMMON, of_types(("text",), *_ALIGN), _BOX,
     ),
     element(
         "textarea", "A form field of several lines of text.", ContentModel.EMPTY,
         _NAME, _LABEL,
         attribute("value", v.TEXT, "Text in the field; line ends in data are kept."),
         _REQUIRED, _READONLY, _INTERACTIVE, _MAX_LENGTH,
-        COMMON, _ALIGN, _BOX,
+        p.COMMON, _ALIGN, _BOX,
     ),
     element(
         "select", "A form field with a list of options, of which one is selected.", ContentModel.LISTED,
         _NAME, _LABEL,
         attribute("value", v.TEXT, "Value of the selected option; none is selected unless given."),
-        _REQUIRED, _READONLY, _INTERACTIVE, COMMON, _ALIGN, _BOX,
+        _REQUIRED, _READONLY, _INTERACTIVE, p.COMMON, _ALIGN, _BOX,
         children=("option",),
     ),
     element(
         "option", "An option of a `select`: its text.", ContentModel.TEXT,
         attribute("value", v.TEXT, "Value of the field while the option is selected; its text unless given."),
-        without(COMMON, "id", "class", "lang"),
+        p.without(p.COMMON, "id", "class", "lang"),
     ),
     element(
         "signature", "An empty signature field, to be signed in a viewer or by a signing service.", ContentModel.EMPTY,
-        _NAME, _LABEL, _REQUIRED, _INTERACTIVE, COMMON_WITHOUT_LANG,
-        without(_BOX, *_TEXT, "padding", "padding-top", "padding-right", "padding-bottom", "padding-left"),
+        _NAME, _LABEL, _REQUIRED, _INTERACTIVE, p.COMMON_WITHOUT_LANG,
+        p.without(_BOX, *_TEXT, "padding", "padding-top", "padding-right", "padding-bottom", "padding-left"),
     ),
 )  # fmt: skip

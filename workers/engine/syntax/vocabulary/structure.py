@@ -18,22 +18,7 @@ from workers.engine.syntax.names import (
     PARAMETERS,
     PROFILE,
 )
-from workers.engine.syntax.vocabulary.properties import (
-    CELL_PADDING,
-    COLUMNS,
-    COMMON,
-    FINAL,
-    FLOW_PROPERTIES,
-    IMAGE_PROPERTIES,
-    LIST_STYLE,
-    NUMBER_STYLE,
-    POSITIONS,
-    PROPERTIES,
-    RUNNING_BOX,
-    STRIPE,
-    TEXT,
-    without,
-)
+from workers.engine.syntax.vocabulary import properties as p
 from workers.engine.syntax.vocabulary.specs import (
     IN_PARTS,
     ContentModel,
@@ -48,7 +33,7 @@ from workers.engine.units import mm
 MAX_BLEED: Final = mm(50)
 
 _CATEGORY: Final = v.choice("zero", "one", "two", "few", "many", "other")
-_ANY_LIST_STYLE: Final = v.choice(*LIST_STYLE.choices, *NUMBER_STYLE.choices)
+_ANY_LIST_STYLE: Final = v.choice(*p.LIST_STYLE.choices, *p.NUMBER_STYLE.choices)
 
 
 STRUCTURE: Final = (
@@ -87,12 +72,12 @@ STRUCTURE: Final = (
             attribute("value", v.TEXT, "The value. Only a `string`, a `text` and an `image` may be empty."),
             attribute("values", v.WORD_LIST, "The only values allowed."),
         ),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "data", "The data section: default values, sample values, types, computed values and assertions.", ContentModel.LISTED,
         *fixed(attribute("unknown", v.choice("warning", "error"), "Severity of a payload member that is not in the data section, but looks like one that is: probably a misspelled name. New templates say `error`. A member that looks like none is always a warning.", "warning")),
-        FINAL,
+        p.FINAL,
         children=("json", "sample", "field", "dataset", "let", "assert"),
     ),
     element(
@@ -115,7 +100,7 @@ STRUCTURE: Final = (
             attribute("maxlength", v.count(1, 1_000_000), "Maximum number of characters."),
             attribute("format", v.TEXT, "Date pattern in CSV, such as dd.MM.yyyy."),
         ),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "dataset", "Declares a list of records and the fields of each.", ContentModel.LISTED,
@@ -130,21 +115,21 @@ STRUCTURE: Final = (
             attribute("min-rows", v.count(0, 1_000_000), "Minimum number of records.", "0"),
             attribute("max-rows", v.count(0, 1_000_000), "Maximum number of records.", "100000"),
         ),
-        FINAL,
+        p.FINAL,
         children=("field",),
     ),
     element(
         "let", "Declares a computed value.", ContentModel.EMPTY,
         *fixed(required("name", v.VARIABLE, "Name of the value.")),
         expression("value", "Expression of the value.", is_required=True),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "assert", "A condition that must be true.", ContentModel.EMPTY,
         expression("test", "The condition.", is_required=True),
         attribute("message", v.TEXT, "Message if the condition is false."),
         *fixed(attribute("severity", v.choice("error", "warning"), "Severity; an error stops the render.", "error")),
-        without(COMMON, "id", "class"),
+        p.without(p.COMMON, "id", "class"),
     ),
     element(
         "style", "A named set of properties, or the default properties of an element type.", ContentModel.EMPTY,
@@ -153,11 +138,11 @@ STRUCTURE: Final = (
             attribute("element", v.NAME, "Element type that has these properties by default."),
             attribute("extends", v.NAME, "Named style to inherit from."),
             attribute("list-style-type", _ANY_LIST_STYLE, "Markers of lists."),
-            STRIPE,
-            CELL_PADDING,
-            *PROPERTIES.values(),
+            p.STRIPE,
+            p.CELL_PADDING,
+            *p.PROPERTIES.values(),
         ),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "color", "Declares a named colour.", ContentModel.EMPTY,
@@ -165,7 +150,7 @@ STRUCTURE: Final = (
             required("name", v.NAME, "Name of the colour."),
             required("value", v.PLAIN_COLOR, "The colour."),
         ),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "font", "Declares a stored font as one face of a family, for use in `font-family`.", ContentModel.EMPTY,
@@ -178,12 +163,12 @@ STRUCTURE: Final = (
             attribute("index", v.count(0, 31), "Index of the font in a collection, from 0.", "0"),
             attribute("font-variation-settings", v.AXES, "Values of other axes of a variable font."),
         ),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "messages", "Translations of one language, by key, for the filter `t`. The first `messages` is the fallback for other languages.", ContentModel.LISTED,
         *fixed(required("lang", v.LANG, "Language of the texts.")),
-        FINAL,
+        p.FINAL,
         children=("message",),
     ),
     element(
@@ -193,7 +178,7 @@ STRUCTURE: Final = (
             attribute("plural", _CATEGORY, "Plural category of cardinal numbers."),
             attribute("ordinal", _CATEGORY, "Plural category of ordinal numbers: 1st, 2nd, 3rd."),
         ),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "part", "Reusable content, inserted by `use`: blocks, text, list items, rows, cells or columns. Its scope has its arguments, `settings`, `data`, `now`, `today` and `doc`, and in repeated content `page` and `totals`.", ContentModel.BLOCKS,
@@ -201,7 +186,7 @@ STRUCTURE: Final = (
             required("name", v.NAME, "Name of the part."),
             attribute("takes", PARAMETERS, "Its parameters, separated by commas. One with a default, an expression after an equals sign, is optional."),
         ),
-        FINAL,
+        p.FINAL,
         children=IN_PARTS,
     ),
     element(
@@ -222,17 +207,17 @@ STRUCTURE: Final = (
         attribute("bleed", v.length(high=MAX_BLEED), "Extent of the background beyond the trimmed page.", "0"),
         attribute("media", v.choice("plain", "letterhead", "slip"), "Paper of the page, told for each page in the result of a merged document: the printer has a tray for it.", "plain"),
         attribute("marks", v.choice("none", "crop"), "Whether crop marks are drawn.", "none"),
-        FINAL,
+        p.FINAL,
         children=("header", "footer", "area", "box", "marks", "watermark"),
     ),
     element(
         "area", "A rectangle of the page that a flow fills; the areas of one flow are linked in order.", ContentModel.EMPTY,
         *fixed(attribute("flow", v.NAME, "Name of the flow.", "body")),
-        COLUMNS,
+        p.COLUMNS,
         attribute("column-fill", v.choice("auto", "balance"), "Whether the columns at the end of the flow, and before a page break, are filled one after the other, or balanced. Footnotes stay at the foot of the area. Columns in which a figure floats, or whose last note continues on the next page, are not balanced.", "auto"),
         attribute("column-rule", v.BORDER, "Line between columns.", "none"),
         attribute("overflow", v.choice("continue", "error", "shrink", "hidden"), "Treatment of content that does not fit: continued in the next area, an error, shrunk, or clipped.", "continue"),
-        *(replace(spec, doc=f"Distance from the {edge} of the region between header and footer.") for spec, edge in zip(POSITIONS, ("left edge", "upper edge", "right edge", "lower edge"), strict=True)),
+        *(replace(spec, doc=f"Distance from the {edge} of the region between header and footer.") for spec, edge in zip(p.POSITIONS, ("left edge", "upper edge", "right edge", "lower edge"), strict=True)),
         attribute("width", v.PARTIAL_LENGTH, "Width; to the edges unless given."),
         attribute("height", v.PARTIAL_LENGTH, "Height; to the edges unless given."),
         attribute("padding", v.sides(v.LENGTH), "Space inside, for one to four sides.", "0"),
@@ -241,7 +226,7 @@ STRUCTURE: Final = (
         element(
             name, doc, ContentModel.BLOCKS,
             attribute("max-height", v.PARTIAL_LENGTH, "Maximum height; per cent of the page height.", "40%"),
-            *RUNNING_BOX,
+            *p.RUNNING_BOX,
         )
         for name, doc in (
             ("header", "Content at the top of every page, inside the margins."),
@@ -256,10 +241,10 @@ STRUCTURE: Final = (
         ),
         attribute("page", v.NAME, "Page family.", "default"),
         attribute("max-pages", v.count(1, 100_000), "Maximum number of pages."),
-        FINAL,
-        TEXT,
-        FLOW_PROPERTIES,
-        IMAGE_PROPERTIES,
+        p.FINAL,
+        p.TEXT,
+        p.FLOW_PROPERTIES,
+        p.IMAGE_PROPERTIES,
         children=("qr-bill",),
     ),
     element(
@@ -275,7 +260,7 @@ STRUCTURE: Final = (
         attribute("assemble", v.BOOLEAN, "Inserting, deleting and rotating pages.", "true"),
         attribute("sign", v.NAME, "Certificate of the account that signs the file, which is not encrypted then."),
         attribute("sign-field", FIELD_NAME, "Signature field to sign; the only one of the document unless given."),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "attachment", "An embedded file: the text inside, or the value of an expression.", ContentModel.TEXT,
@@ -286,7 +271,7 @@ STRUCTURE: Final = (
         attribute("modified", DATE_OR_INSTANT, "Time of the last change; 1970-01-01 unless given, as archives ask for one."),
         expression("value", "Content: a text, a base64 data URL, or a record or list, written as JSON."),
         expression("if", "Omits the file unless this is true."),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "einvoice", "Makes the document an electronic invoice by EN 16931: the record is validated by its rules, compared with the elements that have a `term`, and embedded in the file as XML.", ContentModel.EMPTY,
@@ -295,7 +280,7 @@ STRUCTURE: Final = (
         attribute("rules", v.choice("own", "official"), "Rules that the invoice must keep: those of the engine, or also the official files of the service, with those of France if both parties are there. With own, the latter are warnings.", "own"),
         expression("from", "The record of the invoice.", is_required=True),
         expression("if", "Omits the invoice unless this is true."),
-        FINAL,
+        p.FINAL,
     ),
     element(
         "marks", "Marks for the inserting machine, drawn on the front of every sheet: `omr` is a column of lines, from the top start, gate, end of set, parity (the number of lines is even), the number of the sheet from 1 to 7 as 1, 2 and 4, and feeders 1 to 4; other types are bar codes of a `format`. Whatever else stands in the clear zone around is a warning.", ContentModel.EMPTY,
