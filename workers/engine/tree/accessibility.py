@@ -13,26 +13,8 @@ from typing import Any, Final
 
 from workers.engine.data_tables import read_table
 from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
+from workers.engine.tree import nodes
 from workers.engine.tree.document import Document, Flow, PageMaster
-from workers.engine.tree.nodes import (
-    Block,
-    Break,
-    Container,
-    FormField,
-    Grid,
-    Inline,
-    InlineBlock,
-    ListBlock,
-    ListItem,
-    Note,
-    Paragraph,
-    Role,
-    Row,
-    RowTemplate,
-    Table,
-    TextRun,
-    is_head_row,
-)
 from workers.engine.tree.styles.computed import BoxStyle, TextStyle
 from workers.engine.units import Color, ColorSpace, relative_luminance
 
@@ -44,7 +26,13 @@ _VAGUE: Final = frozenset(
 )
 _AROUND: Final = " .…:!>»›→←\u00a0"
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
-_PARENTS: Final = (Container, Row, Grid, ListItem, Note)  # of blocks: a union is built at each use
+_PARENTS: Final = (
+    nodes.Container,
+    nodes.Row,
+    nodes.Grid,
+    nodes.ListItem,
+    nodes.Note,
+)  # of blocks: a union is built at each use
 # A block, and the colour behind it; None if it is unknown.
 _Placed = tuple[Any, Color | None]
 
@@ -70,7 +58,7 @@ class _AccessibilityChecker:
         self.severity = Severity.ERROR if document.is_strict else Severity.WARNING
         self.level = 0  # of the heading before
         self.reported: set[tuple[str, SourceLocation]] = set()
-        self.last_template: RowTemplate | None = None
+        self.last_template: nodes.RowTemplate | None = None
 
     def check(self) -> None:
         if self.document.requires_tags and not self.document.info.title.strip():
@@ -90,20 +78,20 @@ class _AccessibilityChecker:
             block, under = next(waiting[-1], (None, None))
             if block is None:
                 waiting.pop()
-            elif isinstance(block, Paragraph):
+            elif isinstance(block, nodes.Paragraph):
                 self._check_paragraph(block, color_on(block.style.box, under))
-            elif isinstance(block, FormField):
+            elif isinstance(block, nodes.FormField):
                 self._check_field(block)
             elif isinstance(block, _PARENTS):
-                is_placed = isinstance(block, Container) and block.position is not None
+                is_placed = isinstance(block, nodes.Container) and block.position is not None
                 inside = color_on(block.style.box, None if is_placed else under)
                 waiting.append(zip(block.children, repeat(inside)))
-            elif isinstance(block, ListBlock):
+            elif isinstance(block, nodes.ListBlock):
                 waiting.append(zip(block.items, repeat(color_on(block.style.box, under))))
-            elif isinstance(block, Table):
+            elif isinstance(block, nodes.Table):
                 waiting.append(self._blocks_of(block, under))
 
-    def _blocks_of(self, table: Table, under: Color | None) -> Iterator[_Placed]:
+    def _blocks_of(self, table: nodes.Table, under: Color | None) -> Iterator[_Placed]:
         for caption in table.captions:
             yield caption.block, under
         # The colours of stripes change from row to row.
@@ -125,24 +113,24 @@ class _AccessibilityChecker:
                         ground = color_on(cell.style.box, on_row)
                         self.contrast.check(cell.style.text, ground, cell.source.location)
 
-    def _check_paragraph(self, paragraph: Paragraph, under: Color | None) -> None:
+    def _check_paragraph(self, paragraph: nodes.Paragraph, under: Color | None) -> None:
         level = _LEVELS.get(paragraph.role.value)
         if level is not None:
             self._check_heading(paragraph, level)
         has_links = False
         for inline in paragraph.inlines:
-            if isinstance(inline, TextRun):
+            if isinstance(inline, nodes.TextRun):
                 has_links = has_links or inline.link is not None
                 if self.has_contrast and inline.text.strip():
                     self.contrast.check(inline.style, under, paragraph.source.location)
-            elif isinstance(inline, InlineBlock):
+            elif isinstance(inline, nodes.InlineBlock):
                 has_links = has_links or inline.link is not None
-                if isinstance(inline.block, FormField):
+                if isinstance(inline.block, nodes.FormField):
                     self._check_field(inline.block)
         if has_links:
             self._check_links(paragraph)
 
-    def _check_links(self, paragraph: Paragraph) -> None:
+    def _check_links(self, paragraph: nodes.Paragraph) -> None:
         # The text of a link may be several runs, of which one is a space.
         for target, runs in groupby(paragraph.inlines, key=_target_of):
             if target is None:
@@ -160,7 +148,7 @@ class _AccessibilityChecker:
                     paragraph.source.location,
                 )
 
-    def _check_field(self, field: FormField) -> None:
+    def _check_field(self, field: nodes.FormField) -> None:
         if not field.label:
             self._report(
                 "missing-label",
@@ -169,7 +157,7 @@ class _AccessibilityChecker:
                 field.source.location,
             )
 
-    def _check_heading(self, heading: Paragraph, level: int) -> None:
+    def _check_heading(self, heading: nodes.Paragraph, level: int) -> None:
         # In other documents the checks of the text warn of it.
         if level > self.level + 1 and self.document.is_strict:
             before = f"after an `h{self.level}`" if self.level else "as the first heading"
@@ -181,12 +169,12 @@ class _AccessibilityChecker:
             )
         self.level = level
 
-    def _check_row_template(self, template: RowTemplate) -> None:
+    def _check_row_template(self, template: nodes.RowTemplate) -> None:
         self.last_template = template
-        if is_head_row(template):
+        if nodes.is_head_row(template):
             return
         for at, cell in enumerate(template.cells):
-            if at and cell.role is Role.HEAD_CELL and not cell.scope:
+            if at and cell.role is nodes.Role.HEAD_CELL and not cell.scope:
                 self._report(
                     "missing-scope",
                     "It is not clear which cells this `th` heads: it is in the body of a table, "
@@ -204,15 +192,15 @@ class _AccessibilityChecker:
         self.findings.add(Diagnostic(self.severity, code, message, locations))
 
 
-def _target_of(inline: Inline) -> str | None:
-    return inline.link if isinstance(inline, TextRun | InlineBlock) else None
+def _target_of(inline: nodes.Inline) -> str | None:
+    return inline.link if isinstance(inline, nodes.TextRun | nodes.InlineBlock) else None
 
 
-def _text_of(inline: Inline) -> str:
+def _text_of(inline: nodes.Inline) -> str:
     match inline:
-        case TextRun():
+        case nodes.TextRun():
             return inline.text
-        case InlineBlock():
+        case nodes.InlineBlock():
             return inline.alt
         case _:
             return ""
@@ -243,9 +231,9 @@ class ContrastChecker:
         self._results: dict[tuple[TextStyle, Color], float | None] = {}
         self._reported: set[SourceLocation] = set()
 
-    def find_paper(self, block: Block, flow: Flow) -> Color | None:
+    def find_paper(self, block: nodes.Block, flow: Flow) -> Color | None:
         """Return the colour of the pages that a block of a flow is on, None if it is unknown."""
-        family = None if isinstance(block, Break) else block.style.breaks.page
+        family = None if isinstance(block, nodes.Break) else block.style.breaks.page
         return self._paper(family or flow.page)
 
     def find_paper_of_notes(self) -> Color | None:

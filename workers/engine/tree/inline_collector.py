@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from workers.engine.tree import nodes
 from workers.engine.tree.expressions.running_text import (
     BY_FIRST_STRONG,
     SPACES,
     SPACES_IN_LINE,
     continue_in_lines,
-)
-from workers.engine.tree.nodes import (
-    FormField,
-    Inline,
-    InlineAnchor,
-    InlineBlock,
-    LineBreak,
-    Reference,
-    TextRun,
 )
 from workers.engine.tree.styles.computed import TextStyle, WhiteSpace
 
@@ -29,7 +21,7 @@ class InlineCollector:
     __slots__ = ("_at_edge", "_inlines", "_link", "_pieces", "_style", "position", "spans")
 
     def __init__(self) -> None:
-        self._inlines: list[Inline] = []
+        self._inlines: list[nodes.Inline] = []
         self._pieces: list[str] = []
         self._style: TextStyle | None = None
         self._link: str | None = None
@@ -58,7 +50,7 @@ class InlineCollector:
         """Add a forced line break; the space before it is removed."""
         self._drop_last_space()
         self._flush()
-        self._inlines.append(LineBreak(style))
+        self._inlines.append(nodes.LineBreak(style))
         self.position += 1
         self._at_edge = True
 
@@ -66,22 +58,24 @@ class InlineCollector:
         """Add an image, bar code, chart or form field in the line."""
         self._flush()
         # The area of a form field is its widget's, for typing.
-        self._inlines.append(InlineBlock(block, None if isinstance(block, FormField) else link))
+        self._inlines.append(
+            nodes.InlineBlock(block, None if isinstance(block, nodes.FormField) else link)
+        )
         self.position += 1
         self._at_edge = False
 
-    def add_reference(self, reference: Reference) -> None:
+    def add_reference(self, reference: nodes.Reference) -> None:
         """Add a reference, whose text layout writes."""
         self._flush()
         self._inlines.append(reference)
         self._at_edge = False
 
-    def add_anchor(self, anchor: InlineAnchor) -> None:
+    def add_anchor(self, anchor: nodes.InlineAnchor) -> None:
         """Add an anchor, which has no size and does not affect the white space around it."""
         self._flush()
         self._inlines.append(anchor)
 
-    def add_call(self, call: Inline | None, anchor: InlineAnchor | None) -> None:
+    def add_call(self, call: nodes.Inline | None, anchor: nodes.InlineAnchor | None) -> None:
         """Add the call of a note, without a space before it."""
         if call is not None:
             self._drop_last_space()
@@ -92,7 +86,7 @@ class InlineCollector:
         if anchor is not None:
             self._inlines.append(anchor)
 
-    def finish(self) -> tuple[Inline, ...]:
+    def finish(self) -> tuple[nodes.Inline, ...]:
         """Return the runs; the space at the end is removed."""
         self._drop_last_space()
         self._flush()
@@ -105,7 +99,7 @@ class InlineCollector:
         for position, line in enumerate(lines):
             if position:
                 self._flush()
-                self._inlines.append(LineBreak(style))
+                self._inlines.append(nodes.LineBreak(style))
                 self.position += 1
             self._add(line, style, link)
         self._at_edge = False
@@ -127,14 +121,14 @@ class InlineCollector:
             self._pieces[-1] = self._pieces[-1].removesuffix(" ")
             return
         at = len(self._inlines) - 1
-        while at >= 0 and isinstance(self._inlines[at], InlineAnchor):
+        while at >= 0 and isinstance(self._inlines[at], nodes.InlineAnchor):
             at -= 1
-        if at >= 0 and isinstance(last := self._inlines[at], TextRun):
-            self._inlines[at] = TextRun(last.text.removesuffix(" "), last.style, last.link)
+        if at >= 0 and isinstance(last := self._inlines[at], nodes.TextRun):
+            self._inlines[at] = nodes.TextRun(last.text.removesuffix(" "), last.style, last.link)
 
     def _flush(self) -> None:
         text = "".join(self._pieces)
         if text and self._style is not None:
-            self._inlines.append(TextRun(text, self._style, self._link))
+            self._inlines.append(nodes.TextRun(text, self._style, self._link))
         self._pieces.clear()
         self._style = self._link = None

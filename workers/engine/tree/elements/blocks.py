@@ -14,6 +14,7 @@ from typing import Any, Final
 from workers.engine.syntax.address_windows import ADDRESS_WINDOWS
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import BLOCKS, INLINE
+from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import (
     NodeBuilder,
@@ -55,24 +56,6 @@ from workers.engine.tree.elements.paragraphs import (
 from workers.engine.tree.elements.payment_slips import compile_payment_slip, compile_qr_bill
 from workers.engine.tree.elements.tables import tables
 from workers.engine.tree.expressions.grammar import TextTemplate
-from workers.engine.tree.nodes import (
-    Block,
-    Break,
-    Container,
-    Contents,
-    EntryStyle,
-    Envelope,
-    Grid,
-    Index,
-    ListBlock,
-    ListItem,
-    Paragraph,
-    Position,
-    Role,
-    Row,
-    Rule,
-    describe_loops,
-)
 from workers.engine.tree.references.counters import CHECK_BOXES, format_marker
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import BreakTo
@@ -192,26 +175,28 @@ def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
             scope.state.findings.warn(
                 "address-lines",
                 f"The address has {len(lines)} lines, {standard} allows {window.lines}: join some of "
-                f"them{describe_loops(source.loop)}",
+                f"them{nodes.describe_loops(source.loop)}",
                 location,
             )
         make = StyledBlocks(context.sheet, computed, source)
         inside = {"padding-left": f"{window.inset}mm", **_SHRINK}
         lower = {"height": f"{window.height - window.remarks}mm", **inside}
-        blocks: tuple[Block, ...] = (
+        blocks: tuple[nodes.Block, ...] = (
             make.box(lower, tuple(make.text(line, _LINE) for line in lines)),
         )
         if window.remarks:
-            notes: tuple[Block, ...] = (make.text(sender, _SENDER),) if sender else ()
+            notes: tuple[nodes.Block, ...] = (make.text(sender, _SENDER),) if sender else ()
             notes += tuple(make.text(text, _REMARK) for text in above)
             upper = {"height": f"{window.remarks}mm", "padding-bottom": "0.8mm", **inside}
             blocks = (make.box(upper, (make.box({"margin-top": "auto"}, notes),)), *blocks)
-        place = Position(Length(mm(window.top)), None, None, Length(mm(window.left)))
-        envelope = Envelope(standard, window, has_marks)
+        place = nodes.Position(Length(mm(window.top)), None, None, Length(mm(window.left)))
+        envelope = nodes.Envelope(standard, window, has_marks)
         style = make.style({"width": f"{window.width}mm"})
         name = common.read_id(scope)
         out.append(
-            Container(source, Role.DIV, style, blocks, place, name, is_box=True, envelope=envelope)
+            nodes.Container(
+                source, nodes.Role.DIV, style, blocks, place, name, is_box=True, envelope=envelope
+            )
         )
 
     return NodeBuilder(build, is_static=False)
@@ -241,7 +226,9 @@ def compile_list(element: Element, context: CompileContext) -> NodeBuilder:
         made: Nodes = []
         items.build(common.element_style.enter(scope).enter(markers=(style, first)), computed, made)
         out.append(
-            ListBlock(common.source(scope), computed.style, tuple(made), common.read_id(scope))
+            nodes.ListBlock(
+                common.source(scope), computed.style, tuple(made), common.read_id(scope)
+            )
         )
 
     is_static = common.is_static and items.is_static and kind.is_static
@@ -269,7 +256,7 @@ def _compile_item(element: Element, context: CompileContext) -> NodeBuilder:
         own_id = common.read_id(scope)
         (checked,) = common.read(scope)
         marker = CHECK_BOXES.get(checked) or format_marker(kind, first + len(out))
-        out.append(ListItem(common.source(scope), computed.style, marker, blocks, own_id))
+        out.append(nodes.ListItem(common.source(scope), computed.style, marker, blocks, own_id))
 
     builder = NodeBuilder(build, common.is_static and inner.is_static)
     return with_counters(element, context, builder) if context.features.counters else builder
@@ -291,7 +278,7 @@ def compile_contents(element: Element, context: CompileContext) -> NodeBuilder:
         (first, last), kind, leader = common.read(scope)
         entries = tuple(_entry_style(common.sheet, own, name) for name in _CONTENTS)
         name = common.read_id(scope)
-        contents = Contents(
+        contents = nodes.Contents(
             common.source(scope), own.style, kind, first, last, leader, entries, name
         )
         scope.state.references.contents.append(contents)
@@ -310,19 +297,19 @@ def compile_index(element: Element, context: CompileContext) -> NodeBuilder:
         own = common.compute(scope, parent)
         styles = [_entry_style(sheet, own, name) for name in _INDEX]
         styles.append(_entry_style(sheet, own, _INDEX[0], _LETTER))
-        index = Index(common.source(scope), own.style, tuple(styles), common.read_id(scope))
+        index = nodes.Index(common.source(scope), own.style, tuple(styles), common.read_id(scope))
         scope.state.references.add_index(index, own.inherited.lang)
         out.append(index)
 
     return NodeBuilder(build, is_static=False)
 
 
-def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> EntryStyle:
+def _entry_style(sheet: StyleSheet, parent: ComputedStyle, *names: str) -> nodes.EntryStyle:
     properties: dict[str, Any] = {}
     for name in names:
         properties |= sheet.entry_properties(name)
     computed = sheet.compute(parent, properties)
-    return EntryStyle(computed.style, computed.transform)
+    return nodes.EntryStyle(computed.style, computed.transform)
 
 
 _NO_BLOCKS: Final = frozenset({*FIGURES, "mark", "running"})
@@ -414,8 +401,8 @@ def _compile_loose(
             computed = sheet.compute_anonymous(parent)
             first = names[0] if names else None
             extra = make_extras(None, inlines, context.features)
-            paragraph = Paragraph(
-                *(source(scope), Role.P, style_for(inlines, computed), inlines),
+            paragraph = nodes.Paragraph(
+                *(source(scope), nodes.Role.P, style_for(inlines, computed), inlines),
                 *(None, first, extra),
             )
             out.append(wrap_in_ids(paragraph, names[1:], computed))
@@ -444,7 +431,7 @@ _CONTAINERS: Final = frozenset({"div", "box", "figure", "blockquote"})
 
 def _compile_container(element: Element, context: CompileContext) -> NodeBuilder:
     common, tag = BlockBuilder(element, context), element.tag
-    role = Role.BLOCK_QUOTE if tag == "blockquote" else Role.DIV
+    role = nodes.Role.BLOCK_QUOTE if tag == "blockquote" else nodes.Role.DIV
     place = compile_position(element, context) if is_positioned(element) else None
     # On a box the checks report the attribute; compiling must not fail before they do.
     is_columned = tag == "div" and "columns" in element.attributes
@@ -460,7 +447,7 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
         name = common.read_id(scope)
         around = scope.enter(figure_id=name) if tag == "figure" else scope
         out.append(
-            Container(
+            nodes.Container(
                 common.source(scope),
                 role,
                 computed.style,
@@ -486,7 +473,7 @@ def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
         gap, align = common.read(scope)
         points = common.sheet.to_points(gap, computed)
         name = common.read_id(scope)
-        out.append(Row(common.source(scope), computed.style, blocks, points, align, name))
+        out.append(nodes.Row(common.source(scope), computed.style, blocks, points, align, name))
 
     return NodeBuilder(build, common.is_static and inner.is_static)
 
@@ -505,7 +492,7 @@ def _compile_grid(element: Element, context: CompileContext) -> NodeBuilder:
             message = "A grid that fills its columns first needs rows of one height: give it grid-auto-rows"
             scope.state.findings.error("grid-rows", message, element.location)
         out.append(
-            Grid(
+            nodes.Grid(
                 common.source(scope),
                 own.style,
                 common.build_inside(inner, scope, own),
@@ -532,7 +519,7 @@ def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
             line = Border(0.5, BorderStyle.SOLID, BLACK)
         no_top = Sides(NO_BORDER, *style.box.border[1:])
         style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
-        out.append(Rule(common.source(scope), style, line, common.read_id(scope)))
+        out.append(nodes.Rule(common.source(scope), style, line, common.read_id(scope)))
 
     return NodeBuilder(build, common.is_static)
 
@@ -544,7 +531,7 @@ def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         least = need.read(scope)
         points = None if least is None else sheet.to_points(least, parent)
-        out.append(Break(source(scope), to.read(scope), points))
+        out.append(nodes.Break(source(scope), to.read(scope), points))
 
     return NodeBuilder(build, to.is_static and need.is_static)
 
@@ -611,7 +598,7 @@ def _compile_block_anchor(
         if name is not None:
             style = sheet.compute_anonymous(parent).style
             style = replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
-            out.append(Container(source(scope), Role.DIV, style, (), None, name))
+            out.append(nodes.Container(source(scope), nodes.Role.DIV, style, (), None, name))
 
     return NodeBuilder(build, is_static=False)
 

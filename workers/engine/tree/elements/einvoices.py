@@ -7,20 +7,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from workers.engine import einvoices
 from workers.engine.diagnostics import Findings, SourceLocation
-from workers.engine.einvoices import (
-    PROFILES,
-    UBL_FILE_NAME,
-    InvoiceProfile,
-    Record,
-    RuleViolation,
-    check_invoice,
-    find_country,
-    read_invoice,
-    read_record,
-    select_terms,
-    write_invoice,
-)
 from workers.engine.ports import UNDATED, ArchiveProfile, Attachment
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Scope
@@ -41,8 +29,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 class StatedInvoice:
     """The invoice that a document states: its record, profile and syntax, and the element."""
 
-    record: Record
-    profile: InvoiceProfile
+    record: einvoices.Record
+    profile: einvoices.InvoiceProfile
     syntax: str
     location: SourceLocation
 
@@ -50,8 +38,8 @@ class StatedInvoice:
         """Return its XML as a file of the PDF."""
         is_cii = self.syntax == "cii"
         return Attachment(
-            self.profile.file_name if is_cii else UBL_FILE_NAME,
-            write_invoice(self.record, self.profile, self.syntax),
+            self.profile.file_name if is_cii else einvoices.UBL_FILE_NAME,
+            einvoices.write_invoice(self.record, self.profile, self.syntax),
             _MEDIA_TYPE,
             self.record.get("issueDate") or UNDATED,
             "data" if self.profile.is_partial else "alternative",
@@ -62,14 +50,14 @@ class StatedInvoice:
     def write_alone(self, pdf: bytes, filename: str | None) -> bytes:
         """Return its XML; in UBL it contains the PDF under the file name."""
         if self.syntax == "cii":
-            return write_invoice(self.record, self.profile, self.syntax)
+            return einvoices.write_invoice(self.record, self.profile, self.syntax)
         document = {
             "id": self.record.get("number", ""),
             "fileName": self._choose_name(filename or "invoice.pdf"),
             "mediaType": "application/pdf",
             "content": pdf,
         }
-        return write_invoice(self.record, self.profile, self.syntax, documents=[document])
+        return einvoices.write_invoice(self.record, self.profile, self.syntax, documents=[document])
 
     def _choose_name(self, wanted: str) -> str:
         """Return a name that no document of the record has (BR-DE-22)."""
@@ -105,7 +93,7 @@ class CompiledInvoice:
         Return None if its data or syntax are wrong, which is reported.
         """
         state = scope.state
-        profile = PROFILES[self._profile.read(scope)]
+        profile = einvoices.PROFILES[self._profile.read(scope)]
         syntax = self._syntax.read(scope) or profile.syntaxes[0]
         if syntax not in profile.syntaxes:
             state.findings.error(
@@ -116,7 +104,7 @@ class CompiledInvoice:
             )
             return None
         errors_before = state.findings.error_count
-        record, errors = read_record(self._source.evaluate(scope))
+        record, errors = einvoices.read_record(self._source.evaluate(scope))
         if state.findings.error_count > errors_before:  # the expression failed, which is reported
             return None
         for error in errors:
@@ -125,9 +113,9 @@ class CompiledInvoice:
             )
         if errors:
             return None
-        selected = select_terms(record, profile.level)
+        selected = einvoices.select_terms(record, profile.level)
         stated = StatedInvoice(record, profile, syntax, self.location)
-        broken = check_invoice(selected, profile, syntax)
+        broken = einvoices.check_invoice(selected, profile, syntax)
         report_findings(broken, state, self.location)
         if not broken:
             self._check_officially(stated, scope)
@@ -137,11 +125,13 @@ class CompiledInvoice:
         """Report what official files say, if the document wants it, and as warnings of French invoices."""
         state = scope.state
         is_wanted = self._rules.read(scope) == "official"
-        is_french = find_country(stated.record) == "FR" and state.judge is not None
+        is_french = einvoices.find_country(stated.record) == "FR" and state.judge is not None
         form = None if is_wanted else _describe_form(stated.record)
         if not (is_wanted or is_french) or form in self._sound:
             return
-        written = read_invoice(write_invoice(stated.record, stated.profile, stated.syntax))
+        written = einvoices.read_invoice(
+            einvoices.write_invoice(stated.record, stated.profile, stated.syntax)
+        )
         assert written is not None
         verdict = written.check(state.judge)
         findings = verdict.findings
@@ -173,7 +163,7 @@ def _describe_form(value: Any, name: str = "") -> Hashable:
 
 
 def report_findings(
-    found: Iterable[RuleViolation], state: BuildState, location: SourceLocation
+    found: Iterable[einvoices.RuleViolation], state: BuildState, location: SourceLocation
 ) -> None:
     """Report the rules that an invoice breaks, each at the element that shows its term, if any."""
     for one in found:

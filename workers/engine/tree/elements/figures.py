@@ -10,6 +10,7 @@ from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.names import BUTTON_VALUE, OFF
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree import nodes
 from workers.engine.tree.build_state import BuildState, Evaluation, Scope, value_to_text
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
@@ -18,15 +19,6 @@ from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
 from workers.engine.tree.expressions.compiler import compile_value
 from workers.engine.tree.expressions.running_text import collapse_and_trim
 from workers.engine.tree.node_values import FieldKind, FieldOption, ImageSource, parse_image_source
-from workers.engine.tree.nodes import (
-    Barcode,
-    FormField,
-    Image,
-    Paragraph,
-    Role,
-    TextRun,
-    describe_loops,
-)
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows
@@ -56,10 +48,12 @@ def compile_image(element: Element, context: CompileContext) -> NodeBuilder:
         fallback = None
         if is_spared and alt:
             plain = sheet.compute_anonymous(own)
-            written = Paragraph(place, Role.P, plain.style, (TextRun(alt, plain.style.text),))
+            written = nodes.Paragraph(
+                place, nodes.Role.P, plain.style, (nodes.TextRun(alt, plain.style.text),)
+            )
             fallback = common.box(scope, plain, (written,), None)
         out.append(
-            Image(
+            nodes.Image(
                 place,
                 own.style,
                 picture,
@@ -89,7 +83,7 @@ def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
         own = common.compute(scope, parent)
         kind, alt, level, module, is_quiet, shows_text, *rest = common.read(scope)
         columns, correction, add_on, has_escapes, dpi, reduction = rest
-        barcode = Barcode(
+        barcode = nodes.Barcode(
             kind or "",
             value.evaluate(scope),
             level,
@@ -115,7 +109,7 @@ def compile_barcode(element: Element, context: CompileContext) -> NodeBuilder:
             problem = state.validator(barcode)
             if problem is not None:
                 code, text = problem
-                loops = describe_loops(barcode.source.loop)
+                loops = nodes.describe_loops(barcode.source.loop)
                 state.findings.error(code, f"{text}{loops}", element.location)
         out.append(barcode)
 
@@ -206,7 +200,7 @@ class _FieldBuilder(BlockBuilder):
         options: list[FieldOption] = []
         self._options.build(scope, own, options)
         cells = values["comb"] or 0
-        node = FormField(
+        node = nodes.FormField(
             self.source(scope),
             own.style,
             self._kind,
@@ -270,7 +264,7 @@ class _FieldBuilder(BlockBuilder):
 
     def _report(self, scope: Scope, code: str, message: str) -> None:
         where = self.plain.location
-        scope.state.findings.error(code, f"{message}{describe_loops(scope.loop)}", where)
+        scope.state.findings.error(code, f"{message}{nodes.describe_loops(scope.loop)}", where)
 
 
 def _compile_option(element: Element, context: CompileContext) -> NodeBuilder:

@@ -6,22 +6,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element, MarkdownElement
+from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder, read_id
 from workers.engine.tree.inline_collector import InlineCollector
-from workers.engine.tree.nodes import (
-    Block,
-    InlineAnchor,
-    ListItem,
-    Note,
-    NoteCall,
-    Paragraph,
-    Reference,
-    Source,
-    child_blocks,
-)
 from workers.engine.tree.references.counters import CalledNote, PageNumberedNote
 from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet
 from workers.engine.tree.styles.computed import Style, TextStyle
@@ -149,7 +139,7 @@ class _FootnoteBuilder(BlockBuilder):
             plain = self.sheet.compute_anonymous(computed)
             blocks = (self.box(scope, plain, blocks, own_id),)
         numbering = computed.style.numbering
-        note = Note(
+        note = nodes.Note(
             self.source(scope),
             computed.style,
             blocks,
@@ -199,22 +189,22 @@ def _repeat_call(element: MarkdownElement, sheet: StyleSheet) -> NodeBuilder:
 
 
 def _add_call(
-    collector: InlineCollector, called: CalledNote, style: TextStyle, source: Source
+    collector: InlineCollector, called: CalledNote, style: TextStyle, source: nodes.Source
 ) -> None:
-    call: NoteCall | Reference | None = None
+    call: nodes.NoteCall | nodes.Reference | None = None
     if called.is_page_numbered:
-        call = Reference(called.name, "note", style, source)
+        call = nodes.Reference(called.name, "note", style, source)
     elif called.number:
-        call = NoteCall(called.number, style, f"#{called.name}")
-    collector.add_call(call, InlineAnchor(called.anchor) if called.anchor else None)
+        call = nodes.NoteCall(called.number, style, f"#{called.name}")
+    collector.add_call(call, nodes.InlineAnchor(called.anchor) if called.anchor else None)
 
 
-def _first_inlines(blocks: tuple[Block, ...]) -> tuple[Any, ...]:
+def _first_inlines(blocks: tuple[nodes.Block, ...]) -> tuple[Any, ...]:
     """Return the inline content of the first paragraph, which references show."""
-    waiting: list[Block | ListItem] = [*reversed(blocks)]
+    waiting: list[nodes.Block | nodes.ListItem] = [*reversed(blocks)]
     while waiting:
         block = waiting.pop()
-        if isinstance(block, Paragraph):
+        if isinstance(block, nodes.Paragraph):
             return block.inlines
-        waiting += reversed(child_blocks(block))
+        waiting += reversed(nodes.child_blocks(block))
     return ()

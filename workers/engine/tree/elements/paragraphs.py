@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree import nodes
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, Nodes
 from workers.engine.tree.compiler.context import CompileContext
@@ -16,19 +17,6 @@ from workers.engine.tree.elements.inlines import (
     translate_figure_number,
 )
 from workers.engine.tree.expressions.running_text import remove_isolates
-from workers.engine.tree.nodes import (
-    Block,
-    Container,
-    Inline,
-    InlineAnchor,
-    Label,
-    NoteCall,
-    Paragraph,
-    ParagraphExtras,
-    Reference,
-    Role,
-    TextRun,
-)
 from workers.engine.tree.references.resolver import (
     FIGURE,
     HEADINGS,
@@ -40,11 +28,11 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Numbering, Style
 
 HEADING_ROLES: Final = {
-    "h1": Role.H1, "h2": Role.H2, "h3": Role.H3, "h4": Role.H4, "h5": Role.H5, "h6": Role.H6,
+    "h1": nodes.Role.H1, "h2": nodes.Role.H2, "h3": nodes.Role.H3, "h4": nodes.Role.H4, "h5": nodes.Role.H5, "h6": nodes.Role.H6,
 }  # fmt: skip
 
 
-_PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": Role.CODE, "caption": Role.CAPTION}
+_PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": nodes.Role.CODE, "caption": nodes.Role.CAPTION}
 
 
 def compile_paragraph(element: Element, context: CompileContext) -> NodeBuilder:
@@ -67,7 +55,7 @@ class _ParagraphBuilder(BlockBuilder):
     def __init__(self, element: Element, context: CompileContext) -> None:
         super().__init__(element, context)
         is_heading = element.tag in HEADING_ROLES
-        self.role = _PARAGRAPH_ROLES.get(element.tag, Role.P)
+        self.role = _PARAGRAPH_ROLES.get(element.tag, nodes.Role.P)
         self.outline = context.compile_attribute(element, "outline") if is_heading else None
         self.sheet = context.sheet
         self.features = context.features
@@ -98,7 +86,7 @@ class _ParagraphBuilder(BlockBuilder):
         source = self.source(scope)
         extra = make_extras(label, inlines, self.features)
         style = style_for(inlines, computed)
-        made = Paragraph(source, self.role, style, inlines, entry or None, first, extra)
+        made = nodes.Paragraph(source, self.role, style, inlines, entry or None, first, extra)
         if is_collected:
             targets = names[:own]
             if self.kind == FIGURE and scope.figure_id is not None:
@@ -109,7 +97,9 @@ class _ParagraphBuilder(BlockBuilder):
             wrap_in_ids(made, others, self.sheet.compute_anonymous(parent)) if others else made
         )
 
-    def _number(self, numbering: Numbering, scope: Scope, computed: ComputedStyle) -> Label | None:
+    def _number(
+        self, numbering: Numbering, scope: Scope, computed: ComputedStyle
+    ) -> nodes.Label | None:
         """Advance the counter of the paragraph; return the label before it."""
         state = scope.state
         number = state.count_element(numbering, self.plain.location)
@@ -117,10 +107,10 @@ class _ParagraphBuilder(BlockBuilder):
             return None
         if self.kind == FIGURE:
             number = translate_figure_number(number, numbering, computed.inherited.lang)
-        return Label(number, numbering.width)
+        return nodes.Label(number, numbering.width)
 
     def _add_references(
-        self, made: Paragraph, references: ReferenceCollector, names: Iterable[str]
+        self, made: nodes.Paragraph, references: ReferenceCollector, names: Iterable[str]
     ) -> None:
         """Store the paragraph for contents and references."""
         label = made.extra.label if made.extra else None
@@ -131,37 +121,37 @@ class _ParagraphBuilder(BlockBuilder):
 
 
 def make_extras(
-    label: Label | None, inlines: tuple[Inline, ...], features: ReferenceFeatures
-) -> ParagraphExtras | None:
+    label: nodes.Label | None, inlines: tuple[nodes.Inline, ...], features: ReferenceFeatures
+) -> nodes.ParagraphExtras | None:
     """Return the rare parts of a paragraph, None for most."""
     may_refer = features.has_references or features.has_notes
-    has_references = may_refer and any(isinstance(each, Reference) for each in inlines)
+    has_references = may_refer and any(isinstance(each, nodes.Reference) for each in inlines)
     return (
-        ParagraphExtras(label, None, has_references)
+        nodes.ParagraphExtras(label, None, has_references)
         if label is not None or has_references
         else None
     )
 
 
-def wrap_in_ids(block: Block, names: Iterable[str], computed: ComputedStyle) -> Block:
+def wrap_in_ids(block: nodes.Block, names: Iterable[str], computed: ComputedStyle) -> nodes.Block:
     """Wrap a paragraph in containers for further ids, so that links to them lead to it."""
     for name in names:
-        block = Container(block.source, Role.DIV, computed.style, (block,), None, name)
+        block = nodes.Container(block.source, nodes.Role.DIV, computed.style, (block,), None, name)
     return block
 
 
-def style_for(inlines: tuple[Inline, ...], computed: ComputedStyle) -> Style:
+def style_for(inlines: tuple[nodes.Inline, ...], computed: ComputedStyle) -> Style:
     """Return the style of a paragraph, whose direction may be that of its first letter."""
     if not computed.inherited.is_auto:
         return computed.style
     return computed.for_text(_plain_text(inlines))
 
 
-def _plain_text(inlines: Iterable[Inline]) -> str:
+def _plain_text(inlines: Iterable[nodes.Inline]) -> str:
     texts = [
-        inline.text if isinstance(inline, TextRun) else " "
+        inline.text if isinstance(inline, nodes.TextRun) else " "
         for inline in inlines
-        if not isinstance(inline, InlineAnchor | NoteCall)
-        and not (isinstance(inline, Reference) and inline.show == "note")
+        if not isinstance(inline, nodes.InlineAnchor | nodes.NoteCall)
+        and not (isinstance(inline, nodes.Reference) and inline.show == "note")
     ]
     return " ".join(remove_isolates("".join(texts)).split())

@@ -25,26 +25,13 @@ from workers.engine.barcodes import (
 )
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
+from workers.engine.tree import nodes
 from workers.engine.tree.build_state import BuildState, Scope
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, source_maker
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder, StyledBlocks, parse_properties
 from workers.engine.tree.elements.figures import warn_of_signs
 from workers.engine.tree.expressions.formats import get_formats, make_currency
-from workers.engine.tree.nodes import (
-    Barcode,
-    Block,
-    Container,
-    Inline,
-    LineBreak,
-    PageFoot,
-    Paragraph,
-    Position,
-    Role,
-    Row,
-    TextRun,
-    describe_loops,
-)
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import Style
 from workers.engine.units import Length, mm
@@ -86,7 +73,7 @@ def compile_payment_slip(element: Element, context: CompileContext) -> NodeBuild
         if slip is None:
             return
         blocks = _SlipBuilder(StyledBlocks(sheet, computed, source)).build(slip, value)
-        out.append(Container(source, Role.DIV, computed.style, blocks, None, name))
+        out.append(nodes.Container(source, nodes.Role.DIV, computed.style, blocks, None, name))
 
     return NodeBuilder(build, is_static=False)
 
@@ -105,7 +92,7 @@ def _read(
             raise InvalidPaymentError(f"The value of `{tag}` must be an object with {members}")
         return read(value)
     except InvalidPaymentError as wrong:
-        message = f"{wrong}{describe_loops(scope.loop)}"
+        message = f"{wrong}{nodes.describe_loops(scope.loop)}"
         scope.state.findings.error(f"{tag}-value", message, location)
         return None
 
@@ -122,14 +109,14 @@ class _SlipBuilder:
         lang = self.blocks.parent.inherited.lang.partition("-")[0].lower()
         return SLIP_TEXTS.get(lang, SLIP_TEXTS["en"])
 
-    def build(self, slip: SepaSlip, value: Mapping[str, Any]) -> tuple[Block, ...]:
+    def build(self, slip: SepaSlip, value: Mapping[str, Any]) -> tuple[nodes.Block, ...]:
         texts, make = self.texts, self.blocks
         code = make.box(_COLUMN, (self._code(value), make.text(texts["scan"], _SCAN)))
         columns = (code, make.box({}, self._words(slip)))
-        row = Row(make.source, make.style({}), columns, _GAP, "start")
+        row = nodes.Row(make.source, make.style({}), columns, _GAP, "start")
         return make.text(texts["title"], _TITLE), row
 
-    def _words(self, slip: SepaSlip) -> tuple[Block, ...]:
+    def _words(self, slip: SepaSlip) -> tuple[nodes.Block, ...]:
         texts = self.texts
         accounts = [("IBAN", slip.iban), ("BIC", slip.bic)]
         further = [(texts["reference"], slip.reference), (texts["remittance"], slip.remittance)]
@@ -140,12 +127,12 @@ class _SlipBuilder:
             *(block for each in further for block in self._field(*each)),
         )
 
-    def _field(self, label: str, value: str) -> tuple[Block, ...]:
+    def _field(self, label: str, value: str) -> tuple[nodes.Block, ...]:
         if not value:
             return ()
         return self.blocks.text(label, _LABEL), self.blocks.text(value, _VALUE)
 
-    def _amount(self, amount: Decimal | None) -> tuple[Block, ...]:
+    def _amount(self, amount: Decimal | None) -> tuple[nodes.Block, ...]:
         texts = self.texts
         if amount is None:
             return self.blocks.text(f"{texts['amount']} (EUR)", _LABEL), self.blocks.box(_BLANK, ())
@@ -153,8 +140,8 @@ class _SlipBuilder:
         shown = str(make_currency(formats)(amount))
         return self.blocks.text(texts["amount"], _LABEL), self.blocks.text(shown, _AMOUNT)
 
-    def _code(self, value: Mapping[str, Any]) -> Block:
-        return Barcode(
+    def _code(self, value: Mapping[str, Any]) -> nodes.Block:
+        return nodes.Barcode(
             "epc-qr",
             value,
             source=self.blocks.source,
@@ -291,7 +278,7 @@ def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
             blocks[key] = StyledBlocks(sheet, plain, own)
         drawing = _BillBuilder(replace(blocks[key], source=own), language)
         content = replace(drawing.build(bill, value, separator.read(scope)), id=name)
-        out.append(PageFoot(own, sheet.compute_anonymous(parent).style, (content,)))
+        out.append(nodes.PageFoot(own, sheet.compute_anonymous(parent).style, (content,)))
 
     return NodeBuilder(build, is_static=False)
 
@@ -331,7 +318,7 @@ class _BillBuilder:
         self._blocks = blocks
         self._texts = BILL_TEXTS[language]
 
-    def build(self, bill: SwissBill, value: Mapping[str, Any], separator: str) -> Container:
+    def build(self, bill: SwissBill, value: Mapping[str, Any], separator: str) -> nodes.Container:
         above = _SEPARATION_HEIGHT if separator == "text" else 0
         receipt, payment = self._receipt(bill), self._payment_part(bill, value)
         parts = (*self._separation(separator), *receipt, *payment)
@@ -339,7 +326,7 @@ class _BillBuilder:
 
     # --- parts ----------------------------------------------------------------------------------
 
-    def _receipt(self, bill: SwissBill) -> Iterable[Block]:
+    def _receipt(self, bill: SwissBill) -> Iterable[nodes.Block]:
         texts, part = self._texts, _RECEIPT_PART
         yield self._title(texts["receipt"], part)
         yield self._place(part.information, self._information(bill, part), is_shrunk=True)
@@ -347,7 +334,7 @@ class _BillBuilder:
         style = self._style(_RECEIPT.heading, _RECEIPT.line, is_bold=True, align="right")
         yield self._place(_ACCEPTANCE, (self._paragraph((texts["acceptance_point"],), style),))
 
-    def _payment_part(self, bill: SwissBill, value: Mapping[str, Any]) -> Iterable[Block]:
+    def _payment_part(self, bill: SwissBill, value: Mapping[str, Any]) -> Iterable[nodes.Block]:
         part = _PAYMENT_PART
         yield self._title(self._texts["payment_part"], part)
         yield self._place(_SYMBOL, (self._code(value),))
@@ -356,11 +343,11 @@ class _BillBuilder:
         if bill.procedures:
             yield self._place(_PROCEDURES, tuple(map(self._procedure, bill.procedures)))
 
-    def _title(self, text: str, part: _Part) -> Block:
+    def _title(self, text: str, part: _Part) -> nodes.Block:
         style = self._style(_TITLE_SIZE, _TITLE_SIZE, is_bold=True)
         return self._place(part.title, (self._paragraph((text,), style),))
 
-    def _information(self, bill: SwissBill, part: _Part) -> tuple[Block, ...]:
+    def _information(self, bill: SwissBill, part: _Part) -> tuple[nodes.Block, ...]:
         texts, is_payment = self._texts, part is _PAYMENT_PART
         if not is_payment and _count_receipt_lines(bill) > _RECEIPT_LINES:
             bill = bill._replace(
@@ -385,7 +372,7 @@ class _BillBuilder:
             blocks.append(self._box(width, height, corners, above, is_box=True))
         return tuple(blocks)
 
-    def _amount(self, bill: SwissBill, part: _Part) -> Iterable[Block]:
+    def _amount(self, bill: SwissBill, part: _Part) -> Iterable[nodes.Block]:
         texts, sizes = self._texts, part.sizes
         lined = sizes._replace(line=sizes.amount_line)
         currency = self._section(texts["currency"], (bill.currency,), lined, is_first=True)
@@ -398,7 +385,7 @@ class _BillBuilder:
 
     def _section(
         self, heading: str, lines: tuple[str, ...], sizes: _TextSizes, *, is_first: bool
-    ) -> tuple[Block, ...]:
+    ) -> tuple[nodes.Block, ...]:
         """Return a heading and its values, after an empty line unless it is the first."""
         above = 0.0 if is_first else sizes.line
         style = self._style(sizes.heading, min(sizes.line, 11), is_bold=True, above=above)
@@ -407,20 +394,20 @@ class _BillBuilder:
             return (title,)
         return title, self._paragraph(lines, self._style(sizes.value, sizes.line))
 
-    def _procedure(self, text: str) -> Block:
+    def _procedure(self, text: str) -> nodes.Block:
         """Return an alternative procedure, its name in bold up to the colon (3.5.5)."""
         name, colon, rest = text.partition(":")
         bold = self._style(_FURTHER.heading, _FURTHER.line, is_bold=True)
         plain = self._style(_FURTHER.value, _FURTHER.line)
         runs = (
-            (TextRun(name + colon, bold.text), TextRun(rest, plain.text))
+            (nodes.TextRun(name + colon, bold.text), nodes.TextRun(rest, plain.text))
             if colon
-            else (TextRun(text, plain.text),)
+            else (nodes.TextRun(text, plain.text),)
         )
-        return Paragraph(self._blocks.source, Role.P, plain, runs)
+        return nodes.Paragraph(self._blocks.source, nodes.Role.P, plain, runs)
 
-    def _code(self, value: Mapping[str, Any]) -> Block:
-        return Barcode(
+    def _code(self, value: Mapping[str, Any]) -> nodes.Block:
+        return nodes.Barcode(
             "swiss-qr",
             value,
             has_quiet_zone=False,
@@ -433,7 +420,7 @@ class _BillBuilder:
 
     # --- lines ----------------------------------------------------------------------------------
 
-    def _separation(self, separator: str) -> Iterable[Block]:
+    def _separation(self, separator: str) -> Iterable[nodes.Block]:
         if separator == "none":
             return
         line = "0.5pt dashed black"
@@ -450,7 +437,7 @@ class _BillBuilder:
         area = _Area(_RECEIPT_WIDTH - 2.12, 92, 6, 4.24)
         yield self._decoration(area, {"rotate": "-90deg"}, (symbol,))
 
-    def _corners(self, width: float, height: float) -> tuple[Block, ...]:
+    def _corners(self, width: float, height: float) -> tuple[nodes.Block, ...]:
         """Return the marks at the corners of a blank field, which the payer fills in."""
         length, thickness = _MARK
         right, bottom = width - thickness, height - thickness
@@ -464,37 +451,39 @@ class _BillBuilder:
 
     # --- nodes ----------------------------------------------------------------------------------
 
-    def _place(self, area: _Area, blocks: Iterable[Block], *, is_shrunk: bool = False) -> Container:
+    def _place(
+        self, area: _Area, blocks: Iterable[nodes.Block], *, is_shrunk: bool = False
+    ) -> nodes.Container:
         # Shrunk are the longest names and addresses in all fields.
         shrunk = {"overflow": "shrink", "min-font-size": _LEAST_SIZE} if is_shrunk else {}
         box = self._box(area.width, area.height, blocks, shrunk, is_box=True)
         return replace(box, position=_position(area))
 
     def _decoration(
-        self, area: _Area, properties: Mapping[str, str], blocks: Iterable[Block] = ()
-    ) -> Container:
+        self, area: _Area, properties: Mapping[str, str], blocks: Iterable[nodes.Block] = ()
+    ) -> nodes.Container:
         box = self._box(area.width, area.height, blocks, properties)
-        return replace(box, role=Role.ARTIFACT, position=_position(area))
+        return replace(box, role=nodes.Role.ARTIFACT, position=_position(area))
 
     def _box(
         self,
         width: float,
         height: float,
-        blocks: Iterable[Block],
+        blocks: Iterable[nodes.Block],
         properties: Mapping[str, str],
         *,
         is_box: bool = False,
-    ) -> Container:
+    ) -> nodes.Container:
         sized = {"width": f"{width}mm", "height": f"{height}mm", **properties}
         return replace(self._blocks.box(sized, tuple(blocks)), is_box=is_box)
 
-    def _paragraph(self, lines: tuple[str, ...], style: Style) -> Paragraph:
-        inlines: list[Inline] = []
+    def _paragraph(self, lines: tuple[str, ...], style: Style) -> nodes.Paragraph:
+        inlines: list[nodes.Inline] = []
         for index, line in enumerate(lines):
             if index:
-                inlines.append(LineBreak(style.text))
-            inlines.append(TextRun(line, style.text))
-        return Paragraph(self._blocks.source, Role.P, style, tuple(inlines))
+                inlines.append(nodes.LineBreak(style.text))
+            inlines.append(nodes.TextRun(line, style.text))
+        return nodes.Paragraph(self._blocks.source, nodes.Role.P, style, tuple(inlines))
 
     def _style(
         self,
@@ -516,5 +505,5 @@ class _BillBuilder:
         )
 
 
-def _position(area: _Area) -> Position:
-    return Position(top=Length(mm(area.y)), left=Length(mm(area.x)))
+def _position(area: _Area) -> nodes.Position:
+    return nodes.Position(top=Length(mm(area.y)), left=Length(mm(area.x)))

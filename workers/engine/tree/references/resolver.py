@@ -17,30 +17,10 @@ from workers.engine.characters import ELLIPSIS
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import find_counters
-from workers.engine.tree.nodes import (
-    Block,
-    Break,
-    CellTemplate,
-    Contents,
-    Image,
-    Index,
-    Inline,
-    InlineAnchor,
-    ListItem,
-    NoteCall,
-    Paragraph,
-    Reference,
-    Rule,
-    Source,
-    Table,
-    TableRow,
-    TextRun,
-    child_blocks,
-    describe_loops,
-)
+from workers.engine.tree import nodes
 
 # Text in which references to pages remain, which only layout knows.
-ReferenceText = tuple[str | Reference, ...]
+ReferenceText = tuple[str | nodes.Reference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +59,7 @@ class CrossReferences:
     terms: tuple[IndexTerm, ...]
     texts: Mapping[str, ReferenceText]
     numbers: Mapping[str, str]
-    requested_pages: Mapping[str, Source]
+    requested_pages: Mapping[str, nodes.Source]
 
 
 MAX_INDEX_MARKS: Final = 100_000  # marks of one document
@@ -145,7 +125,7 @@ class ReferenceTarget:
     """An element with an id: its number and its text."""
 
     number: str
-    inlines: tuple[Inline, ...]
+    inlines: tuple[nodes.Inline, ...]
 
 
 @dataclass(slots=True)
@@ -153,12 +133,12 @@ class ReferenceCollector:
     """The references, and what they may refer to, that one build has met so far."""
 
     features: ReferenceFeatures
-    titles: dict[str, list[tuple[int, Paragraph]]] = field(default_factory=dict)
+    titles: dict[str, list[tuple[int, nodes.Paragraph]]] = field(default_factory=dict)
     index_marks: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
-    references: list[Reference] = field(default_factory=list)
+    references: list[nodes.Reference] = field(default_factory=list)
     targets: dict[str, ReferenceTarget] = field(default_factory=dict)
-    contents: list[Contents] = field(default_factory=list)
-    indexes: list[Index] = field(default_factory=list)
+    contents: list[nodes.Contents] = field(default_factory=list)
+    indexes: list[nodes.Index] = field(default_factory=list)
     index_lang: str = ""
     mark_count: int = 0
     running_values: dict[str, tuple[str, str]] = field(default_factory=dict)  # by anchor
@@ -169,18 +149,18 @@ class ReferenceCollector:
         self._names += 1
         return f":{self._names}"
 
-    def add_title(self, kind: str, paragraph: Paragraph) -> None:
+    def add_title(self, kind: str, paragraph: nodes.Paragraph) -> None:
         """Store a heading or caption that a table of contents may list."""
         if kind in self.features.titles:
             level = _ROLES.get(paragraph.role.value, 1)
             self.titles.setdefault(kind, []).append((level, paragraph))
 
-    def add_target(self, name: str, number: str, inlines: tuple[Inline, ...]) -> None:
+    def add_target(self, name: str, number: str, inlines: tuple[nodes.Inline, ...]) -> None:
         """Store an element that references may show."""
         if self.features.has_references:
             self.targets.setdefault(name, ReferenceTarget(number, inlines))
 
-    def add_index(self, index: Index, lang: str) -> None:
+    def add_index(self, index: nodes.Index, lang: str) -> None:
         """Store an index; the language of the first sorts the terms."""
         self.indexes.append(index)
         self.index_lang = self.index_lang or lang
@@ -288,12 +268,12 @@ class ReferenceResolver:
         self._texts: dict[str, ReferenceText] = {}
         self._resolving: list[str] = []
 
-    def resolve(self, blocks: Iterable[Block], known: Mapping[str, Any]) -> CrossReferences:
+    def resolve(self, blocks: Iterable[nodes.Block], known: Mapping[str, Any]) -> CrossReferences:
         """Return the cross-references of a document; `known` are the ids of its elements."""
         references = self._references
         self._add_block_targets(blocks)
         numbers: dict[str, str] = {}
-        requested: dict[str, Source] = {}
+        requested: dict[str, nodes.Source] = {}
         for reference in references.references:
             target = reference.target
             if target not in known:  # reported with the links
@@ -304,7 +284,7 @@ class ReferenceResolver:
                 numbers[target] = self._resolve_number(reference)
             else:
                 for part in self._resolve_text(reference):
-                    if isinstance(part, Reference):
+                    if isinstance(part, nodes.Reference):
                         requested.setdefault(part.target, reference.source)
         titles = {
             kind: tuple(self._title(level, paragraph) for level, paragraph in listed)
@@ -312,7 +292,7 @@ class ReferenceResolver:
         }
         for title in (title for listed in titles.values() for title in listed):
             for part in title.text:
-                if isinstance(part, Reference):
+                if isinstance(part, nodes.Reference):
                     requested.setdefault(part.target, part.source)
         terms = (
             tuple(sort_terms(references.index_marks, references.index_lang))
@@ -351,7 +331,7 @@ class ReferenceResolver:
                 sources[-1].location,
             )
 
-    def _title(self, level: int, paragraph: Paragraph) -> Title:
+    def _title(self, level: int, paragraph: nodes.Paragraph) -> Title:
         label = paragraph.extra.label if paragraph.extra else None
         text = _truncate(self._resolve_inlines(paragraph.inlines))
         number = "" if label is None else label.text.strip()
@@ -359,7 +339,7 @@ class ReferenceResolver:
 
     # --- texts of references ----------------------------------------------------------------------
 
-    def _resolve_number(self, reference: Reference) -> str:
+    def _resolve_number(self, reference: nodes.Reference) -> str:
         target = self._references.targets.get(reference.target)
         number = target.number.rstrip(_PUNCTUATION) if target is not None else ""
         if not number:
@@ -367,7 +347,7 @@ class ReferenceResolver:
             self._report(reference, "no-number", message, "number")
         return number
 
-    def _resolve_text(self, reference: Reference) -> ReferenceText:
+    def _resolve_text(self, reference: nodes.Reference) -> ReferenceText:
         """Return the text of a reference's target, with the references in it resolved."""
         target = reference.target
         known = self._texts.get(target)
@@ -388,33 +368,33 @@ class ReferenceResolver:
         self._texts[target] = parts
         return parts
 
-    def _resolve_inlines(self, inlines: Iterable[Inline]) -> Iterator[str | Reference]:
+    def _resolve_inlines(self, inlines: Iterable[nodes.Inline]) -> Iterator[str | nodes.Reference]:
         for inline in inlines:
             match inline:
-                case NoteCall() | Reference(show="note"):
+                case nodes.NoteCall() | nodes.Reference(show="note"):
                     pass
-                case TextRun():
+                case nodes.TextRun():
                     yield inline.text
-                case Reference(show="page"):
+                case nodes.Reference(show="page"):
                     yield inline
-                case Reference(show="number"):
+                case nodes.Reference(show="number"):
                     target = self._references.targets.get(inline.target)
                     yield "" if target is None else target.number.rstrip(_PUNCTUATION)
-                case Reference():
+                case nodes.Reference():
                     yield from self._resolve_text(inline)
-                case InlineAnchor():
+                case nodes.InlineAnchor():
                     pass
                 case _:
                     yield " "
 
-    def _report(self, reference: Reference, code: str, why: str, what: str) -> None:
+    def _report(self, reference: nodes.Reference, code: str, why: str, what: str) -> None:
         source = reference.source
-        message = f'`ref` shows the {what} of "{reference.target[:40]}", which {why}{describe_loops(source.loop)}'
+        message = f'`ref` shows the {what} of "{reference.target[:40]}", which {why}{nodes.describe_loops(source.loop)}'
         self._findings.error(code, message, source.location)
 
     # --- elements other than paragraphs ---------------------------------------------------------
 
-    def _add_block_targets(self, blocks: Iterable[Block]) -> None:
+    def _add_block_targets(self, blocks: Iterable[nodes.Block]) -> None:
         """Add the text and number of other blocks, if references refer to them."""
         targets = self._references.targets
         wanted = {
@@ -435,17 +415,17 @@ _MAX_DEPTH: Final = 16  # of texts that include the texts of others
 
 
 def _walk_identified(
-    blocks: Iterable[Block],
-) -> Iterator[tuple[str, Block | ListItem | ReferenceTarget]]:
+    blocks: Iterable[nodes.Block],
+) -> Iterator[tuple[str, nodes.Block | nodes.ListItem | ReferenceTarget]]:
     """Yield the blocks, rows and cells that have an id."""
-    waiting: list[Block | ListItem] = [*reversed([*blocks])]
+    waiting: list[nodes.Block | nodes.ListItem] = [*reversed([*blocks])]
     while waiting:
         block = waiting.pop()
-        name = None if isinstance(block, Rule | Break) else block.id
+        name = None if isinstance(block, nodes.Rule | nodes.Break) else block.id
         if name is not None:
             yield name, block
-        waiting += reversed(child_blocks(block))
-        if isinstance(block, Table):
+        waiting += reversed(nodes.child_blocks(block))
+        if isinstance(block, nodes.Table):
             for body in block.bodies:
                 for row in body.rows:
                     held = [content for content in row.cells if not isinstance(content, str)]
@@ -457,13 +437,15 @@ def _walk_identified(
                     waiting += [inner for content in held for inner in content]
 
 
-def _describe_cells(row: TableRow, only: CellTemplate | None = None) -> ReferenceTarget:
+def _describe_cells(row: nodes.TableRow, only: nodes.CellTemplate | None = None) -> ReferenceTarget:
     """Return the text of a row, or of one cell of it, from the first cell that has text."""
     for cell, content in zip(row.template.cells, row.cells, strict=False):
         if only is not None and cell is not only:
             continue
         if isinstance(content, str):
-            inlines: tuple[Inline, ...] = (TextRun(content, cell.style.text),) if content else ()
+            inlines: tuple[nodes.Inline, ...] = (
+                (nodes.TextRun(content, cell.style.text),) if content else ()
+            )
         else:
             inlines = next((found for b in content if (found := _describe(b).inlines)), ())
         if inlines:
@@ -471,27 +453,27 @@ def _describe_cells(row: TableRow, only: CellTemplate | None = None) -> Referenc
     return ReferenceTarget("", ())
 
 
-def _describe(block: Block | ListItem) -> ReferenceTarget:
+def _describe(block: nodes.Block | nodes.ListItem) -> ReferenceTarget:
     """Return the text and number of a block, from its first paragraph or its image's `alt`."""
-    marker = block.marker if isinstance(block, ListItem) else ""
-    waiting: list[Block | ListItem] = [block]
+    marker = block.marker if isinstance(block, nodes.ListItem) else ""
+    waiting: list[nodes.Block | nodes.ListItem] = [block]
     while waiting:
         inner = waiting.pop()
-        if isinstance(inner, Image) and inner.alt:
-            return ReferenceTarget(marker, (TextRun(inner.alt, inner.style.text),))
-        if isinstance(inner, Paragraph):
+        if isinstance(inner, nodes.Image) and inner.alt:
+            return ReferenceTarget(marker, (nodes.TextRun(inner.alt, inner.style.text),))
+        if isinstance(inner, nodes.Paragraph):
             label = inner.extra.label if inner.extra else None
             return ReferenceTarget(marker or (label.text if label else ""), inner.inlines)
-        waiting += reversed(child_blocks(inner))
+        waiting += reversed(nodes.child_blocks(inner))
     return ReferenceTarget(marker, ())
 
 
-def _truncate(parts: Iterable[str | Reference]) -> ReferenceText:
+def _truncate(parts: Iterable[str | nodes.Reference]) -> ReferenceText:
     """Return the joined text, white space collapsed and limited to `MAX_TEXT` characters."""
-    joined: list[str | Reference] = []
+    joined: list[str | nodes.Reference] = []
     left = MAX_TEXT
     for part in parts:
-        if isinstance(part, Reference):
+        if isinstance(part, nodes.Reference):
             joined.append(part)
             left -= 1
         elif joined and isinstance(joined[-1], str):
