@@ -15,8 +15,17 @@ from api.translation import LANGUAGES, read_catalogue, translate_findings
 
 ENGINE = Path(workers.engine.__file__).parent
 # What files in the workspace and the machine's own parts report: the title of the code precedes the English text.
-OTHERS = ("cli.py", "fonts/", "svg/", "pdf_pages/", "layout/images/", "einvoices/", "finish/")
-REPORTS = {"error", "warn", "_error", "_warn", "_report", "report"}
+OTHERS = (
+    "cli.py",
+    "fonts/",
+    "svg/",
+    "pdf_pages/",
+    "layout/images.py",
+    "layout/pictures.py",
+    "einvoices/",
+    "finish/",
+)
+REPORTS = {"error", "warn", "_error", "_warn", "_report", "report", "refuse"}
 PROBLEMS = re.compile(
     r"(Diagnostic|LayoutProblem|ContentProblem|(Expression|ExpressionSyntax|InvalidValue)Error)$"
 )

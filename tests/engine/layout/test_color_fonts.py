@@ -42,7 +42,7 @@ PAINTS, LAYERS = make.make_paints(), make.make_layers()
 
 def face_of(data: bytes) -> Face:
     [sanitized] = sanitize_font(data)
-    program = hb.Face(hb.Blob(sanitized.program))
+    program = hb.Face(hb.Blob(sanitized.data))
     return Face("Swatch", program, name="Swatch", traits=Traits(is_custom=True))
 
 
@@ -75,7 +75,7 @@ def test_the_properties_of_a_font_count_its_colour_glyphs():
 
 def test_sanitising_twice_changes_nothing():
     [once] = sanitize_font(PAINTS)
-    assert sanitize_font(once.program)[0].program == once.program
+    assert sanitize_font(once.data)[0].data == once.data
 
 
 def test_a_font_without_colours_counts_none():
@@ -139,7 +139,7 @@ def test_a_variable_paint_is_that_of_the_instance():
     assert variable.properties.is_variable
     lefts = []
     for weight in (400, 900):
-        program = hb.Face(hb.Blob(instantiate(variable.program, {"wght": weight})))
+        program = hb.Face(hb.Blob(instantiate(variable.data, {"wght": weight})))
         face = Face("M", program, name="M", traits=Traits(is_custom=True))
         lefts.append(drawn(face, "A").form.box[0])
     assert lefts == [349, 749]  # a unit beside the shape

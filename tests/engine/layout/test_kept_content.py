@@ -18,7 +18,6 @@ from workers.engine.fonts.sets import FontSet
 from workers.engine.layout.document_fonts import DocumentFonts
 from workers.engine.layout.elements.figures import SYMBOLS
 from workers.engine.layout.lines.breaking import LINES
-from workers.engine.layout.pages.running_content import TEXTS
 from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import PreparedTemplate, build_document, prepare_template, render
 from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions
@@ -114,9 +113,9 @@ def test_a_footer_has_the_text_of_its_own_document() -> None:
 
 def test_a_long_text_of_a_header_is_not_remembered() -> None:
     template = prepare()
-    before = kept_by(template).count(TEXTS)
+    before = kept_by(template).count(LINES)
     assert before > 0
-    assert kept_by(template, word="long " * 1_000).count(TEXTS) <= before
+    assert kept_by(template, word="long " * 1_000).count(LINES) <= before
 
 
 def test_every_document_reports_what_its_footer_lacks() -> None:

@@ -16,6 +16,7 @@ from workers.engine.fonts.sanitizing import (
     OPERATIONS,
     DescriptorRange,
     FaceProperties,
+    FontProgram,
     FontRefusedError,
     inspect_font,
     is_color_glyph,
@@ -24,7 +25,6 @@ from workers.engine.fonts.sanitizing import (
 from workers.engine.fonts.sets import (
     FONT_SETS,
     FontFaceDeclaration,
-    FontProgram,
     FontRequest,
     FontSet,
 )

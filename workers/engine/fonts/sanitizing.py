@@ -501,12 +501,12 @@ _UNITS_PER_EM: Final = range(16, 16_385)  # OpenType, head
 _DAMAGED: Final = "The font file is damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class SanitizedFace:
-    """A usable face: a font program with TrueType outlines, and its properties."""
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class FontProgram:
+    """A sanitised face of a font file with TrueType outlines; alive as long as a font set uses it."""
 
+    data: bytes
     properties: FaceProperties
-    program: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -542,7 +542,7 @@ def find_format(data: bytes) -> str:
     return format_
 
 
-def sanitize_font(data: bytes) -> tuple[SanitizedFace, ...]:
+def sanitize_font(data: bytes) -> tuple[FontProgram, ...]:
     """Return every face of a font file, sanitised; deterministic.
 
     Raises:
@@ -555,11 +555,11 @@ def sanitize_font(data: bytes) -> tuple[SanitizedFace, ...]:
         case "woff2":
             data = unpack_woff2(data)
     offsets = _find_face_offsets(data)
-    sanitized: list[SanitizedFace] = []
+    sanitized: list[FontProgram] = []
     for index, start in enumerate(offsets):
         tags = _read_directory(data, start)
         sanitized.append(_sanitize(data, index, tags, size))
-        if sum(len(face.program) for face in sanitized) > MAX_SANITIZED:
+        if sum(len(face.data) for face in sanitized) > MAX_SANITIZED:
             raise FontRefusedError(
                 f"The font is larger than {MAX_SANITIZED // 1_000_000} MB", "Leave out some of it."
             )
@@ -620,7 +620,7 @@ def _read_directory(data: bytes, start: int) -> frozenset[bytes]:
     return frozenset(tag for tag, *_ in entries)
 
 
-def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> SanitizedFace:
+def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> FontProgram:
     _check_tables(tags)
     face: Any = hb.Face(hb.Blob(data), index)
     check_embedding_rights(face)
@@ -639,7 +639,7 @@ def _sanitize(data: bytes, index: int, tags: frozenset[bytes], size: int) -> San
     if properties.is_variable:
         instantiate(program, {})
     color_glyphs = count_color_glyphs(sanitized, size)
-    return SanitizedFace(replace(properties, color_glyphs=color_glyphs), program)
+    return FontProgram(program, replace(properties, color_glyphs=color_glyphs))
 
 
 def _convert(program: bytes) -> bytes:

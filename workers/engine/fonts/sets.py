@@ -22,14 +22,14 @@ from workers.engine.fonts.families import (
 )
 from workers.engine.fonts.sanitizing import (
     DescriptorRange,
-    FaceProperties,
+    FontProgram,
     FontRefusedError,
     instantiate,
     sanitize_font,
 )
 
 MAX_CACHED_BYTES: Final = 96_000_000  # bytes of the fonts of all cached sets
-_MAX_CACHED_CHAINS: Final = 64  # per set
+_MAX_CACHED_CHAINS: Final = 256  # per set
 
 
 class FontRequest(NamedTuple):
@@ -58,16 +58,6 @@ class FontFaceDeclaration:
     stretch: DescriptorRange | None
     is_italic: bool | None
     settings: tuple[tuple[str, float], ...] = ()
-
-
-class FontProgram:
-    """A sanitised face of a font file; alive as long as a font set uses it."""
-
-    __slots__ = ("__weakref__", "data", "properties")
-
-    def __init__(self, data: bytes, properties: FaceProperties) -> None:
-        self.data = data
-        self.properties = properties
 
 
 class DeclaredFace:
@@ -234,9 +224,7 @@ class FontSetCache:
         if program is not None:
             return program
         if declared.sha256 not in files:
-            files[declared.sha256] = tuple(
-                FontProgram(face.program, face.properties) for face in sanitize_font(read())
-            )
+            files[declared.sha256] = sanitize_font(read())
         faces = files[declared.sha256]
         if declared.index >= len(faces):
             count = "one font" if len(faces) == 1 else f"{len(faces)} fonts"

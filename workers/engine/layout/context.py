@@ -373,13 +373,13 @@ class PageCanvas:
     def add_float(self, node: AnyBlock) -> None:
         """Record the anchor of a figure that floats, which dry runs look for."""
 
-    def report(self, problem: LayoutProblem) -> None:
-        """Report a problem on this page, unless an earlier page reported the same one.
+    def report(self, problem: LayoutProblem | None) -> None:
+        """Report a problem on this page, if there is one that no earlier page reported.
 
         Content wider than a box is not reported under `overflow="visible"`, and a warning under
         `hidden`.
         """
-        if problem.code == TOO_WIDE and self.overflow is Overflow.VISIBLE:
+        if problem is None or (problem.code == TOO_WIDE and self.overflow is Overflow.VISIBLE):
             return
         if problem.code == TOO_WIDE and self.overflow is Overflow.HIDDEN:
             problem = problem.as_clipped()
@@ -600,7 +600,7 @@ class DryRunCanvas(PageCanvas):
     def add_link(self, area: LinkArea) -> None:
         """Discard a link."""
 
-    def report(self, problem: LayoutProblem) -> None:
+    def report(self, problem: LayoutProblem | None) -> None:
         """Discard a problem: the final drawing reports it."""
 
 

@@ -264,7 +264,8 @@ class Widget(NamedTuple):
     owner: Owner = None
 
 
-SingleItem = (
+# What is drawn, but for rows of it.
+Ink = (
     GlyphRun
     | ShapedRun
     | Fill
@@ -274,10 +275,9 @@ SingleItem = (
     | PolygonSet
     | Path
     | Picture
-    | Save
-    | Restore
     | Widget
 )
+SingleItem = Ink | Save | Restore
 Item = SingleItem | TextRows | Bands | StrokeRows
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from workers.engine import fonts as house_fonts
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.fonts import (
     FONT_SETS,
@@ -28,32 +27,13 @@ MAX_FONTS: Final = 64  # of one document
 MAX_BYTES: Final = 64_000_000  # of their rebuilt files
 
 
-class BundledFonts:
-    """The fonts shipped with the product (fonts/)."""
-
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
-        """Split `text` into runs of one face each."""
-        return house_fonts.split_by_face(
-            style.families, style.weight, style.is_italic, text, style.lang
-        )
-
-    def find(self, style: TextStyle) -> Face:
-        """Return the face of a style's first family."""
-        return house_fonts.find_face(style.families, style.weight, style.is_italic)
-
-    def find_missing(self, text: str) -> str:
-        """Return the characters that no bundled face covers."""
-        return house_fonts.find_missing(text)
-
-    def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
-        """Return the memo of a template itself: these fonts are loaded once for the process."""
-        return memo
+_BUNDLED: Final = FontSet(())
 
 
 class DocumentFonts:
-    """The fonts declared by a document, with the bundled ones as fallback."""
+    """The fonts declared by a document, none by default, with the bundled ones as fallback."""
 
-    def __init__(self, fonts: FontSet) -> None:
+    def __init__(self, fonts: FontSet = _BUNDLED) -> None:
         self._fonts = fonts
 
     def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
@@ -79,6 +59,8 @@ class DocumentFonts:
 
     def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
         """Return a memo that is freed with the fonts: one of an account may be replaced by another."""
+        if self._fonts is _BUNDLED:
+            return memo
         known: TemplateMemo = self._fonts.memos.setdefault(memo, TemplateMemo())
         return known
 
@@ -94,7 +76,7 @@ def find_fonts(fonts: Sequence[DeclaredFont], resources: Resources, findings: Fi
     Unusable fonts are left out, so that a validation continues; a render stops.
     """
     if not fonts:
-        return BundledFonts()
+        return DocumentFonts()
     if len(fonts) > MAX_FONTS:
         findings.error(
             "too-many-fonts",

@@ -38,29 +38,32 @@ from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineE
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements import figures, forms, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
-from workers.engine.layout.pages.page_checks import check_codes, check_windows, with_page_checks
+from workers.engine.layout.pages.page_checks import (
+    PageCheck,
+    check_codes,
+    check_windows,
+    find_page_checks,
+)
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
 from workers.engine.layout.pages.paper import (
-    check_zones,
-    draw_background,
-    draw_crop_marks,
-    draw_marks,
-    draw_watermarks,
-    make_page,
-)
-from workers.engine.layout.pages.running_content import (
     PageNumbers,
     PagePlan,
     applying_occurrences,
     check_room,
+    check_zones,
     count_pages,
+    draw_background,
+    draw_crop_marks,
+    draw_marks,
     draw_page_boxes,
     draw_running_content,
+    draw_watermarks,
     evaluate_page_boxes,
     find_page_area,
     group_by_family,
     lay_out_running_content,
     locate_anchors,
+    make_page,
     select_master,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
@@ -181,13 +184,13 @@ class PaginatedDocument:
         if self.document.is_tagged:
             flows = [flow.name for flow in self.document.flows]
             structure = LogicalStructure(self.document.info.lang, flows)
-        drawn = LaidOutDocument(
-            _DrawnPages(self, outline, structure),
+        checks = find_page_checks(self.document, structure, self.context.findings)
+        return LaidOutDocument(
+            _DrawnPages(self, outline, structure, checks),
             outline,
             structure,
             added_pages=int(self.plans[-1].is_added),
         )
-        return with_page_checks(drawn, self.document, self.context.findings)
 
     def find_boxes(self, index: int) -> list[ElementBox]:
         """Return the boxes of the elements on a page, counted from 0, in painting order.
@@ -351,6 +354,7 @@ class _DrawnPages:
     paginated: PaginatedDocument
     outline: list[OutlineEntry]
     structure: LogicalStructure | None
+    checks: Sequence[PageCheck]
 
     def __len__(self) -> int:
         return len(self.paginated.plans)
@@ -369,6 +373,8 @@ class _DrawnPages:
                 structure=self.structure,
             )
             _draw_page(paginated.context, paginated.document, canvas, plan)
+            for check in self.checks:
+                check(index, page)
             yield page
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from io import BytesIO
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportlab import rl_config
@@ -156,57 +157,32 @@ class _Link(NamedTuple):
     destination: str | None
 
 
-class _ReportLabFace:
-    """The typeface of a font, as ReportLab expects it."""
-
-    builtIn = False  # noqa: N815, the name is ReportLab's
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class EmbeddedFont:
-    """A font for ReportLab's registry (`pdfmetrics.registerFont`) that writes itself into a file.
-
-    It has the attributes of a registered font, and `addObjects`, which a canvas calls with its
-    document when the font is first set. The registry belongs to the process and keeps a font until
-    another one of its name is registered, so the font releases its objects once it has added them.
-    """
-
-    _dynamicFont = False  # noqa: N815, the name is ReportLab's
-    _multiByte = False  # noqa: N815, the name is ReportLab's
-
-    def __init__(self, name: str, font: pdfdoc.PDFObject) -> None:
-        self.fontName = f"Pressroom {name}"
-        self.face = _ReportLabFace(self.fontName)
-        self.name = name
-        self.font: pdfdoc.PDFObject | None = font
-
-    def addObjects(self, document: Any) -> None:  # noqa: N802, the name is ReportLab's
-        """Add the font to the fonts of a document, like the fonts of ReportLab."""
-        fonts = document.idToObject[pdfdoc.BasicFonts]
-        fonts[self.name] = document.Reference(self.font, self.name)
-        document.fontMapping[self.fontName] = "/" + self.name
-        self.font = None
-
-
 class _NoFont:
     """The initial font of a page in place of Helvetica, which would be a font that is not embedded."""
 
     _dynamicFont = True  # noqa: N815, the name is ReportLab's
     _multiByte = False  # noqa: N815, the name is ReportLab's
     fontName = "Pressroom"  # noqa: N815, the name is ReportLab's
-    face = _ReportLabFace(fontName)
+    face = SimpleNamespace(name=fontName, builtIn=False)
 
 
 pdfmetrics.registerFont(_NoFont())
+
+
+class _DocumentCanvas(Canvas):  # type: ignore[misc]
+    """A canvas whose fonts belong to its document alone, not to the process."""
+
+    def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
+        """Add a font to the resources of all pages."""
+        fonts = self._doc.idToObject[pdfdoc.BasicFonts]
+        fonts[name] = self._doc.Reference(font, name)
 
 
 class CanvasFile:
     """A PDF in memory, written through ReportLab's canvas. Equal calls write equal bytes."""
 
     def __init__(self, description: PdfMetadata | None = None) -> None:
-        self._canvas = Canvas(
+        self._canvas = _DocumentCanvas(
             BytesIO(),
             invariant=1,
             pageCompression=0,  # their contents are ours, see `_draw`
@@ -233,13 +209,7 @@ class CanvasFile:
 
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
         """Add a font, which content selects by `name`."""
-        registered = EmbeddedFont(name, font)
-        pdfmetrics.registerFont(registered)
-        self._canvas.setFont(registered.fontName, 1)
-        # Otherwise pages of another size would start with the font.
-        self._canvas.setFont(_NoFont.fontName, 1)
-        if registered.font is not None:
-            raise RuntimeError("two threads write documents at once: the registry of fonts is one")
+        self._canvas.add_font(name, font)
 
     def add_xobject(self, name: str, written: WrittenObject) -> None:
         """Add an external object (ISO 32000-1, 8.8), which content calls by `name`."""

@@ -55,12 +55,12 @@ from workers.engine.paint.canvas_file import (
 )
 from workers.engine.paint.embedding import (
     ShapedFont,
+    VectorWriter,
     make_subset,
     write_font,
     write_image,
     write_page,
 )
-from workers.engine.paint.vector_images import VectorWriter
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import write_number
 from workers.engine.prepared_images import PreparedImage

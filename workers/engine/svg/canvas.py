@@ -1,4 +1,4 @@
-"""Content streams of form XObjects, with the resources they name, as paint/vector_images.py writes them."""
+"""Content streams of form XObjects, with the resources they name, as paint/embedding.py writes them."""
 
 from __future__ import annotations
 

@@ -97,7 +97,8 @@ def lay_out_box(
     if used_box.is_plain and mark is None and not _is_containing_block(node):
         return content(region, resume)
     fragment = _lay_out_in_box(context, node, used_box, region, resume, content)
-    if fragment is not None and box.background_image is not None:
+    if fragment is not None:
+        fragment.mark = mark
         set_background_image(context, fragment)
     return fragment
 
@@ -150,7 +151,7 @@ class BoxFragment:
     height: float
     resume: Resume
     is_start: bool
-    mark: Destination | None
+    mark: Destination | None = None
     problem: LayoutProblem | None = None
     backdrop: Drawable | None = None
 
@@ -171,8 +172,7 @@ class BoxFragment:
         x += used_box.x
         if self.mark is not None and self.is_start:
             _add_destination(canvas, self.mark, x, y)
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         turned = box.rotate % 360
         if turned or box.opacity < 1:
             centre = (turned, x + used_box.width / 2, y + self.height / 2) if turned else None
@@ -271,16 +271,16 @@ def _outline_of(node: BoxNode, references: PageReferences) -> str | None:
     return " ".join(f"{number}{text}".split())
 
 
+def side_edges(box: BoxStyle) -> float:
+    """Return the width of the borders and padding at both sides of a box, in points."""
+    border, padding = box.border, box.padding
+    return border.left.width + padding.left + border.right.width + padding.right
+
+
 def outer_widths(box: BoxStyle, min_content: float, max_content: float) -> tuple[float, float]:
     """Return the min-content and max-content outer widths of a box from those of its content, in points."""
     stated = box.width.resolve(0.0) if box.width.kind is LengthKind.POINTS else None
-    edges = sum(
-        border.width + padding
-        for border, padding in (
-            (box.border.left, box.padding.left),
-            (box.border.right, box.padding.right),
-        )
-    )
+    edges = side_edges(box)
     margins = (box.margin.left.resolve(0.0) or 0.0) + (box.margin.right.resolve(0.0) or 0.0)
     least = (box.min_width.resolve(0.0) or 0.0) + margins
     if stated is not None:
@@ -387,7 +387,7 @@ def _compute_box(box: BoxStyle, region: Region) -> UsedBox:
     height = box.height.resolve(0.0) if box.height.kind is LengthKind.POINTS else None
     min_height = box.min_height.resolve(0.0) or 0.0
     # A percentage of a height that depends on content is ignored (CSS 2.2, 10.7). Headers and
-    # footers resolve it against the page in running_content.py.
+    # footers resolve it against the page in paper.py.
     max_height = None
     if box.max_height is not None and box.max_height.kind is LengthKind.POINTS:
         max_height = box.max_height.value
@@ -453,9 +453,7 @@ def _lay_out_growing(
         height = height + insets.bottom
         if is_start:
             height = max(height, used_box.min_height)
-    return BoxFragment(
-        node, used_box, fragment, height, fragment.resume, is_start, destination_of(node)
-    )
+    return BoxFragment(node, used_box, fragment, height, fragment.resume, is_start)
 
 
 def _lay_out_fixed(
@@ -476,7 +474,7 @@ def _lay_out_fixed(
         shortened = fragment.truncate(room)
         is_too_full = shortened is None
         fragment = shortened or fragment
-    framed = BoxFragment(node, used_box, fragment, stated, None, True, destination_of(node))
+    framed = BoxFragment(node, used_box, fragment, stated, None, True)
     if is_too_full and overflow is not Overflow.VISIBLE:
         problem = _describe_overflow(context, node, fragment, stated, room)
         framed.problem = problem.as_clipped() if overflow is Overflow.HIDDEN else problem

@@ -59,8 +59,7 @@ class ColumnsFragment(WholeFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the columns, and a rule to the left of each but the leftmost."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         leftmost = min(offset for offset, _ in self.columns)
         for offset, fragment in self.columns:
             if offset > leftmost and self.layout.rule.width:

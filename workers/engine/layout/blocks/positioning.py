@@ -72,33 +72,18 @@ def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas)
     if containing_block.width == inf:
         return  # a dry run without paper
     box = node.style.box
-    left, right = (
-        _resolve(position.left, containing_block.width),
-        _resolve(position.right, containing_block.width),
-    )
-    top, bottom = (
-        _resolve(position.top, containing_block.height),
-        _resolve(position.bottom, containing_block.height),
-    )
-    width = _width_of(box, containing_block.width, left, right)
-    node = _with_height(context, node, containing_block.height, top, bottom)
+    across, down = containing_block.width, containing_block.height
+    left, right = _resolve(position.left, across), _resolve(position.right, across)
+    top, bottom = _resolve(position.top, down), _resolve(position.bottom, down)
+    x, width = resolve_axis(left, right, _stated_width(box, across), across)
+    node = _with_height(context, node, down, top, bottom)
     region = Region(max(width, 0.0), inf, True, None, has_fixed_width=True)
     fragment = context.lay_out(node, region)
     assert fragment is not None
     margin_top, margin_bottom = (
-        side.resolve(containing_block.width) or 0.0 for side in (box.margin.top, box.margin.bottom)
+        side.resolve(across) or 0.0 for side in (box.margin.top, box.margin.bottom)
     )
-    height = fragment.height + margin_top + margin_bottom
-    x = (
-        containing_block.width - right - width
-        if left is None and right is not None
-        else left or 0.0
-    )
-    y = (
-        containing_block.height - bottom - height
-        if top is None and bottom is not None
-        else top or 0.0
-    )
+    y, height = resolve_axis(top, bottom, fragment.height + margin_top + margin_bottom, down)
     area = Rectangle(containing_block.x + x, containing_block.y + y, width, height)
     if width <= 0:
         canvas.report(_describe_no_room(context, node, containing_block.width))
@@ -175,13 +160,22 @@ def _resolve(offset: Length | None, base: float) -> float | None:
     return None if offset is None else offset.resolve(base)
 
 
-def _width_of(box: BoxStyle, available: float, left: float | None, right: float | None) -> float:
-    """Return the outer width: the stated one, or the distance between the offsets."""
+def resolve_axis(
+    start: float | None, end: float | None, size: float | None, available: float
+) -> tuple[float, float]:
+    """Return the start and length along one axis of what has offsets or a size, in points."""
+    if size is None:
+        return start or 0.0, available - (start or 0.0) - (end or 0.0)
+    if start is None and end is not None:
+        return available - end - size, size
+    return start or 0.0, size
+
+
+def _stated_width(box: BoxStyle, available: float) -> float | None:
+    """Return the outer width that a box states."""
     stated = box.width.resolve(available)
-    if stated is None:
-        return available - (left or 0.0) - (right or 0.0)
     margins = (side.resolve(available) or 0.0 for side in (box.margin.left, box.margin.right))
-    return stated + sum(margins)
+    return None if stated is None else stated + sum(margins)
 
 
 _STRETCHED: Final[Kind[tuple[Container, float], Container]] = Kind()
@@ -268,8 +262,7 @@ class RotatedFragment(UnbrokenFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the fragment centred in the space it takes."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         shift = (self.fragment.height - self.width) / 2
         self.fragment.draw(canvas, x + shift, y - shift)
 

@@ -195,8 +195,7 @@ class StackFragment:
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the blocks."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         for _, offset, fragment, block, _ in self.placed:
             canvas.draw_block(block, fragment, x, y + offset)
 
@@ -258,8 +257,7 @@ class RowFragment(WholeFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the blocks."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         for dx, dy, fragment, block in self.placed:
             canvas.draw_block(block, fragment, x + dx, y + dy)
 

@@ -7,14 +7,15 @@ right-to-left documents the pen mirrors `x` and the anchors of texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import groupby, pairwise
 from math import ceil, cos, floor, pi, radians, sin, tan
 from typing import Final, NamedTuple, TypeVar
 
 from workers.engine.characters import cut_to_width
+from workers.engine.diagnostics import Severity
 from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import Owner, Path, Restore, Save, Stroke, Subpath
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
@@ -419,12 +420,12 @@ class LegendEntry(NamedTuple):
 
 
 def fill_with_entry(
-    pen: Pen, entry: LegendEntry, subpath: Subpath, polygon: Sequence[tuple[float, float]]
+    pen: Pen, entry: LegendEntry, subpath: Subpath, polygon: Sequence[Point] | None = None
 ) -> None:
-    """Fill an area in the colour of an entry, with its hatch if any."""
+    """Fill an area in the colour of an entry, with its hatch if any; `polygon` is that of curves."""
     pen.fill((subpath,), entry.color)
     if entry.hatch is not None:
-        lines = hatch(polygon, entry.hatch, HATCH_DISTANCE)
+        lines = hatch(polygon or [(x, y) for x, y in subpath], entry.hatch, HATCH_DISTANCE)
         pen.stroke(lines, HATCH_WIDTH, WHITE if is_dark(entry.color) else BLACK)
 
 
@@ -432,9 +433,8 @@ def draw_symbol(pen: Pen, entry: LegendEntry, x: float, middle: float, size: flo
     """Draw the symbol of an entry: from `x` on, centred at a height."""
     if entry.is_area:
         side = _SWATCH * size
-        corners = (x, middle - side / 2), (x + side, middle + side / 2)
-        square = rectangle(*corners)
-        fill_with_entry(pen, entry, square, [(p[0], p[1]) for p in square])
+        square = rectangle((x, middle - side / 2), (x + side, middle + side / 2))
+        fill_with_entry(pen, entry, square)
         return
     length = symbol_width(entry, size)
     if entry.line_width:
@@ -501,19 +501,9 @@ MARKER: Final = 2.1  # points, a marker's radius
 MANY_LINES: Final = 6
 MANY_RECORDS: Final = 150
 EMPTY: Final = "chart-empty"
-DENSE: Final = "chart-too-dense"
 RANGE: Final = "chart-range"
 LABELS: Final = "chart-labels"
 _LINED: Final = frozenset({"line", "sparkline"})
-
-
-class ChartProblem(NamedTuple):
-    """A problem of a chart; an error unless `is_warning`."""
-
-    code: str
-    what: str
-    advice: str
-    is_warning: bool = True
 
 
 @dataclass(slots=True)
@@ -525,7 +515,7 @@ class ChartDrawing:
     label_style: LabelStyle
     width: float
     height: float
-    problems: list[ChartProblem] = field(default_factory=list)
+    report_problem: Callable[[str, str, str, Severity], None]
 
     @property
     def ink(self) -> Color:
@@ -542,9 +532,13 @@ class ChartDrawing:
         """The colour of grid lines."""
         return tint(self.ink, 0.16)
 
-    def report(self, code: str, what: str, advice: str, *, is_warning: bool = True) -> None:
-        """Record a problem."""
-        self.problems.append(ChartProblem(code, what, advice, is_warning))
+    def report(self, code: str, what: str, advice: str) -> None:
+        """Report data that are not visible, or not at their place."""
+        self.report_problem(code, what, advice, Severity.WARNING)
+
+    def refuse(self, what: str, advice: str, code: str = "chart-too-dense") -> None:
+        """Report why the chart is not drawn."""
+        self.report_problem(code, what, advice, Severity.ERROR)
 
 
 def make_entries(

@@ -6,6 +6,7 @@ Slices are drawn clockwise from the top, with labels beside them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, pairwise
 from math import floor, hypot, pi
@@ -13,13 +14,13 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.charts.axes import Axis, label_categories, separate
 from workers.engine.layout.charts.drawing import (
-    DENSE,
     EMPTY,
     LINE_WIDTH,
     MARKER,
     WHITE,
     ChartDrawing,
     LegendEntry,
+    Pen,
     PlotArea,
     Point,
     TextAnchor,
@@ -82,13 +83,62 @@ _SHARE_STEP: Final = Decimal("0.01")
 _SMALL: Final = 300  # a scatter chart with more points has smaller markers
 
 
-class PlotCoordinates(NamedTuple):
-    """The coordinate system of a plot: its area and axes; values run to the right if `is_horizontal`."""
+class PlotInsets(NamedTuple):
+    """Space in points between the plot and its labels, for values written beyond marks."""
 
-    area: PlotArea
+    left: float = 0.0
+    right: float = 0.0
+    top: float = 0.0
+    bottom: float = 0.0
+
+
+NO_INSETS: Final = PlotInsets()
+_NO_AREA: Final = PlotArea(0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(slots=True)
+class Plot:
+    """Parts of a chart with axes; values run to the right if it `is_horizontal`.
+
+    `area` and `order`, the numbers of the records along their axis with their fractions of it, are
+    known once space is allocated. Without a stack the values are stacks from zero.
+    """
+
+    drawing: ChartDrawing
     x_axis: Axis
     value_axis: Axis
-    is_horizontal: bool = False
+    xs: Sequence[float | None]  # positions on the category axis
+    stacks: list[list[StackedValue]]
+    entries: list[LegendEntry]
+    is_direct: bool = False
+    insets: PlotInsets = NO_INSETS
+    area: PlotArea = _NO_AREA
+    order: Sequence[tuple[int, float]] = ()
+
+    @property
+    def is_horizontal(self) -> bool:
+        """Whether it has bars."""
+        return self.drawing.chart.kind == "bar"
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether the series stand on one another."""
+        return self.drawing.chart.stack != "none"
+
+    @property
+    def vertical_axis(self) -> Axis:
+        """The vertical axis."""
+        return self.x_axis if self.is_horizontal else self.value_axis
+
+    @property
+    def horizontal_axis(self) -> Axis:
+        """The horizontal axis."""
+        return self.value_axis if self.is_horizontal else self.x_axis
+
+    @property
+    def length(self) -> float:
+        """The length of the category axis in points."""
+        return self.area.height if self.is_horizontal else self.area.width
 
     def point(self, x: float, value: float) -> Point:
         """Return the point for a fraction of the category axis and a value."""
@@ -97,106 +147,90 @@ class PlotCoordinates(NamedTuple):
             return area.left + up * area.width, area.top + x * area.height
         return area.left + x * area.width, area.bottom - up * area.height
 
-    @property
-    def length(self) -> float:
-        """The length of the category axis in points."""
-        return self.area.height if self.is_horizontal else self.area.width
+    def points(self, parts: Sequence[StackedValue], end: int = 1) -> list[Point | None]:
+        """Return the points of a series in the order of the axis, those of the starts with `end` 0."""
+        places = [(fraction, parts[at]) for at, fraction in self.order]
+        return [None if part is None else self.point(x, part[end]) for x, part in places]
 
 
-def draw_columns(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    stacks: Sequence[Sequence[StackedValue]],
-    entries: Sequence[LegendEntry],
-) -> None:
+def draw_columns(plot: Plot) -> None:
     """Draw columns or bars, those of a category side by side or stacked."""
-    count = len(stacks[0])
-    band = coordinates.length / max(count, 1)
-    if band < MIN_BAND:
-        what = "bars" if coordinates.is_horizontal else "columns"
-        drawing.report(
-            DENSE,
-            f"The chart has {count:,} {what} in {format_mm(coordinates.length)}; at most "
-            f"{int(coordinates.length / MIN_BAND):,} are drawn there",
+    drawing, count = plot.drawing, len(plot.stacks[0])
+    if plot.length / max(count, 1) < MIN_BAND:
+        what = "bars" if plot.is_horizontal else "columns"
+        drawing.refuse(
+            f"The chart has {count:,} {what} in {format_mm(plot.length)}; at most "
+            f"{int(plot.length / MIN_BAND):,} are drawn there",
             'Group the data, take fewer records, or use type="line".',
-            is_warning=False,
         )
         return
-    offsets, width = _place_series(drawing, stacks, band)
+    offsets, width = _place_series(plot)
     seam = min(_SEAM, width * 0.1)
-    for at, (parts, entry, offset) in enumerate(zip(stacks, entries, offsets, strict=True)):
+    for at, (parts, entry, offset) in enumerate(
+        zip(plot.stacks, plot.entries, offsets, strict=True)
+    ):
         columns = [
-            _column(coordinates, (index + 0.5) / count, offset, width - seam, part)
+            _column(plot, index, offset, width - seam, part)
             for index, part in enumerate(parts)
             if part is not None and part[0] != part[1]
         ]
         if entry.hatch is None:
             drawing.pen.fill([rectangle(*corners) for corners in columns], entry.color)
         for corners in columns if entry.hatch is not None else ():
-            subpath = rectangle(*corners)
-            fill_with_entry(drawing.pen, entry, subpath, [(p[0], p[1]) for p in subpath])
-        if at and drawing.chart.stack != "none":
-            _draw_seams(drawing, coordinates, columns)
+            fill_with_entry(drawing.pen, entry, rectangle(*corners))
+        if at and plot.is_stacked:
+            _draw_seams(plot, columns)
 
 
-def _place_series(
-    drawing: ChartDrawing, stacks: Sequence[Sequence[StackedValue]], band: float
-) -> tuple[list[float], float]:
+def _place_series(plot: Plot) -> tuple[list[float], float]:
     """Return the offset of each series from the middle of its band, and the width of a column."""
-    if drawing.chart.stack != "none":
-        return [0.0] * len(stacks), min(band * _GROUP, _MAX_COLUMN)
-    width = min(band * _GROUP / len(stacks), _MAX_COLUMN)
-    return [(at - (len(stacks) - 1) / 2) * width for at in range(len(stacks))], width
+    band, series = plot.length / max(len(plot.stacks[0]), 1), len(plot.stacks)
+    if plot.is_stacked:
+        return [0.0] * series, min(band * _GROUP, _MAX_COLUMN)
+    width = min(band * _GROUP / series, _MAX_COLUMN)
+    return [(at - (series - 1) / 2) * width for at in range(series)], width
 
 
 def _column(
-    coordinates: PlotCoordinates, x: float, offset: float, width: float, part: StackedValue
+    plot: Plot, index: int, offset: float, width: float, part: tuple[float, float]
 ) -> tuple[Point, Point]:
-    assert part is not None
-    (x1, y1), (x2, y2) = (coordinates.point(x, value) for value in part)
-    if coordinates.is_horizontal:
+    x = (index + 0.5) / len(plot.stacks[0])
+    (x1, y1), (x2, y2) = (plot.point(x, value) for value in part)
+    if plot.is_horizontal:
         return (x1, y1 + offset - width / 2), (x2, y2 + offset + width / 2)
     return (x1 + offset - width / 2, y1), (x2 + offset + width / 2, y2)
 
 
-def _draw_seams(
-    drawing: ChartDrawing, coordinates: PlotCoordinates, columns: Sequence[tuple[Point, Point]]
-) -> None:
+def _draw_seams(plot: Plot, columns: Sequence[tuple[Point, Point]]) -> None:
     """Separate stacked columns by white lines at their starts."""
     for (x1, y1), (x2, y2) in columns:
-        if abs((x2 - x1) if coordinates.is_horizontal else (y2 - y1)) < 2 * _SEAM:
+        if abs((x2 - x1) if plot.is_horizontal else (y2 - y1)) < 2 * _SEAM:
             continue
-        end = (x1, y2) if coordinates.is_horizontal else (x2, y1)
-        drawing.pen.line((x1, y1), end, _SEAM, WHITE)
+        end = (x1, y2) if plot.is_horizontal else (x2, y1)
+        plot.drawing.pen.line((x1, y1), end, _SEAM, WHITE)
 
 
-def write_column_values(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    stacks: Sequence[Sequence[StackedValue]],
-    entries: Sequence[LegendEntry],
-) -> None:
+def write_column_values(plot: Plot) -> None:
     """Write values at the ends of columns, or inside stacked ones, where there is space."""
-    chart, label_style = drawing.chart, drawing.label_style
-    is_stacked = chart.stack != "none"
-    count = len(stacks[0])
-    band = coordinates.length / max(count, 1)
-    offsets, width = _place_series(drawing, stacks, band)
-    pitch = band if is_stacked or len(stacks) == 1 else width
-    for at, (parts, entry, offset) in enumerate(zip(stacks, entries, offsets, strict=True)):
-        for index, part in enumerate(parts):
-            exact = chart.series[at].exact[index]
+    chart, label_style = plot.drawing.chart, plot.drawing.label_style
+    offsets, width = _place_series(plot)
+    has_band = plot.is_stacked or len(plot.stacks) == 1
+    pitch = plot.length / max(len(plot.stacks[0]), 1) if has_band else width
+    for series, parts, entry, offset in zip(
+        chart.series, plot.stacks, plot.entries, offsets, strict=True
+    ):
+        for index, (exact, part) in enumerate(zip(series.exact, parts, strict=True)):
             if part is None or exact is None:
                 continue
             text = _write_value(chart, exact, part)
-            need = label_style.size if coordinates.is_horizontal else label_style.width(text)
+            need = label_style.size if plot.is_horizontal else label_style.width(text)
             if need > pitch:
                 continue
-            corners = _column(coordinates, (index + 0.5) / count, offset, width, part)
-            if is_stacked:
-                _write_inside(drawing, corners, text, entry)
+            corners = _column(plot, index, offset, width, part)
+            if plot.is_stacked:
+                _write_inside(plot.drawing, corners, text, entry)
             else:
-                _write_beyond(drawing, coordinates, corners, text, is_below=exact < 0)
+                _write_beyond(plot, corners[0], corners[1], text, is_below=exact < 0)
 
 
 def _write_inside(
@@ -210,138 +244,84 @@ def _write_inside(
     write_on(drawing, entry, (x1 + x2) / 2, (y1 + y2) / 2, text)
 
 
-def _write_beyond(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    corners: tuple[Point, Point],
-    text: str,
-    *,
-    is_below: bool,
-) -> None:
-    (x1, y1), (x2, y2) = corners
-    label_style = drawing.label_style
+def _write_beyond(plot: Plot, start: Point, end: Point, text: str, *, is_below: bool) -> None:
+    pen, label_style = plot.drawing.pen, plot.drawing.label_style
     gap = 0.35 * label_style.size
-    if coordinates.is_horizontal:
-        baseline = (y1 + y2) / 2 + label_style.cap_height / 2
+    if plot.is_horizontal:
+        baseline = (start[1] + end[1]) / 2 + label_style.cap_height / 2
+        x = end[0] - gap if is_below else end[0] + gap
         anchor = TextAnchor.END if is_below else TextAnchor.START
-        drawing.pen.text(
-            x2 - gap if is_below else x2 + gap, baseline, text, label_style, anchor=anchor
-        )
+        pen.text(x, baseline, text, label_style, anchor=anchor)
         return
-    baseline = y2 + gap + label_style.cap_height if is_below else y2 - gap
-    drawing.pen.text((x1 + x2) / 2, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
+    baseline = end[1] + gap + label_style.cap_height if is_below else end[1] - gap
+    pen.text((start[0] + end[0]) / 2, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
 
 
 # --- lines and areas ------------------------------------------------------------------------------------
 
-# Record indexes in the order of their axis, each with its fraction.
-Order = Sequence[tuple[int, float]]
 
-
-def draw_line_marks(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    order: Order,
-    values: Sequence[Sequence[float | None]],
-    entries: Sequence[LegendEntry],
-) -> None:
+def draw_line_marks(plot: Plot) -> None:
     """Draw lines; a gap interrupts a line, and a point between two gaps is a dot."""
-    has_dots = drawing.chart.shows_values or (len(order) <= _FEW_POINTS and len(entries) > 1)
-    for line, entry in zip(values, entries, strict=True):
-        points = (_point(coordinates, fraction, line[at]) for at, fraction in order)
-        runs = split_gaps(points)
+    drawing, entries = plot.drawing, plot.entries
+    has_dots = drawing.chart.shows_values or (len(plot.order) <= _FEW_POINTS and len(entries) > 1)
+    for parts, entry in zip(plot.stacks, entries, strict=True):
+        runs = split_gaps(plot.points(parts))
         strokes = [tuple(downsample(run)) for run in runs if len(run) > 1]
         drawing.pen.stroke(strokes, entry.line_width, entry.color, entry.dash)
         singles = [run[0] for run in runs if len(run) == 1]
         dots = [point for run in runs for point in run] if has_dots else singles
-        drawing.pen.fill([circle(x, y, _dot(entry)) for x, y in dots[:MAX_POINTS]], entry.color)
+        radius = (entry.line_width or LINE_WIDTH) * 1.25
+        drawing.pen.fill([circle(x, y, radius) for x, y in dots[:MAX_POINTS]], entry.color)
 
 
-def _dot(entry: LegendEntry) -> float:
-    return (entry.line_width or LINE_WIDTH) * 1.25
-
-
-def _point(coordinates: PlotCoordinates, fraction: float, value: float | None) -> Point | None:
-    return None if value is None else coordinates.point(fraction, value)
-
-
-def draw_areas(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    order: Order,
-    stacks: Sequence[Sequence[StackedValue]],
-    entries: Sequence[LegendEntry],
-) -> None:
+def draw_areas(plot: Plot) -> None:
     """Draw areas, stacked or from zero; those from zero are translucent."""
-    is_stacked = drawing.chart.stack != "none" and len(entries) > 1
-    for parts, entry in zip(stacks, entries, strict=True):
-        for run in _area_runs(coordinates, order, parts):
+    pen, is_stacked = plot.drawing.pen, plot.is_stacked and len(plot.entries) > 1
+    for parts, entry in zip(plot.stacks, plot.entries, strict=True):
+        ends = zip(plot.points(parts, 0), plot.points(parts), strict=True)
+        for run in split_gaps((base, top) if base and top else None for base, top in ends):
             if len(run) == 1:
                 ((_, top),) = run
-                drawing.pen.fill((circle(*top, MARKER),), entry.color)
+                pen.fill((circle(*top, MARKER),), entry.color)
                 continue
             tops = downsample([top for _, top in run])
             bases = downsample([base for base, _ in run])
             outline = (*tops, *reversed(bases))
             if is_stacked:
-                fill_with_entry(drawing.pen, entry, outline, outline)
-                drawing.pen.stroke((tuple(tops),), _SEAM, WHITE)
+                fill_with_entry(pen, entry, outline)
+                pen.stroke((tuple(tops),), _SEAM, WHITE)
             else:
-                _fill_translucent(drawing, entry, outline, is_alone=len(entries) == 1)
-                drawing.pen.stroke((tuple(tops),), LINE_WIDTH, entry.color)
+                _fill_translucent(pen, entry, outline, is_alone=len(plot.entries) == 1)
+                pen.stroke((tuple(tops),), LINE_WIDTH, entry.color)
 
 
 def _fill_translucent(
-    drawing: ChartDrawing, entry: LegendEntry, outline: tuple[Point, ...], *, is_alone: bool
+    pen: Pen, entry: LegendEntry, outline: tuple[Point, ...], *, is_alone: bool
 ) -> None:
     if is_alone:
-        translucent = entry._replace(color=tint(entry.color, 0.28))
-        fill_with_entry(drawing.pen, translucent, outline, outline)
+        fill_with_entry(pen, entry._replace(color=tint(entry.color, 0.28)), outline)
         return
-    drawing.pen.begin_opacity_group(0.4)
-    fill_with_entry(drawing.pen, entry, outline, outline)
-    drawing.pen.end_opacity_group()
+    pen.begin_opacity_group(0.4)
+    fill_with_entry(pen, entry, outline)
+    pen.end_opacity_group()
 
 
-def _area_runs(
-    coordinates: PlotCoordinates, order: Order, parts: Sequence[StackedValue]
-) -> list[list[tuple[Point, Point]]]:
-    def place(at: int, fraction: float) -> tuple[Point, Point] | None:
-        part = parts[at]
-        if part is None:
-            return None
-        return coordinates.point(fraction, part[0]), coordinates.point(fraction, part[1])
-
-    return split_gaps(place(at, fraction) for at, fraction in order)
-
-
-def draw_points(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    order: Order,
-    values: Sequence[Sequence[float | None]],
-    entries: Sequence[LegendEntry],
-) -> None:
+def draw_points(plot: Plot) -> None:
     """Draw points; of several at one place only one is drawn."""
-    drawn = 0
-    for line, entry in zip(values, entries, strict=True):
+    drawing, is_dense, drawn = plot.drawing, len(plot.order) > _SMALL, 0
+    for parts, entry in zip(plot.stacks, plot.entries, strict=True):
         places: dict[tuple[int, int], Point] = {}
-        for at, fraction in order:
-            point = _point(coordinates, fraction, line[at])
-            if point is not None:
-                cell = floor(point[0] / _CELL), floor(point[1] / _CELL)
-                places.setdefault(cell, point)
+        for point in filter(None, plot.points(parts)):
+            places.setdefault((floor(point[0] / _CELL), floor(point[1] / _CELL)), point)
         drawn += len(places)
         if drawn > MAX_POINTS:
-            drawing.report(
-                DENSE,
+            drawing.refuse(
                 f"The chart has more than {MAX_POINTS:,} distinct points",
                 "Take fewer records, or group them.",
-                is_warning=False,
             )
             return
-        radius = entry.radius if len(order) <= _SMALL else entry.radius * 0.55
-        if entry.marker == "circle" and len(order) > _SMALL:
+        radius = entry.radius * 0.55 if is_dense else entry.radius
+        if entry.marker == "circle" and is_dense:
             # A line of length 0 with round caps (ISO 32000-1 8.5.3.2) is short, and not quite round
             # in every viewer.
             dots = [(point, point) for point in places.values()]
@@ -351,30 +331,22 @@ def draw_points(
             drawing.pen.fill(marks, entry.color)
 
 
-def write_point_values(
-    drawing: ChartDrawing,
-    coordinates: PlotCoordinates,
-    order: Order,
-    stacks: Sequence[Sequence[StackedValue]],
-) -> None:
+def write_point_values(plot: Plot) -> None:
     """Write values at the points of lines and areas, where they do not overlap.
 
     They are above a point, or below one that is lower than its neighbours or has another just above.
     """
-    chart, label_style, area = drawing.chart, drawing.label_style, coordinates.area
+    chart, label_style, area = plot.drawing.chart, plot.drawing.label_style, plot.area
+    numbers = [at for at, _ in plot.order]
     lines = [
-        [
-            (at, coordinates.point(fraction, part[1]))
-            for at, fraction in order
-            if (part := parts[at])
-        ]
-        for parts in stacks
+        [(at, point) for at, point in zip(numbers, plot.points(parts), strict=True) if point]
+        for parts in plot.stacks
     ]
     heights: dict[int, list[float]] = {}
     for at, (_, y) in chain.from_iterable(lines):
         heights.setdefault(at, []).append(y)
     taken: list[tuple[float, float, float, float]] = []
-    for series, parts, line in zip(chart.series, stacks, lines, strict=True):
+    for series, parts, line in zip(chart.series, plot.stacks, lines, strict=True):
         for index, (at, (x, y)) in enumerate(line):
             exact, part = series.exact[at], parts[at]
             if exact is None or part is None or len(taken) > _MAX_VALUES:
@@ -393,7 +365,8 @@ def write_point_values(
             box = (left, baseline - label_style.cap_height - 1, right, baseline + 1)
             if not any(_touch(box, other) for other in taken):
                 taken.append(box)
-                drawing.pen.text(middle, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
+                pen = plot.drawing.pen
+                pen.text(middle, baseline, text, label_style, anchor=TextAnchor.MIDDLE)
 
 
 def _write_value(chart: Chart, exact: Decimal, part: tuple[float, float]) -> str:
@@ -444,11 +417,9 @@ def draw_pie(drawing: ChartDrawing) -> None:
         drawing.report(EMPTY, "The chart has no values", "Check its data, or leave it out by `if`.")
     chart = drawing.chart
     if len(slices) > _MAX_SLICES:
-        drawing.report(
-            DENSE,
+        drawing.refuse(
             f"The chart has {len(slices):,} slices; at most {_MAX_SLICES} are drawn",
             "Group the small ones.",
-            is_warning=False,
         )
         return
     bottom = drawing.height

@@ -1,4 +1,4 @@
-"""Charts with axes: allocation of space, and drawing of the parts."""
+"""The element `chart`: its layout, the space of the parts of charts with axes, and small charts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from workers.engine.characters import ELLIPSIS
 from workers.engine.diagnostics import Severity
@@ -25,15 +26,12 @@ from workers.engine.layout.charts.axes import (
     to_days,
 )
 from workers.engine.layout.charts.drawing import (
-    DENSE,
     EMPTY,
     LABELS,
     LINE_HEIGHT,
     RANGE,
     ChartDrawing,
-    ChartProblem,
     LabelStyle,
-    LegendEntry,
     Pen,
     PlotArea,
     TextAnchor,
@@ -48,7 +46,14 @@ from workers.engine.layout.charts.drawing import (
     symbol_width,
     tint,
 )
-from workers.engine.layout.charts.marks import PlotCoordinates, StackedValue, draw_pie, stack
+from workers.engine.layout.charts.marks import (
+    NO_INSETS,
+    Plot,
+    PlotInsets,
+    StackedValue,
+    draw_pie,
+    stack,
+)
 from workers.engine.layout.context import (
     Fragment,
     LayoutContext,
@@ -63,7 +68,7 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import GlyphRun
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.tree.node_values import CategoryKind, ChartAxis
-from workers.engine.tree.nodes import Chart
+from workers.engine.tree.nodes import Chart, Source
 from workers.engine.units import Color, LengthKind, mm
 
 RULE: Final = 0.5
@@ -78,56 +83,16 @@ _FROM_ZERO: Final = frozenset({"column", "bar", "area"})
 _BANDED: Final = frozenset({"column", "bar"})
 
 
-class PlotInsets(NamedTuple):
-    """Space in points between the plot and its labels, for values written beyond marks."""
-
-    left: float = 0.0
-    right: float = 0.0
-    top: float = 0.0
-    bottom: float = 0.0
-
-
 _MAX_SERIES: Final = 100  # hatches and labels of more take seconds
 _ATTEMPTS: Final = 3  # to allocate space
-_NO_INSETS: Final = PlotInsets()
-
-
-@dataclass(slots=True)
-class _Plot:
-    """Parts of a chart with axes."""
-
-    drawing: ChartDrawing
-    x_axis: Axis
-    value_axis: Axis
-    xs: Sequence[float | None]  # positions on the category axis
-    stacks: list[list[StackedValue]]
-    entries: list[LegendEntry]
-    is_direct: bool = False
-    insets: PlotInsets = _NO_INSETS
-
-    @property
-    def is_horizontal(self) -> bool:
-        return self.drawing.chart.kind == "bar"
-
-    @property
-    def vertical_axis(self) -> Axis:
-        """The vertical axis."""
-        return self.x_axis if self.is_horizontal else self.value_axis
-
-    @property
-    def horizontal_axis(self) -> Axis:
-        """The horizontal axis."""
-        return self.value_axis if self.is_horizontal else self.x_axis
 
 
 def draw_plot(drawing: ChartDrawing) -> None:
     """Draw a chart with axes."""
     if len(drawing.chart.series) > _MAX_SERIES:
-        drawing.report(
-            DENSE,
+        drawing.refuse(
             f"The chart has {len(drawing.chart.series):,} series; at most {_MAX_SERIES} are drawn",
             "Group them, or draw several charts.",
-            is_warning=False,
         )
         return
     plot = _prepare(drawing)
@@ -139,28 +104,26 @@ def draw_plot(drawing: ChartDrawing) -> None:
     plot.is_direct = has_legend and _is_direct(plot)
     if has_legend and not plot.is_direct:
         top, bottom = place_legend(drawing, named, top, bottom)
-    area, ticks, labels = _allocate_space(plot, *_write_axis_titles(plot, top, bottom))
-    if area.width < _MIN_PLOT or area.height < _MIN_PLOT:
-        drawing.report(
-            "chart-too-small",
+    ticks, labels = _allocate_space(plot, *_write_axis_titles(plot, top, bottom))
+    if plot.area.width < _MIN_PLOT or plot.area.height < _MIN_PLOT:
+        drawing.refuse(
             "There is no space for the chart beside its labels",
             "Make it wider or higher, or leave out its title or legend.",
-            is_warning=False,
+            "chart-too-small",
         )
         return
-    coordinates = PlotCoordinates(area, plot.x_axis, plot.value_axis, plot.is_horizontal)
-    _draw_grid(plot, area, ticks, labels)
-    _draw_marks(plot, coordinates)
-    _draw_axes(plot, coordinates, ticks, labels)
+    _draw_grid(plot, ticks, labels)
+    _draw_marks(plot)
+    _draw_axes(plot, ticks, labels)
     if plot.is_direct:
-        _draw_names(plot, coordinates)
+        _draw_names(plot)
     _check(plot, ticks, labels)
 
 
 # --- parts of the plot ---------------------------------------------------------------------------------
 
 
-def _prepare(drawing: ChartDrawing) -> _Plot:
+def _prepare(drawing: ChartDrawing) -> Plot:
     chart = drawing.chart
     values = [series.values for series in chart.series]
     stacks = _stack(chart, values)
@@ -173,7 +136,7 @@ def _prepare(drawing: ChartDrawing) -> _Plot:
     entries = make_entries(chart, labels, [series.color for series in chart.series])
     has_zero = has_zero or len(set(ends)) == 1  # of one value only zero tells the size
     value_axis = ValueAxis(chart.value_axis, ends, has_zero=has_zero)
-    return _Plot(drawing, x_axis, value_axis, xs, stacks, entries)
+    return Plot(drawing, x_axis, value_axis, xs, stacks, entries)
 
 
 def _stack(chart: Chart, values: Sequence[Sequence[float | None]]) -> list[list[StackedValue]]:
@@ -208,31 +171,30 @@ def _exact_axis(spec: ChartAxis, numbers: Sequence[float | None]) -> ValueAxis:
     return axis
 
 
-def _draw_marks(plot: _Plot, coordinates: PlotCoordinates) -> None:
-    drawing, chart = plot.drawing, plot.drawing.chart
+def _draw_marks(plot: Plot) -> None:
+    chart = plot.drawing.chart
     if not chart.series or not chart.xs:
         return
-    order = sorted(
-        ((at, plot.x_axis.fraction(x)) for at, x in enumerate(plot.xs) if x is not None),
-        key=lambda each: each[1],
-    )
-    values = [series.values for series in chart.series]
-    match chart.kind:
-        case "column" | "bar":
-            marks.draw_columns(drawing, coordinates, plot.stacks, plot.entries)
-        case "area":
-            marks.draw_areas(drawing, coordinates, order, plot.stacks, plot.entries)
-        case "scatter":
-            marks.draw_points(drawing, coordinates, order, values, plot.entries)
-        case _:
-            marks.draw_line_marks(drawing, coordinates, order, values, plot.entries)
+    fractions = [(at, plot.x_axis.fraction(x)) for at, x in enumerate(plot.xs) if x is not None]
+    plot.order = sorted(fractions, key=itemgetter(1))
+    _DRAW_MARKS.get(chart.kind, marks.draw_line_marks)(plot)
     if chart.shows_values and chart.kind in _BANDED:
-        marks.write_column_values(drawing, coordinates, plot.stacks, plot.entries)
+        marks.write_column_values(plot)
     elif chart.shows_values:
-        marks.write_point_values(drawing, coordinates, order, plot.stacks)
+        marks.write_point_values(plot)
 
 
-def _check(plot: _Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+_DRAW_MARKS: Final = MappingProxyType(
+    {
+        "column": marks.draw_columns,
+        "bar": marks.draw_columns,
+        "area": marks.draw_areas,
+        "scatter": marks.draw_points,
+    }
+)
+
+
+def _check(plot: Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
     """Report data that are not visible, or not at their place."""
     drawing, chart = plot.drawing, plot.drawing.chart
     known = [value for series in chart.series for value in series.values if value is not None]
@@ -252,7 +214,7 @@ def _check(plot: _Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
         )
 
 
-def _check_labels(plot: _Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+def _check_labels(plot: Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
     """Report category names that are truncated or omitted; for numbers and dates that is normal."""
     drawing, chart = plot.drawing, plot.drawing.chart
     if chart.x_kind is not CategoryKind.TEXT or not plot.x_axis.spec.has_labels:
@@ -271,7 +233,7 @@ def _check_labels(plot: _Plot, ticks: Sequence[Tick], labels: AxisLabels) -> Non
 # --- allocation of space --------------------------------------------------------------------------------
 
 
-def _write_axis_titles(plot: _Plot, top: float, bottom: float) -> tuple[float, float]:
+def _write_axis_titles(plot: Plot, top: float, bottom: float) -> tuple[float, float]:
     """Draw axis titles: above a vertical axis, at the end of a horizontal one; return the rest."""
     drawing, label_style = plot.drawing, plot.drawing.label_style
     if plot.vertical_axis.spec.title:
@@ -289,17 +251,15 @@ def _write_axis_titles(plot: _Plot, top: float, bottom: float) -> tuple[float, f
     return top, bottom
 
 
-def _stands_at_end(plot: _Plot) -> bool:
+def _stands_at_end(plot: Plot) -> bool:
     """Return whether the vertical axis is on the end side of lines of text."""
     side = plot.vertical_axis.spec.side
     is_rtl = plot.drawing.chart.style.paragraph.is_rtl
     return bool(side) and (side == "right") is not is_rtl
 
 
-def _allocate_space(
-    plot: _Plot, top: float, bottom: float
-) -> tuple[PlotArea, list[Tick], AxisLabels]:
-    """Return the plot area, and ticks and labels of both axes."""
+def _allocate_space(plot: Plot, top: float, bottom: float) -> tuple[list[Tick], AxisLabels]:
+    """Set the area of the plot; return ticks and labels of both axes."""
     drawing, label_style = plot.drawing, plot.drawing.label_style
     gap = _GAP * label_style.size
     top += label_style.cap_height / 2
@@ -331,11 +291,12 @@ def _allocate_space(
             # With less space the ticks are others, which may need less again: it only grows.
             insets = _find_insets(plot, *room_inside)
             plot.insets = PlotInsets(*map(max, plot.insets, insets))
-    area = PlotArea(left, top + plot.insets.top, right, bottom - bottom_margin - plot.insets.bottom)
-    return area, ticks, labels
+    lower = bottom - bottom_margin - plot.insets.bottom
+    plot.area = PlotArea(left, top + plot.insets.top, right, lower)
+    return ticks, labels
 
 
-def _sides(plot: _Plot, used: float) -> tuple[float, float]:
+def _sides(plot: Plot, used: float) -> tuple[float, float]:
     left, right = used, plot.drawing.width
     if _stands_at_end(plot):
         left, right = 0.0, right - used
@@ -344,11 +305,11 @@ def _sides(plot: _Plot, used: float) -> tuple[float, float]:
     return left, right
 
 
-def _find_insets(plot: _Plot, width: float, height: float) -> PlotInsets:
+def _find_insets(plot: Plot, width: float, height: float) -> PlotInsets:
     """Return the space that values beyond the marks need where the axis ends too near to them."""
     chart = plot.drawing.chart
     if not chart.shows_values or (chart.kind in _BANDED and chart.stack != "none"):
-        return _NO_INSETS
+        return NO_INSETS
     needs = list(_find_needs(plot))
     if plot.is_horizontal:
         before, after = _fit_values(needs, width)
@@ -357,7 +318,7 @@ def _find_insets(plot: _Plot, width: float, height: float) -> PlotInsets:
     return PlotInsets(top=after, bottom=before)
 
 
-def _find_needs(plot: _Plot) -> Iterator[tuple[float, float, bool]]:
+def _find_needs(plot: Plot) -> Iterator[tuple[float, float, bool]]:
     """Yield for each value its place on the axis, the points that its text takes, and whether below."""
     chart, label_style = plot.drawing.chart, plot.drawing.label_style
     for series, parts in zip(chart.series, plot.stacks, strict=True):
@@ -395,11 +356,11 @@ def _fit_values(needs: Sequence[tuple[float, float, bool]], length: float) -> tu
 # --- axes -----------------------------------------------------------------------------------------------
 
 
-def _draw_grid(plot: _Plot, area: PlotArea, ticks: Sequence[Tick], labels: AxisLabels) -> None:
-    pen, color = plot.drawing.pen, plot.drawing.faint
+def _draw_grid(plot: Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+    pen, color, area = plot.drawing.pen, plot.drawing.faint, plot.area
     if _has_grid(plot, plot.vertical_axis):
         for tick in ticks:
-            y = _vertical_position(plot, area, tick)
+            y = _vertical_position(plot, tick)
             pen.line((area.left, y), (area.right, y), GRID, color)
     if _has_grid(plot, plot.horizontal_axis):
         for tick in labels.ticks:
@@ -407,31 +368,30 @@ def _draw_grid(plot: _Plot, area: PlotArea, ticks: Sequence[Tick], labels: AxisL
             pen.line((x, area.top), (x, area.bottom + plot.insets.bottom), GRID, color)
 
 
-def _has_grid(plot: _Plot, axis: Axis) -> bool:
+def _has_grid(plot: Plot, axis: Axis) -> bool:
     if axis.spec.grid is not None:
         return axis.spec.grid
     return axis is plot.value_axis or plot.drawing.chart.kind == "scatter"
 
 
-def _vertical_position(plot: _Plot, area: PlotArea, tick: Tick) -> float:
+def _vertical_position(plot: Plot, tick: Tick) -> float:
+    area = plot.area
     if plot.is_horizontal:  # categories run from the top
         return area.top + tick.fraction * area.height
     return area.bottom - tick.fraction * area.height
 
 
-def _draw_axes(
-    plot: _Plot, coordinates: PlotCoordinates, ticks: Sequence[Tick], labels: AxisLabels
-) -> None:
-    _draw_base(plot, coordinates)
+def _draw_axes(plot: Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+    _draw_base(plot)
     if plot.vertical_axis.spec.has_labels:
-        _write_vertical_labels(plot, coordinates.area, ticks)
+        _write_vertical_labels(plot, ticks)
     if plot.horizontal_axis.spec.has_labels:
-        _write_horizontal_labels(plot, coordinates.area, labels)
+        _write_horizontal_labels(plot, labels)
 
 
-def _draw_base(plot: _Plot, coordinates: PlotCoordinates) -> None:
+def _draw_base(plot: Plot) -> None:
     """Draw the base line of values, and the line of ticks for numbers or dates."""
-    pen, area, color = plot.drawing.pen, coordinates.area, plot.drawing.rule
+    pen, area, color = plot.drawing.pen, plot.area, plot.drawing.rule
     axis = plot.value_axis
     zero = axis.fraction(0.0) if isinstance(axis, ValueAxis) and axis.low <= 0 <= axis.high else 0.0
     if plot.is_horizontal:
@@ -445,13 +405,13 @@ def _draw_base(plot: _Plot, coordinates: PlotCoordinates) -> None:
         pen.line((area.left, y), (area.right, y), RULE, color)
 
 
-def _write_vertical_labels(plot: _Plot, area: PlotArea, ticks: Sequence[Tick]) -> None:
-    label_style, pen = plot.drawing.label_style, plot.drawing.pen
+def _write_vertical_labels(plot: Plot, ticks: Sequence[Tick]) -> None:
+    label_style, pen, area = plot.drawing.label_style, plot.drawing.pen, plot.area
     gap = _GAP * label_style.size
     is_end = _stands_at_end(plot)
     # Labels are aligned with the axis.
     for tick in ticks:
-        middle = _vertical_position(plot, area, tick)
+        middle = _vertical_position(plot, tick)
         first = middle - (len(tick.lines) - 1) * label_style.line_height / 2
         for at, line in enumerate(tick.lines):
             baseline = first + at * label_style.line_height + label_style.cap_height / 2
@@ -462,8 +422,8 @@ def _write_vertical_labels(plot: _Plot, area: PlotArea, ticks: Sequence[Tick]) -
                 pen.text(x, baseline, line, label_style, anchor=TextAnchor.END)
 
 
-def _write_horizontal_labels(plot: _Plot, area: PlotArea, labels: AxisLabels) -> None:
-    drawing, label_style = plot.drawing, plot.drawing.label_style
+def _write_horizontal_labels(plot: Plot, labels: AxisLabels) -> None:
+    drawing, label_style, area = plot.drawing, plot.drawing.label_style, plot.area
     top = area.bottom + plot.insets.bottom + _GAP * label_style.size
     space = HorizontalSpace(area.left, area.right, drawing.width, drawing.height)
     has_ticks = not isinstance(plot.horizontal_axis, BandAxis) and not plot.is_horizontal
@@ -492,7 +452,7 @@ def _write_horizontal_labels(plot: _Plot, area: PlotArea, labels: AxisLabels) ->
 # --- names at the ends of lines -------------------------------------------------------------------------
 
 
-def _is_direct(plot: _Plot) -> bool:
+def _is_direct(plot: Plot) -> bool:
     """Return whether the names of lines are at their ends."""
     drawing, chart, label_style = plot.drawing, plot.drawing.chart, plot.drawing.label_style
     if chart.kind != "line" or chart.legend != "auto" or len(plot.entries) > _MAX_DIRECT_LABELS:
@@ -504,22 +464,22 @@ def _is_direct(plot: _Plot) -> bool:
     return not is_low and _names_width(plot) <= drawing.width * _MAX_DIRECT_FRACTION
 
 
-def _names_width(plot: _Plot) -> float:
+def _names_width(plot: Plot) -> float:
     label_style = plot.drawing.label_style
     symbol = symbol_width(plot.entries[0], label_style.size)
     widest = label_style.widest(entry.label for entry in plot.entries)
     return widest + symbol + 1.3 * label_style.size
 
 
-def _draw_names(plot: _Plot, coordinates: PlotCoordinates) -> None:
-    drawing, label_style, area = plot.drawing, plot.drawing.label_style, coordinates.area
+def _draw_names(plot: Plot) -> None:
+    drawing, label_style, area = plot.drawing, plot.drawing.label_style, plot.area
     ends: list[float] = []
     last = sorted((x, at) for at, x in enumerate(plot.xs) if x is not None)
     for series in drawing.chart.series:
         value = next(
             (series.values[at] for _, at in reversed(last) if series.values[at] is not None), 0.0
         )
-        ends.append(coordinates.point(1.0, value or 0.0)[1])
+        ends.append(plot.point(1.0, value or 0.0)[1])
     places = separate(ends, label_style.line_height, area.top, area.bottom)
     for entry, y in zip(plot.entries, places, strict=True):
         x = area.right + 0.8 * label_style.size
@@ -594,7 +554,7 @@ class ChartFragment(UnbrokenFragment):
     node: Chart
     width: float
     height: float
-    chain: tuple[object, ...] = ()
+    chain: tuple[Source, ...]
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the chart, and report data that are not visible."""
@@ -605,13 +565,16 @@ class ChartFragment(UnbrokenFragment):
         owner = canvas.add_figure(node, node.alt, Rectangle(x, y, self.width, self.height))
         pen = Pen(canvas, x, y, self.width, owner=owner, is_rtl=is_rtl)
         label_style = LabelStyle(context.fonts, node.style.text, is_rtl=is_rtl)
-        drawing = ChartDrawing(pen, node, label_style, self.width, self.height)
+
+        def report(code: str, what: str, advice: str, severity: Severity) -> None:
+            about = shorten_value(node.alt)
+            canvas.report(LayoutProblem(code, what, advice, self.chain, about, severity))
+
+        drawing = ChartDrawing(pen, node, label_style, self.width, self.height, report)
         _DRAW.get(node.kind, draw_plot)(drawing)
         if isinstance(owner, int) and node.kind not in _SMALL:
             self._add_data(canvas, x, y)
         context.report_missing_glyphs("".join(pen.texts), node.source)
-        for problem in drawing.problems:
-            canvas.report(self._describe_problem(problem))
 
     def _add_data(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Add a table of the data for readers of tagged files, each cell with a text without glyphs:
@@ -623,16 +586,6 @@ class ChartFragment(UnbrokenFragment):
         empty = GlyphRun(x, y, face, text.size, text.color, face.encode(""), "", 0.0, None)
         cells = structure.add_data_table(self.node, list(_write_data(self.node)))
         canvas.items += [empty._replace(owner=cell) for cell in cells]
-
-    def _describe_problem(self, problem: ChartProblem) -> LayoutProblem:
-        return LayoutProblem(
-            problem.code,
-            problem.what,
-            problem.advice,
-            self.chain,  # type: ignore[arg-type]
-            shorten_value(self.node.alt),
-            Severity.WARNING if problem.is_warning else Severity.ERROR,
-        )
 
 
 def lay_out_chart(

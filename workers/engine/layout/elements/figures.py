@@ -68,8 +68,7 @@ class EmptyFragment(UnbrokenFragment):
 
     def draw(self, canvas: PageCanvas, _x: float, _y: float) -> None:
         """Report the problem."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from workers.engine.layout.blocks.boxes import (
     draw_box,
     outer_widths,
     resolve_box,
+    side_edges,
     with_own_width,
 )
 from workers.engine.layout.context import (
@@ -46,8 +47,9 @@ from workers.engine.layout.lines.drawing import phrase_items, set_phrase
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import FieldKind
 from workers.engine.tree.nodes import FormField, LineBreak, Paragraph, Role, Source, TextRun
+from workers.engine.tree.styles.cascade import INITIAL_STYLE
 from workers.engine.tree.styles.computed import Align, BoxStyle, Style, WhiteSpace
-from workers.engine.units import AUTO, NO_BORDER, ZERO, LengthKind, Sides, mm
+from workers.engine.units import NO_BORDER, LengthKind, Sides, mm
 
 VIEWER_PADDING: Final = 2.0  # points that viewers leave beside typed text
 BUTTON_SIDE: Final = 1.05  # em
@@ -101,8 +103,7 @@ class FieldFragment(WholeFragment):
             return
         node, box = self.node, self.used_box.box
         width = self.used_box.width
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         owner = None
         if not node.is_interactive:
             owner = canvas.add_field(node, (x, y, width, self.height))
@@ -265,13 +266,7 @@ def measure_field(context: LayoutContext, node: FormField) -> tuple[float, float
     """Return the min-content and max-content outer widths of a form field, in points."""
     least, most = _natural_widths(context, node)
     if node.kind.is_button or node.cells:
-        insets = sum(
-            border.width + padding
-            for border, padding in (
-                (node.style.box.border.left, node.style.box.padding.left),
-                (node.style.box.border.right, node.style.box.padding.right),
-            )
-        )
+        insets = side_edges(node.style.box)
         least, most = max(least - insets, 0.0), max(most - insets, 0.0)
     return outer_widths(node.style.box, least, most)
 
@@ -386,27 +381,11 @@ def _lay_out_lines(context: LayoutContext, node: FormField, width: float) -> Fra
 
 def _plain_style(style: Style) -> Style:
     """Return the style of the text in a field: without its box."""
-    box: BoxStyle = replace(
-        style.box,
-        width=AUTO,
-        height=AUTO,
-        min_width=ZERO,
-        max_width=None,
-        min_height=ZERO,
-        max_height=None,
-        margin=Sides(ZERO, ZERO, ZERO, ZERO),
-        padding=_NO_SIDES,
-        border=_NO_BORDERS,
-        radius=0.0,
-        background=None,
-        opacity=1.0,
-        rotate=0.0,
-    )
     paragraph = replace(
         style.paragraph, indent=0.0, white_space=WhiteSpace.PRE_WRAP, breaks_anywhere=True
     )
     text = replace(style.text, decoration="none", background=None, rise=0.0)
-    return replace(style, text=text, box=box, paragraph=paragraph, numbering=None)
+    return replace(style, text=text, box=INITIAL_STYLE.box, paragraph=paragraph, numbering=None)
 
 
 def _moved(item: Item, x: float, y: float, owner: Owner) -> Item:

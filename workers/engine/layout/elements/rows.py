@@ -226,12 +226,7 @@ class _RowFiller:
     def _stretch(self, index: int, child: Block, height: float) -> None:
         """Stretch the box of a block, unless it has a height or shape of its own."""
         fragment = self.fragments[index]
-        if not isinstance(fragment, BoxFragment) or isinstance(
-            child, Image | Barcode | Chart | FormField | Rule
-        ):
-            return
-        box = fragment.used_box.box
-        if box.height.kind is not LengthKind.AUTO or box.rotate % 180:
+        if not isinstance(fragment, BoxFragment) or not _is_stretchable(child):
             return
         if fragment.used_box.max_height is not None:
             height = max(min(height, fragment.used_box.max_height), fragment.height)
@@ -283,6 +278,13 @@ class _RowFiller:
                 available=self.region.width,
                 advice="Make the widths of its blocks, or the gap, smaller.",
             )
+
+
+def _is_stretchable(block: Block) -> bool:
+    """Return whether a block has no height or shape of its own."""
+    if isinstance(block, Break | Image | Barcode | Chart | FormField | Rule):
+        return False
+    return block.style.box.height.kind is LengthKind.AUTO and not block.style.box.rotate % 180
 
 
 def _begins_with_bare_text(block: AnyBlock) -> bool:
@@ -357,14 +359,12 @@ class GridFragment(WholeFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the cells; each is the containing block of the boxes in it."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         outside = canvas.containing_block
         for place, fragment, problem in self.cells:
             left, top = x + place.x, y + place.y
             canvas.containing_block = Rectangle(left, top, place.width, place.height)
-            if problem is not None:
-                canvas.report(problem)
+            canvas.report(problem)
             fragment.draw(canvas, left, top)
         canvas.containing_block = outside
 
@@ -535,12 +535,9 @@ class _GridFiller:
 
     def _stretched(self, child: Block, width: float, height: float) -> Block:
         """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""
-        if isinstance(child, Break | Image | Barcode | Chart | FormField | Rule):
+        if isinstance(child, Break) or not _is_stretchable(child) or is_positioned(child):
             return child
         box = child.style.box
-        is_positioned = isinstance(child, Container) and child.position is not None
-        if box.height.kind is not LengthKind.AUTO or box.rotate % 180 or is_positioned:
-            return child
 
         def stretch() -> Block:
             above = box.margin.top

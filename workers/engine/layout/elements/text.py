@@ -299,8 +299,7 @@ class LinesFragment:
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the lines."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         lines = self.lines.lines[self.first : self.last]
         y += self.shift
         if self.label_layout is None:
@@ -590,10 +589,7 @@ def _find_lines(
     if known is not None and known.texts == texts:
         return known
     if start is None:
-        _report_missing_glyphs(context, node)
-        _warn_of_missing_hyphenation(context, node)
-        _warn_of_missing_features(context, node)
-        _warn_of_missing_letter(context, node)
+        _check_text(context, node, _resolved(context, node))
     base, style = node.style.text, node.style.paragraph
     grid = style.line_grid if is_on_grid else None
     if grid is not None:
@@ -643,34 +639,24 @@ def _with_fallback(context: LayoutContext, inline: Inline) -> Inline:
     return TextRun(image.alt, image.style.text, inline.link)
 
 
-def _report_missing_glyphs(context: LayoutContext, node: Paragraph) -> None:
-    for inline in _resolved(context, node):
-        if isinstance(inline, TextRun) and not inline.text.isascii():
-            context.report_missing_glyphs(inline.text, node.source)
-
-
-def _warn_of_missing_hyphenation(context: LayoutContext, node: Paragraph) -> None:
-    if node.style.paragraph.hyphens != "auto":
-        return
-    langs = {inline.style.lang for inline in node.inlines if isinstance(inline, TextRun)}
-    for lang in sorted(langs):
+def _check_text(context: LayoutContext, node: Paragraph, inlines: Sequence[Inline]) -> None:
+    """Report what fonts and languages lack for a text."""
+    style, langs = node.style.paragraph, set()
+    for inline in inlines:
+        if isinstance(inline, TextRun):
+            if not inline.text.isascii():
+                context.report_missing_glyphs(inline.text, node.source)
+            if inline.style.features:
+                context.warn_of_missing_features(inline.style, node.source)
+            langs.add(inline.style.lang)
+    for lang in sorted(langs) if style.hyphens == "auto" else ():
         if not can_hyphenate(lang):
             message = (
                 f'There are no hyphenation patterns for the language "{lang}"; '
                 "only soft hyphens break its words"
             )
             context.warn_once("no-hyphenation", message, node.source)
-
-
-def _warn_of_missing_features(context: LayoutContext, node: Paragraph) -> None:
-    for inline in _resolved(context, node):
-        if isinstance(inline, TextRun) and inline.style.features:
-            context.warn_of_missing_features(inline.style, node.source)
-
-
-def _warn_of_missing_letter(context: LayoutContext, node: Paragraph) -> None:
-    inlines = _resolved(context, node)
-    if node.style.paragraph.initial_letter and inlines and not has_initial_letter(inlines):
+    if style.initial_letter and inlines and not has_initial_letter(inlines):
         context.findings.warn(
             "no-initial-letter",
             "The paragraph does not begin with a letter or figure that can stand alone; "

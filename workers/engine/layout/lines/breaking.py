@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from workers.engine.characters import find_cluster_ends
@@ -144,16 +145,19 @@ def break_lines(
         initial, inlines = take_initial_letter(context, inlines, style, metrics)
         if initial is not None and start is None:
             indents = (indents[0] + initial.width,) * initial.beside
-    for number, (hlist, is_last) in enumerate(
-        _mark_last(make_horizontal_lists(context, inlines, style))
-    ):
-        if start is not None and number < start.list_index:
+    hlists = chain(make_horizontal_lists(context, inlines, style), (None,))
+    for number, (hlist, following) in enumerate(pairwise(hlists)):
+        if hlist is None or (start is not None and number < start.list_index):
             continue
         found.strips.append(len(lines))
         if style.hanging:
             is_first = number == 0 and begin is None
             hlist.hanging = find_hanging(
-                hlist, style.hanging, is_rtl=style.is_rtl, is_first=is_first, is_last=is_last
+                hlist,
+                style.hanging,
+                is_rtl=style.is_rtl,
+                is_first=is_first,
+                is_last=following is None,
             )
         for line in _break_list(hlist, style, width, indents, metrics, found, begin):
             lines.append(line)
@@ -165,17 +169,6 @@ def break_lines(
     room = width if style.is_rtl else None
     attached = initial.attach(lines, metrics, style.indent + marker_width, room)
     return replace(closed, lines=attached, together=min(initial.beside, len(attached)))
-
-
-def _mark_last(hlists: Iterator[HorizontalList]) -> Iterator[tuple[HorizontalList, bool]]:
-    """Yield each horizontal list, and whether it is the last one."""
-    before: HorizontalList | None = None
-    for hlist in hlists:
-        if before is not None:
-            yield before, False
-        before = hlist
-    if before is not None:
-        yield before, True
 
 
 @dataclass(slots=True)
@@ -531,13 +524,13 @@ def remember_lines(
     They depend on nothing but the text, its styles and the width.
     """
     described: list[Any] = [id(style.text), id(style.paragraph), width]
-    if style.paragraph.initial_letter is not None or not describe_text(inlines, described):
+    if style.paragraph.initial_letter is not None or not _describe_text(inlines, described):
         return break_()
     key = tuple(described)
     return context.memo.template.remember(LINES, key, break_, holds=(style, inlines))
 
 
-def describe_text(inlines: Iterable[Inline], out: list[Any]) -> bool:
+def _describe_text(inlines: Iterable[Inline], out: list[Any]) -> bool:
     """Append what the lines of a text depend on; return False unless all is text, and short."""
     length = 0
     for inline in inlines:

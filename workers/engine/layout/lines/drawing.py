@@ -50,8 +50,6 @@ class LineBuilder:
         self._style = style
         self._metrics = metrics
         self._width = width
-        # What holds for all lines of nearly every list is found once.
-        self._ordinary = metrics.of_ordinary_lines(hlist.distinct_styles())
         self._has_ideographs = has_ideographs(hlist)
 
     def build(self, start: BoxPosition, end: BoxPosition, indent: float, y: float) -> Line:
@@ -59,7 +57,7 @@ class LineBuilder:
         hlist, style = self._hlist, self._style
         fragments = _build_fragments(hlist, start, end)
         own_width = fragments[-1].x + fragments[-1].width  # still in logical order
-        height, baseline = self._ordinary or self._metrics.of_line(fragments)
+        height, baseline = self._metrics.of_line(fragments)
         available = self._width - indent
         before = after = 0.0  # what hangs at the start and at the end
         if (hanging := hlist.hanging) is not None:
@@ -312,7 +310,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
             owner = tree.owner_of(base, link, style.lang)
         size = style.size
         if style.background is not None:
-            _draw_background(canvas, glyph_style, left, baseline, width, owner)
+            canvas.items.append(_make_background(glyph_style, left, baseline, width, owner))
         if is_shaped:
             canvas.items.append(
                 _make_shaped_glyphs(glyph_style, text, left, baseline, width, word_spacing, owner)
@@ -345,7 +343,7 @@ def _draw_line(canvas: PageCanvas, line: Line, x: float, baseline: float, owner:
                 )
             )
         if style.decoration != "none":
-            _draw_decoration(canvas, glyph_style, left, baseline, width, owner)
+            canvas.items.append(_make_decoration(glyph_style, left, baseline, width, owner))
         if link is not None:
             _add_link(canvas, fragment, link, left, baseline, owner)
     if tree is not None and line.boundary == DISCRETIONARY and line.fragments:
@@ -433,35 +431,25 @@ def _make_shaped_glyphs(
     return ShapedRun(x, y, glyph_style.face, style.size, style.color, clusters, text, width, owner)
 
 
-def _draw_background(
-    canvas: PageCanvas,
-    glyph_style: GlyphStyle,
-    x: float,
-    baseline: float,
-    width: float,
-    owner: Owner,
-) -> None:
+def _make_background(
+    glyph_style: GlyphStyle, x: float, baseline: float, width: float, owner: Owner
+) -> Fill:
     style, face = glyph_style.style, glyph_style.face
     assert style.background is not None
     top = baseline - style.rise - face.ascent * style.size
     height = (face.ascent + face.descent) * style.size
-    canvas.items.append(Fill(x, top, width, height, style.background, owner))
+    return Fill(x, top, width, height, style.background, owner)
 
 
-def _draw_decoration(
-    canvas: PageCanvas,
-    glyph_style: GlyphStyle,
-    x: float,
-    baseline: float,
-    width: float,
-    owner: Owner,
-) -> None:
+def _make_decoration(
+    glyph_style: GlyphStyle, x: float, baseline: float, width: float, owner: Owner
+) -> Stroke:
     style, face = glyph_style.style, glyph_style.face
     is_underline = style.decoration == "underline"
     position = face.underline_position if is_underline else face.strike_position
     y = baseline - style.rise - position * style.size
     thickness = face.underline_thickness * style.size
-    canvas.items.append(Stroke(x, y, x + width, y, thickness, style.color, owner))
+    return Stroke(x, y, x + width, y, thickness, style.color, owner)
 
 
 def text_measurer(fonts: Fonts, style: TextStyle) -> Callable[[str], float]:

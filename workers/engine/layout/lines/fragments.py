@@ -6,7 +6,7 @@ A line box is as high as the strut of its paragraph, and content that exceeds it
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise, repeat
 from math import ceil
@@ -472,21 +472,6 @@ class Strut(NamedTuple):
                 high, low = self._extent(glyph_style)
                 above, below = max(above, high), max(below, low)
         return above + below, above
-
-    def of_ordinary_lines(
-        self, glyph_styles: Iterable[GlyphStyle | AtomicInline]
-    ) -> tuple[float, float] | None:
-        """Return the height and the baseline of all lines in some styles, None where they may differ."""
-        base, height, baseline = self
-        for glyph_style in glyph_styles:
-            if isinstance(glyph_style, AtomicInline):
-                return None
-            style = glyph_style.style
-            if style is not base and (style.size > base.size or style.rise):
-                above, below = self._extent(glyph_style)
-                if above > baseline or below > height - baseline:
-                    return None
-        return self.of_line(())
 
     def of_empty(self, style: TextStyle | None) -> tuple[float, float]:
         """Return the height and the baseline of a line without text, in points."""

@@ -402,28 +402,21 @@ def _make_horizontal_list(
     has_levels: bool,
 ) -> HorizontalList:
     hlist = HorizontalList(empty_style, has_levels=has_levels)
-    if not has_levels:
-        for item in content:
-            if isinstance(item, InlineAnchor):
-                hlist.add_anchor(item.name)
-            elif isinstance(item, InlineBlock):
-                hlist.add_atomic_inline(_lay_out_atomic_inline(context, item))
-            else:
-                _add_run(context, hlist, *item, style)
-        hlist.keep_end()
-        return hlist
     texts = [_text_of(item) for item in content]
-    text = "".join(texts)
-    runs = join_isolates(text, resolve_levels(text, is_rtl=style.is_rtl))
+    levels: Iterable[list[tuple[str, int]]] = [[(text, 0)] for text in texts]
+    if has_levels:
+        text = "".join(texts)
+        runs = join_isolates(text, resolve_levels(text, is_rtl=style.is_rtl))
+        levels = _split_by_level(texts, runs)
     controls = ControlRemover()
-    for item, levels in zip(content, _split_by_level(texts, runs), strict=True):
+    for item, parts in zip(content, levels, strict=True):
         if isinstance(item, InlineAnchor):
             hlist.add_anchor(item.name)
         elif isinstance(item, InlineBlock):
             atomic = _lay_out_atomic_inline(context, item)
-            hlist.add_atomic_inline(atomic._replace(level=levels[0][1]))
+            hlist.add_atomic_inline(atomic._replace(level=parts[0][1]))
         else:
-            for text, level in levels:
+            for text, level in parts:
                 if shown := controls.remove(text, level):
                     _add_run(context, hlist, item[0], shown, style, level, controls)
     hlist.keep_end()
@@ -459,8 +452,8 @@ def _add_run(
     run: TextRun,
     text: str,
     style: ParagraphStyle,
-    level: int = 0,
-    controls: ControlRemover | None = None,
+    level: int,
+    controls: ControlRemover,
 ) -> None:
     """Add text of one embedding level."""
     is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
@@ -486,15 +479,15 @@ def _intern_glyph_style(
     run: TextRun,
     face: Face,
     level: int,
-    controls: ControlRemover | None,
+    controls: ControlRemover,
     *encoding: *tuple[bool, JoinedTexts | None],
 ) -> GlyphStyle:
     """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops.
 
     Runs that controls separate are of two objects in turn, so that they stay apart.
     """
-    separator = None if controls is None else controls.take_separator()
-    turn = controls.count % 2 if controls is not None and separator is not None else 0
+    separator = controls.take_separator()
+    turn = controls.count % 2 if separator is not None else 0
     # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
     key = (id(run.style), face, run.link, level, *encoding, separator, turn)
     known = context.memo.find(_GLYPH_STYLES, key)

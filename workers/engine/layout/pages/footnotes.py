@@ -86,8 +86,7 @@ class FootnoteFragment(WholeFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the content, the rule and the notes."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         if self.body is not None:
             self.body.draw(canvas, x, y)
         if self.note_stack is None:

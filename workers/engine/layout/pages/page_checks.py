@@ -6,8 +6,8 @@ printed beside the address would be seen through the window of an envelope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from workers.engine.barcodes import SYMBOLOGIES
@@ -23,9 +23,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import (
     GlyphRun,
-    LaidOutDocument,
     LaidOutPage,
-    LaidOutPages,
     Owner,
     Path,
     Picture,
@@ -54,37 +52,20 @@ MAX_SIDE: Final = 14_400.0
 _COLORLESS: Final = (Save, Restore, Widget)
 
 
-def with_page_checks(
-    laid_out: LaidOutDocument, document: Document, findings: Findings
-) -> LaidOutDocument:
-    """Return a document whose pages are checked as they are read, as far as it asks for that."""
-    checks: list[Callable[[int, LaidOutPage], None]] = []
+PageCheck = Callable[[int, LaidOutPage], None]
+
+
+def find_page_checks(
+    document: Document, structure: LogicalStructure | None, findings: Findings
+) -> list[PageCheck]:
+    """Return the checks that a document asks for, of a page with its number."""
+    checks: list[PageCheck] = []
     if document.has_print_checks:
-        checks.append(_PrintChecks(laid_out.structure, findings).check)
+        checks.append(_PrintChecks(structure, findings).check)
     if document.profile is not None or document.is_accessible:
         profile, is_accessible = document.profile, document.is_accessible
-        conformance = _ConformanceChecks(laid_out.structure, profile, is_accessible, findings)
-        checks.append(conformance.check)
-    if not checks:
-        return laid_out
-    return replace(laid_out, pages=_CheckedPages(laid_out.pages, checks))
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckedPages:
-    """The pages of a document, each checked with its number when it is read."""
-
-    pages: LaidOutPages
-    checks: Sequence[Callable[[int, LaidOutPage], None]]
-
-    def __len__(self) -> int:
-        return len(self.pages)
-
-    def __iter__(self) -> Iterator[LaidOutPage]:
-        for number, page in enumerate(self.pages, 1):
-            for check in self.checks:
-                check(number, page)
-            yield page
+        checks.append(_ConformanceChecks(structure, profile, is_accessible, findings).check)
+    return checks
 
 
 def _place_of(

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, NoReturn
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.columns import ColumnsFragment, FillFunction, fill_columns
-from workers.engine.layout.blocks.positioning import is_out_of_flow
+from workers.engine.layout.blocks.positioning import is_out_of_flow, resolve_axis
 from workers.engine.layout.blocks.stacks import StackResume, forced_break_before, lay_out_stack
 from workers.engine.layout.context import (
     EPSILON,
@@ -45,7 +45,7 @@ from workers.engine.layout.pages.floats import (
     find_floats,
 )
 from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote, used_height
-from workers.engine.layout.pages.running_content import (
+from workers.engine.layout.pages.paper import (
     FilledArea,
     PageNumbers,
     PagePlan,
@@ -71,13 +71,13 @@ def resolve_area(area: Area | None, page_area: Rectangle) -> Rectangle:
     if area is None:
         return page_area
     position, padding = area.position, area.padding
-    x, width = _resolve_axis(
+    x, width = resolve_axis(
         position.left and position.left.resolve(page_area.width),
         position.right and position.right.resolve(page_area.width),
         area.width and area.width.resolve(page_area.width),
         page_area.width,
     )
-    y, height = _resolve_axis(
+    y, height = resolve_axis(
         position.top and position.top.resolve(page_area.height),
         position.bottom and position.bottom.resolve(page_area.height),
         area.height and area.height.resolve(page_area.height),
@@ -185,17 +185,6 @@ def _lay_out_clipped(
         return fill_columns(context, rest, area.columns, inner, from_here, is_bound=True)
 
     return lay_out_box(context, wrapper, region, None, content)
-
-
-def _resolve_axis(
-    start: float | None, end: float | None, size: float | None, available: float
-) -> tuple[float, float]:
-    """Return the start and length of an area along one axis."""
-    if size is None:
-        return start or 0.0, available - (start or 0.0) - (end or 0.0)
-    if start is None and end is not None:
-        return available - end - size, size
-    return start or 0.0, size
 
 
 MAX_PAGES: Final = 10_000

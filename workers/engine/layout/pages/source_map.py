@@ -7,6 +7,7 @@ Ordinary renders use a canvas that does not record it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, radians
 from typing import Any, ClassVar, Final, NamedTuple
@@ -19,6 +20,7 @@ from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
 from workers.engine.layout.display import (
     Fill,
     GlyphRun,
+    Ink,
     Item,
     LinkArea,
     Path,
@@ -28,7 +30,6 @@ from workers.engine.layout.display import (
     Restore,
     Save,
     ShapedRun,
-    SingleItem,
     Stroke,
     StrokedRectangle,
     Widget,
@@ -61,11 +62,10 @@ class _BoxRecord(NamedTuple):
     """A box, or the start of a fragment, recorded before the item `at` of the page was drawn."""
 
     at: int
-    node: SourceNode | None  # None after the last
+    node: SourceNode
     area: Bounds | None  # None for a fragment without a box
 
 
-_END: Final = _BoxRecord(2**62, None, None)
 # The background of a page is no element, and a number is an element of another canvas.
 _WITHOUT_BOX: Final = (PageMaster, int)
 
@@ -106,12 +106,12 @@ class MappingCanvas(PageCanvas):
     def add_anchor(self, name: str, x: float, y: float) -> None:
         """Discard an anchor."""
 
-    def report(self, problem: LayoutProblem) -> None:
+    def report(self, problem: LayoutProblem | None) -> None:
         """Discard a problem: it was reported when the page was drawn before."""
 
     def find_boxes(self) -> list[ElementBox]:
         """Return the boxes of the page in painting order; a box precedes its content."""
-        return _BoxFinder(self._records).find(self.items)
+        return _BoxFinder().find(self.items, self._records)
 
 
 class _GroupState(NamedTuple):
@@ -119,6 +119,30 @@ class _GroupState(NamedTuple):
 
     matrix: Transform
     clip: _Edges
+
+    def see(self, edges: _Edges) -> _Edges | None:
+        """Return the visible part of a rectangle on the page, None where it is clipped away."""
+        left, top, right, bottom = _transform(self.matrix, edges)
+        seen = (
+            max(left, self.clip[0]),
+            max(top, self.clip[1]),
+            min(right, self.clip[2]),
+            min(bottom, self.clip[3]),
+        )
+        return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
+
+
+def _walk(items: Iterable[Item], states: list[_GroupState]) -> Iterator[tuple[int, Ink]]:
+    """Yield the ink of items with its indexes; the last of `states` is that of its group."""
+    for at, item in enumerate(items):
+        for single in single_items([item]):
+            match single:
+                case Save():
+                    states.append(_enter(states[-1], single))
+                case Restore():
+                    states.pop()
+                case _:
+                    yield at, single
 
 
 class _BoxFinder:
@@ -128,53 +152,39 @@ class _BoxFinder:
     continues in the next column has two.
     """
 
-    def __init__(self, records: Sequence[_BoxRecord]) -> None:
-        self._records = iter([*records, _END])
+    def __init__(self) -> None:
         self._recorded: set[SourceNode] = set()
         self._open: dict[SourceNode, int] = {}
         self._found: list[tuple[_Edges, Source]] = []
         self._states = [_GroupState(Identity, _EVERYWHERE)]
 
-    def find(self, items: Iterable[Item]) -> list[ElementBox]:
+    def find(self, items: Sequence[Item], records: Sequence[_BoxRecord]) -> list[ElementBox]:
         """Return the boxes that are not clipped away."""
-        record = next(self._records)
+        waiting = deque(records)
         for at, item in enumerate(items):
-            while record.at <= at:
-                self._begin(record)
-                record = next(self._records)
-            for single in single_items([item]):
-                self._add_item(single)
-        while record is not _END:
+            while waiting and waiting[0].at <= at:
+                self._begin(waiting.popleft())
+            for _, single in _walk([item], self._states):
+                owner = single.node if isinstance(single, Picture) else single.owner
+                if owner is not None and not isinstance(owner, _WITHOUT_BOX):
+                    self._add_ink(owner, _EXTENTS[type(single)](single))
+        for record in waiting:
             self._begin(record)
-            record = next(self._records)
         return [_box_of(edges, source) for edges, source in self._found]
 
     def _begin(self, record: _BoxRecord) -> None:
         node = record.node
-        if node is None:
-            return
         self._open.pop(node, None)
         if record.area is None:
             return
         self._recorded.add(node)
         x, y, width, height = record.area
-        seen = self._clip((x, y, x + width, y + height))
+        seen = self._states[-1].see((x, y, x + width, y + height))
         if seen is not None:
             self._found.append((seen, node.source))
 
-    def _add_item(self, item: SingleItem) -> None:
-        match item:
-            case Save():
-                self._states.append(_enter(self._states[-1], item))
-            case Restore():
-                self._states.pop()
-            case _:
-                owner = item.node if isinstance(item, Picture) else item.owner
-                if owner is not None and not isinstance(owner, _WITHOUT_BOX):
-                    self._add_ink(owner, _EXTENTS[type(item)](item))
-
     def _add_ink(self, node: SourceNode, edges: _Edges) -> None:
-        seen = None if node in self._recorded else self._clip(edges)
+        seen = None if node in self._recorded else self._states[-1].see(edges)
         if seen is None:
             return
         at = self._open.setdefault(node, len(self._found))
@@ -183,36 +193,14 @@ class _BoxFinder:
         else:
             self._found[at] = (unionRect(self._found[at][0], seen), node.source)
 
-    def _clip(self, edges: _Edges) -> _Edges | None:
-        return _visible(self._states[-1], edges)
 
-
-def find_ink(items: Iterable[Item]) -> Iterator[tuple[int, SingleItem, _Edges]]:
+def find_ink(items: Iterable[Item]) -> Iterator[tuple[int, Ink, _Edges]]:
     """Yield what is visible of a page: the index of an item, a single item of it, and its edges."""
     states = [_GroupState(Identity, _EVERYWHERE)]
-    for at, item in enumerate(items):
-        for single in single_items([item]):
-            match single:
-                case Save():
-                    states.append(_enter(states[-1], single))
-                case Restore():
-                    states.pop()
-                case _:
-                    seen = _visible(states[-1], _EXTENTS[type(single)](single))
-                    if seen is not None:
-                        yield at, single, seen
-
-
-def _visible(state: _GroupState, edges: _Edges) -> _Edges | None:
-    """Return the visible part of a rectangle on the page, None where it is clipped away."""
-    left, top, right, bottom = _transform(state.matrix, edges)
-    seen = (
-        max(left, state.clip[0]),
-        max(top, state.clip[1]),
-        min(right, state.clip[2]),
-        min(bottom, state.clip[3]),
-    )
-    return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
+    for at, single in _walk(items, states):
+        seen = states[-1].see(_EXTENTS[type(single)](single))
+        if seen is not None:
+            yield at, single, seen
 
 
 def _box_of(edges: _Edges, source: Source) -> ElementBox:

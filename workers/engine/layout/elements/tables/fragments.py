@@ -358,8 +358,7 @@ class TableFragment(WholeFragment):
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the captions, the rows with their backgrounds, and the borders."""
-        if self.problem is not None:
-            canvas.report(self.problem)
+        canvas.report(self.problem)
         was_artifact = canvas.is_artifact
         canvas.is_artifact = was_artifact or not self.is_start
         for caption in self.captions:
