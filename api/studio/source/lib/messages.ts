@@ -39,12 +39,6 @@ export function t(key: Key, values: Values = {}): string {
   });
 }
 
-/** Return a label of a template in the user's language: those of the public templates are translated. */
-export function nameLabel(label: string): string {
-  const key = `label.${label}`;
-  return key in en ? t(key as Key) : label;
-}
-
 /** The user's regional variant of the page's language, such as British or Austrian dates. */
 export function locale(): string {
   return navigator.language.toLowerCase().startsWith(language) ? navigator.language : language;

@@ -7,6 +7,7 @@ import { count, formatAgo, formatMoment, t } from "../lib/messages";
 import { mayChange } from "../lib/rights";
 import { goTo, linkTo } from "../lib/router";
 import type { PageProps, Template, TemplateWithContent } from "../lib/types";
+import { nameTemplate } from "../messages/names";
 import { Empty, Field, FormDialog, LookOnly, Result, Wide } from "../ui/parts";
 import { Thumbnail } from "../ui/thumbnail";
 import { PUBLIC } from "./template/read";
@@ -71,11 +72,11 @@ export function Templates({ account }: PageProps) {
               <li key={each.id} class="card">
                 <Thumbnail template={each.id} version={each.sha256} />
                 <h3>
-                  <a href={linkTo("templates", each.id)}>{each.name}</a>
+                  <a href={linkTo("templates", each.id)}>{nameTemplate(each.name)}</a>
                 </h3>
                 <p class="soft mono">{each.id}</p>
                 {mayWrite && (
-                  <button type="button" onClick={() => setBase(each.id)} aria-label={t("templates.startFrom", { name: each.name })}>
+                  <button type="button" onClick={() => setBase(each.id)} aria-label={t("templates.startFrom", { name: nameTemplate(each.name) })}>
                     {t("templates.start")}
                   </button>
                 )}
@@ -141,7 +142,7 @@ function NewTemplate({ base, open, onClose }: { base: string; open: Template[]; 
     onClose();
     goTo("templates", made.id, "edit");
   };
-  const suggested = open.find((each) => each.id === base)?.name ?? "";
+  const suggested = nameTemplate(open.find((each) => each.id === base)?.name ?? "");
   return (
     <FormDialog title={t("templates.new")} action={t("templates.create")} onSubmit={create} onClose={onClose}>
       <Field label={t("templates.name")} name="name" required maxLength={200} defaultValue={suggested} autofocus />
@@ -151,7 +152,7 @@ function NewTemplate({ base, open, onClose }: { base: string; open: Template[]; 
           <option value="">{t("templates.blank")}</option>
           {open.map((each) => (
             <option key={each.id} value={each.id} selected={each.id === base}>
-              {each.name}
+              {nameTemplate(each.name)}
             </option>
           ))}
         </select>

@@ -112,6 +112,34 @@ def test_names_of_the_template_are_completed(editor: Page):
     complete('<p if="nam', 'name"Ada"')
 
 
+def test_stored_images_values_and_members_are_completed(page: Page, account):
+    account.store_logo()
+    lists = GOOD.replace('"Ada"', '"Ada", "lines": [{"text": "One", "price": 2}]')
+    open_editor(page, account.store_template(lists.encode()))
+    offered = page.locator(".cm-tooltip-autocomplete")
+    code(page).get_by_text("Hello").click()
+    page.keyboard.press("End")
+    page.keyboard.insert_text("<img sr")
+    page.keyboard.type("c")
+    expect(offered.get_by_role("option", name="src", exact=True)).to_be_visible()
+    page.wait_for_timeout(100)  # a list that has just opened ignores Enter, as one types on
+    page.keyboard.press("Enter")
+    expect(offered.get_by_role("option", name="logo")).to_be_visible()
+    page.wait_for_timeout(100)
+    page.keyboard.press("Enter")
+    expect(code(page)).to_contain_text('<img src="logo"')
+    for place, rest, member in (("{", "}", '"lines"'), ('{"lines": [{', "}]}", '"price"')):
+        write(page, place + rest, "json")
+        page.keyboard.press("Home")
+        for _ in place:
+            page.keyboard.press("ArrowRight")
+        page.keyboard.type('"')
+        expect(offered.get_by_role("option", name=member)).to_be_visible()
+    page.wait_for_timeout(100)
+    page.keyboard.press("Enter")
+    expect(code(page, "json")).to_have_text(re.compile(r'"lines": \[\{"\w+": \}\]'))
+
+
 def test_a_misspelled_name_is_corrected_by_a_click(editor: Page):
     write(editor, GOOD.replace("<p>", '<p colour="maroon">').replace("name }}", "name | uper }}"))
     fixes = editor.get_by_role("button", name="Change to")

@@ -233,9 +233,8 @@ def test_the_forms_are_german(open_page, address, account):
     page.get_by_label("API-Schlüssel").fill(account.api_key)
     page.get_by_role("button", name="Anmelden").click()
     page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
-    page.get_by_role("listitem").filter(has_text="service-simple-invoice").get_by_role(
-        "button"
-    ).click()
+    card = page.get_by_role("listitem").filter(has_text="service-simple-invoice")
+    card.get_by_role("button", name="Einfache Rechnung").click()
     page.get_by_role("dialog").get_by_role("button", name="Anlegen").click()
     for label in ("Ihre Anschrift", "Akzentfarbe", "Steuersatz (0,19 für 19 %)"):
         expect(page.get_by_label(label, exact=True)).to_be_visible()
@@ -249,7 +248,7 @@ def test_what_is_inserted_has_no_finding_and_is_one_step_to_undo(page: Page, acc
     code = page.locator(".code[data-kind='xml'] .cm-content")
     green = page.get_by_text("No errors and no warnings.")
     for what, written in (
-        ("Table over a list", "row in lines"), ("Total of a list", "sum("), ("Chart", "<chart"), ("Bar code", 'type="qr"'),
+        ("Section", "<h2>Heading"), ("Table over a list", "row in lines"), ("Total of a list", "sum("), ("Chart", "<chart"), ("Bar code", 'type="qr"'),
         ("Payment code", "epc-qr"), ("Date", "today |"), ("Page number", "page.count"), ("logo", 'src="logo"'),
     ):  # fmt: skip
         code.click()

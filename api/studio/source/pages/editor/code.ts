@@ -2,7 +2,7 @@
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { json } from "@codemirror/lang-json";
+import { json, jsonLanguage } from "@codemirror/lang-json";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
@@ -11,6 +11,7 @@ import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutt
 import { tags } from "@lezer/highlight";
 import { en } from "../../messages/en";
 import { type Key, t } from "../../lib/messages";
+import { memberCompletion } from "./completion";
 import { descriptions, help, templateLanguage } from "./language";
 import { markdown } from "./markdown";
 
@@ -77,16 +78,16 @@ export interface Code {
   isFixed?: boolean;
   onChange: (text: string) => void;
   onCursor?: (line: number) => void;
-  /** The current sample data as JSON, from which names are completed. */
-  payload?: () => string;
+  /** The text beside, from which names are completed: the sample data of a template in JSON, the template of data. */
+  beside?: () => string;
 }
 
-function languageOf({ kind, payload }: Code): Extension {
+function languageOf({ kind, beside = () => "" }: Code): Extension {
   switch (kind) {
     case "xml":
-      return [templateLanguage(payload ?? (() => "")), descriptions, help];
+      return [templateLanguage(beside), descriptions, help];
     case "json":
-      return json();
+      return [json(), jsonLanguage.data.of({ autocomplete: memberCompletion(beside) })];
     case "markdown":
       return markdown;
     case "csv":

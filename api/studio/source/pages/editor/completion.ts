@@ -1,17 +1,20 @@
 /** Completion inside of values: styles, colours, filters, and the data of the template. */
 
-import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { type Completion, type CompletionContext, type CompletionResult, insertCompletionText } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
+import type { EditorView } from "@codemirror/view";
 import type { SyntaxNode } from "@lezer/common";
-import { readData } from "../../lib/template-data";
+import { askAll } from "../../lib/api";
+import { isObject, readData } from "../../lib/template-data";
 import { describeValue, membersAt, namesAt } from "./data-paths";
 import { findAttribute, VOCABULARY } from "./vocabulary";
 
+const KEPT_MILLISECONDS = 20_000;
 const NAMED_COLOUR = "name of a color element";
 
 /** Create the source of completions; `payload` returns the current sample data as JSON, empty if it is not. */
 export function valueCompletion(payload: () => string) {
-  return (context: CompletionContext): CompletionResult | null => {
+  return (context: CompletionContext): CompletionResult | null | Promise<CompletionResult | null> => {
     const { state, pos } = context;
     const node = syntaxTree(state).resolveInner(pos, -1);
     const value = node.name === "AttributeValue" ? node : null;
@@ -24,6 +27,8 @@ export function valueCompletion(payload: () => string) {
     if (!value || !attribute) return null;
     if (attribute.spec?.expression) return completeExpression(context, before, payload());
     if (attribute.name === "class") return offer(context, /[\w.-]*$/, declared(context, "style"));
+    const stored = STORED.find((kind) => attribute.spec?.accepts.includes(`stored ${kind}`));
+    if (stored) return offerStored(context, stored);
     if (attribute.spec?.accepts.includes(NAMED_COLOUR)) return offer(context, /[\w.-]*$/, declared(context, "color"));
     return null;
   };
@@ -40,6 +45,50 @@ function describeAttribute({ state }: CompletionContext, value: SyntaxNode) {
 function offer(context: CompletionContext, word: RegExp, options: Completion[]): CompletionResult | null {
   const typed = context.matchBefore(word);
   return options.length > 0 ? { from: typed?.from ?? context.pos, options, validFor: /^[\w.-]*$/ } : null;
+}
+
+const STORED = ["image", "font"] as const;
+const kept = new Map<string, { until: number; names: Promise<string[]> }>();
+
+/** Offer the images or fonts of the workspace; nothing where they cannot be read. */
+async function offerStored(context: CompletionContext, kind: (typeof STORED)[number]): Promise<CompletionResult | null> {
+  const now = Date.now();
+  const known = kept.get(kind);
+  const names = known && known.until > now ? known.names : askAll<{ name: string }>(`/v2/${kind}s`, `${kind}s`).then((all) => all.map(({ name }) => name), () => []);
+  kept.set(kind, { until: known && known.until > now ? known.until : now + KEPT_MILLISECONDS, names });
+  return offer(context, /[\w-]*$/, (await names).map((label) => ({ label, type: "constant" })));
+}
+
+/** Create the source of completions of a sample in JSON: the members that the data of the template have at the place. */
+export function memberCompletion(template: () => string) {
+  return ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {
+    const node = syntaxTree(state).resolveInner(pos, -1);
+    const typed = node.name === "PropertyName" ? node : null;
+    const object = typed ? typed.parent?.parent : node.name === "Object" || node.name === "{" ? (node.name === "{" ? node.parent : node) : null;
+    if (object?.name !== "Object" || (!typed && !explicit)) return null;
+    const nameOf = (property: SyntaxNode) => state.sliceDoc((property.firstChild?.from ?? 0) + 1, (property.firstChild?.to ?? 0) - 1);
+    const path: string[] = [];
+    for (let outer = object.parent; outer; outer = outer.parent) if (outer.name === "Property") path.unshift(nameOf(outer));
+    let at: unknown = readData(template(), "");
+    for (const name of path) {
+      at = isObject(at) ? at[name] : undefined;
+      if (Array.isArray(at)) at = Object.assign({}, ...at.filter(isObject));
+    }
+    if (!isObject(at)) return null;
+    const written = object.getChildren("Property").map(nameOf);
+    const follows = typed && /^\s*:/.test(state.sliceDoc(typed.to, typed.to + 20));
+    const options = Object.entries(at)
+      .filter(([name]) => !written.includes(name))
+      .map(([name, value]) => {
+        const label = JSON.stringify(name);
+        const insert = follows ? label : `${label}: `;
+        // The quote that closes what is typed was inserted with the one that opens it.
+        const apply = (view: EditorView, _: Completion, from: number, to: number) =>
+          view.dispatch(insertCompletionText(view.state, insert, from, view.state.sliceDoc(to, to + 1) === '"' ? to + 1 : to));
+        return { label, type: "property", detail: describeValue(value), apply };
+      });
+    return options.length > 0 ? { from: typed?.from ?? pos, options } : null;
+  };
 }
 
 /** The names that elements of a kind declare in the template. */

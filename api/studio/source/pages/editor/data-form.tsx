@@ -1,8 +1,9 @@
 /** The data of a document as a form: the fields and lists of the template, over the JSON of a sample set. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count, nameLabel, t } from "../../lib/messages";
+import { count, t } from "../../lib/messages";
 import { type Data, isObject } from "../../lib/template-data";
+import { nameLabel } from "../../messages/labels";
 import { type Declarations, type FieldGroup, type FieldSpec, follow, type ListSpec, put, inWords } from "./declarations";
 import { ValueInput } from "./inputs";
 

@@ -8,7 +8,7 @@ import { Text } from "./text";
 
 const KINDS = Object.keys(MEDIA_TYPES) as DataKind[];
 
-export function DataPane({ samples, flows, onChange }: { samples: Samples; flows: string[]; onChange: (samples: Samples) => void }) {
+export function DataPane({ samples, flows, template, onChange }: { samples: Samples; flows: string[]; template: () => string; onChange: (samples: Samples) => void }) {
   const { sets, at } = samples;
   const chosen = sets[at] as Sample;
   const [asked, setAsked] = useState<"new" | "rename" | "delete" | null>(null);
@@ -86,6 +86,7 @@ export function DataPane({ samples, flows, onChange }: { samples: Samples; flows
         label={t("editor.data")}
         start={chosen.text}
         onChange={(text) => change({ text })}
+        beside={template}
       />
       {asked === "new" && (
         <FormDialog

@@ -259,8 +259,8 @@ function Editor({ account, read, onDiscard }: { account: Account; read: Read; on
           </div>
           <div id={`${tabs}-xml-panel`} class="xml-panel" role="tabpanel" aria-labelledby={`${tabs}-xml`} hidden={tab !== "xml"}>
             {mayWrite && <InsertMenu account={account} view={() => view.current} lists={declarations.lists} />}
-            <Text kind="xml" label={t("editor.template")} start={text} isFixed={!mayWrite} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} payload={() => payload.current} />
-            {tab === "xml" && <DataPane samples={samples} flows={flows} onChange={setSamples} />}
+            <Text kind="xml" label={t("editor.template")} start={text} isFixed={!mayWrite} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} beside={() => payload.current} />
+            {tab === "xml" && <DataPane samples={samples} flows={flows} template={() => view.current?.state.doc.toString() ?? ""} onChange={setSamples} />}
           </div>
         </div>
         <section class="result" ref={result} aria-labelledby="result" aria-busy={state === "waiting"}>

@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { locale, nameLabel, t } from "../../lib/messages";
+import { locale, t } from "../../lib/messages";
+import { nameLabel } from "../../messages/labels";
 
 export interface InputProps {
   type: string;

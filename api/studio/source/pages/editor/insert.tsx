@@ -11,7 +11,7 @@ import { t } from "../../lib/messages";
 import type { Account, Image } from "../../lib/types";
 import type { ListSpec } from "./declarations";
 
-const KINDS = ["table", "total", "chart", "barcode", "payment", "date", "pageNumber"] as const;
+const KINDS = ["section", "table", "total", "chart", "barcode", "payment", "date", "pageNumber"] as const;
 type Kind = (typeof KINDS)[number];
 
 const OF_LISTS = new Set<Kind>(["table", "total", "chart"]);
@@ -19,7 +19,7 @@ const MOST_COLUMNS = 8;
 const IMAGE = "image:";
 
 export function InsertMenu({ account, view, lists }: { account: Account; view: () => EditorView | null; lists: ListSpec[] }) {
-  const [chosen, setChosen] = useState<string>(KINDS[3]);
+  const [chosen, setChosen] = useState<string>(KINDS[0]);
   const images = useLoad(async () => (account.has_workspace ? askAll<Image>("/v2/images", "images", { most: 200 }) : []), []);
   const list = lists.find(({ fields }) => fields.length > 0);
   const number = list?.fields.find(({ type }) => type === "decimal" || type === "integer");
@@ -64,6 +64,8 @@ function write(kind: Kind, list: ListSpec | undefined): string {
   const escape = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;").replace(/\{\{/g, "{ {");
   const label = escape(fields.find((each) => each.path.join(".") === number)?.label ?? "");
   switch (kind) {
+    case "section":
+      return `<h2>${t("insert.heading")}</h2>\n<p>${t("insert.text")}</p>`;
     case "table":
       return [
         '<table cell-padding="1mm 2mm" margin-top="4mm">',

@@ -1,5 +1,6 @@
 /** The language of templates in the editor: completion, and descriptions under the pointer. */
 
+import { type Completion, startCompletion } from "@codemirror/autocomplete";
 import { type AttrSpec, type ElementSpec, xml, xmlLanguage } from "@codemirror/lang-xml";
 import { syntaxTree } from "@codemirror/language";
 import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
@@ -28,8 +29,16 @@ function describeForCompletion(name: string, attribute: Attribute): AttrSpec {
   return {
     name,
     ...(attribute.words ? { values: attribute.words } : {}),
-    completion: { info: explain(attribute), ...(attribute.required ? { boost: 2 } : {}) },
+    completion: { info: explain(attribute), apply: insertAttribute, ...(attribute.required ? { boost: 2 } : {}) },
   };
+}
+
+/** Insert an attribute with an empty value, and offer the values for it. */
+function insertAttribute(view: EditorView, { label }: Completion, from: number, to: number): void {
+  const isWritten = view.state.sliceDoc(to, to + 1) === "=";
+  const insert = isWritten ? label : `${label}=""`;
+  view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length - (isWritten ? 0 : 1) }, userEvent: "input.complete" });
+  if (!isWritten) startCompletion(view);
 }
 
 /** The description of the element, attribute or filter under the pointer. */

@@ -151,8 +151,11 @@ function findWrong({ findings, boxes = [] }: Preview): { box: Box; isError: bool
   return [...marks(findings.errors, true), ...marks(findings.warnings, false)].slice(0, MOST_MARKED);
 }
 
-function isOfTemplate(box: Box): boolean {
-  return box.source.origin !== "payload";
+const LINKS = ["document", "import"];
+
+/** Whether a box is of an element of the text; those of a template that it extends or imports have the place of the link. */
+function isOfTemplate({ source }: Box): boolean {
+  return source.origin !== "payload" && !LINKS.includes(source.tagName);
 }
 
 /** The boxes of the innermost element at a line, including all its iterations. */

@@ -3,10 +3,11 @@
 import { useId, useRef, useState } from "preact/hooks";
 import { ask, askAll } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
-import { nameLabel, t } from "../../lib/messages";
+import { t } from "../../lib/messages";
 import type { Account, Image } from "../../lib/types";
 import { Notice } from "../../ui/parts";
 import { Thumbnail } from "../../ui/thumbnail";
+import { nameLabel } from "../../messages/labels";
 import { drawImage, IMAGE_FILES, nameOf, typeOf } from "../files";
 import type { Setting } from "./declarations";
 import { Labelled, ValueInput } from "./inputs";

@@ -12,7 +12,7 @@ export function Text({
   onChange,
   onCursor,
   onReady,
-  payload,
+  beside,
 }: {
   kind: Code["kind"];
   label: string;
@@ -21,7 +21,7 @@ export function Text({
   onChange: (text: string) => void;
   onCursor?: (line: number) => void;
   onReady?: (view: EditorView) => void;
-  payload?: () => string;
+  beside?: () => string;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const listener = useRef(onChange);
@@ -35,7 +35,7 @@ export function Text({
       isFixed,
       onChange: (text) => listener.current(text),
       ...(onCursor ? { onCursor } : {}),
-      ...(payload ? { payload } : {}),
+      ...(beside ? { beside } : {}),
     });
     onReady?.(view);
     return () => view.destroy();

@@ -7,6 +7,7 @@ import { formatAgo, formatMoment, t } from "../../lib/messages";
 import { mayChange } from "../../lib/rights";
 import { goTo, linkTo } from "../../lib/router";
 import type { Account, PageProps, Tag, TemplateWithContent } from "../../lib/types";
+import { nameTemplate } from "../../messages/names";
 import { Badge, Field, FormDialog, LookOnly, Notice, Result } from "../../ui/parts";
 import { readSamples, type Sample } from "../editor/samples";
 import { DownloadDialog } from "./download";
@@ -42,7 +43,7 @@ export function TemplatePage({ account, route }: PageProps) {
             <>
               <div class="head">
                 <div>
-                  <h1>{template.name}</h1>
+                  <h1>{isPublic ? nameTemplate(template.name) : template.name}</h1>
                   <p class="soft">
                     <span class="mono">{template.id}</span>
                     {" · "}

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-XOHBDU56.js";import"./chunk-MS5V3XER.js";import"./chunk-XPDFU5SH.js";import"./chunk-Y2XKVOFG.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-RKNARQLG.js";import"./chunk-IZL35H6E.js";import"./chunk-SSSA3M4X.js";import"./chunk-Y2XKVOFG.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
