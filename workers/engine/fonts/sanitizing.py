@@ -501,7 +501,7 @@ _UNITS_PER_EM: Final = range(16, 16_385)  # OpenType, head
 _DAMAGED: Final = "The font file is damaged"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class FontProgram:
     """A sanitised face of a font file with TrueType outlines; alive as long as a font set uses it."""
 
