@@ -33,7 +33,7 @@ from api.operations.model import (
 )
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
-    DELIVERY,
+    DELIVER,
     DRAFT,
     EXAMPLE_BATCH,
     FILE_ERRORS,
@@ -133,7 +133,7 @@ class BatchRoutes(Routes):
                 {"type": "string", "maxLength": 300, "examples": ["number"]},
                 "The path of a key, such as number: consecutive rows of one key are one document.",
             ),
-            *DELIVERY,
+            DELIVER,
         ),
         headers=(IDEMPOTENCY_KEY,),
         body=RequestBody(

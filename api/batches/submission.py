@@ -22,7 +22,7 @@ from api.jobs.inspection import Inspections
 from api.operations.model import current_query
 from api.ports import Ports
 from api.render.inspection import SPREADSHEET_TYPE
-from api.render.request import find_order, pin_template, read_delivery
+from api.render.request import find_order, pin_template
 from shared.batches.csv_rows import CsvBody
 from shared.batches.groups import GroupedBody, check_group_path
 from shared.batches.json_documents import JsonArrayBody, NdjsonBody
@@ -69,8 +69,6 @@ class BatchRequest:
     allowance: Allowance
     plan: str | None
     group: str | None
-    deliver: str | None = None
-    recipient: str | None = None
 
 
 def read_batch_request(request: Request) -> BatchRequest:
@@ -107,7 +105,6 @@ def read_batch_request(request: Request) -> BatchRequest:
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         plan=plan,
         group=group,
-        **read_delivery(query),
     )
 
 
@@ -162,7 +159,7 @@ def receive_batch(
     try:
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
-        delivery = find_order(batch_request, principal, ports)
+        deliver_to = find_order(principal, ports)
         meter = admit(principal, batch_request.allowance, template, ports).meter
     except ServiceError as refusal:
         _drain(body)
@@ -194,7 +191,7 @@ def receive_batch(
         traceparent=ports.traces.traceparent(),
         plan=plan.plan if plan else None,
         plan_name=str(plan) if plan else None,
-        delivery=delivery.to_builtins() if delivery else None,
+        deliver_to=deliver_to,
     )
     chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)
     return ReceivedBatch(batch, tuple(chunks))

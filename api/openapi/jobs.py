@@ -8,7 +8,6 @@ from typing import Any, Final
 from api.openapi.record_schemas import extend_schema, record_schema
 from api.openapi.schemas import WARNINGS
 from api.operations.model import (
-    PRINTABLE_PATTERN,
     URL_PATTERN,
     Schema,
     array_of,
@@ -37,14 +36,15 @@ from shared.batches.records import ItemStatus, ShownBatch
 from shared.batches.runs import RunAccount, ShownCopy, ShownFile, ShownReprint
 from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
-from shared.webhooks.destinations import (
-    MAIL_PATTERN,
-    MAX_DESTINATIONS,
-    MAX_SECRET,
-    NAME_PATTERN,
-    Destination,
+from shared.webhooks.destinations import Destination, DestinationRequest
+from shared.webhooks.repository import (
+    MAX_WEBHOOKS,
+    SUBSCRIBABLE_EVENTS,
+    Attempt,
+    Delivery,
+    Webhook,
+    WebhookEvent,
 )
-from shared.webhooks.repository import SUBSCRIBABLE_EVENTS, Attempt, Delivery, Webhook, WebhookEvent
 
 _WEBHOOK: Final = record_schema(
     Webhook,
@@ -64,37 +64,6 @@ _WEBHOOK: Final = record_schema(
         "maxItems": len(SUBSCRIBABLE_EVENTS),
     },
 )
-_MAIL: Final = {"maxLength": 254, "pattern": MAIL_PATTERN, "examples": ["billing@example.org"]}
-_DESTINATION: Final = record_schema(
-    Destination,
-    id=DESTINATION_ID,
-    url=string(
-        "s3://access-key@host/bucket/folder?region=…, sftp://user@host/folder (/~/folder in the home of the user), "
-        "https://host/folder, or smtp://user@host (STARTTLS) and smtps://user@host. s3+http is without TLS.",
-        minLength=1,
-        maxLength=2048,
-        examples=["https://files.example.org/inbox"],
-    ),
-    name=string(
-        "Pattern of the names of files, with folders; their extension is added. {job}, {batch}, {index}, "
-        "{date} and {key} stand for the job, its batch, the index of the document or the number of the "
-        "file, the day, and the subject. {job} by default.",
-        maxLength=200,
-        pattern=NAME_PATTERN,
-        examples=["{date}/{job}"],
-    ),
-    host_key=string(
-        "SFTP, required: the server's host key, as ssh-keyscan prints it.", maxLength=2100
-    ),
-    sender=string("SMTP, required: the address that e-mails come from.", **_MAIL),
-    recipient=string("SMTP: who receives e-mails, unless a request names another.", **_MAIL),
-    subject=string(
-        "SMTP: the subject; by default the name of the file.",
-        maxLength=200,
-        pattern=PRINTABLE_PATTERN,
-    ),
-)
-_OF_REQUEST: Final = ("url", "name", "host_key", "sender", "recipient", "subject")
 _SECRET: Final = string(
     "Signs the deliveries; returned only here.",
     pattern="^whsec_[A-Za-z0-9+/=]+$",
@@ -178,22 +147,12 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
         {name: _WEBHOOK["properties"][name] for name in ("url", "events")}, optional=("events",)
     ),
     "Webhooks": object_schema({"webhooks": array_of("Webhook")}),
-    "Destination": _DESTINATION,
-    "DestinationRequest": strict_object(
-        {
-            **{name: _DESTINATION["properties"][name] for name in _OF_REQUEST},
-            "secret": string(
-                "S3: the secret key. SFTP: a password, or a private key in PEM. HTTPS: the value of the header "
-                "Authorization. SMTP: a password. Stored encrypted, and never shown.",
-                maxLength=MAX_SECRET,
-                writeOnly=True,
-            ),
-        },
-        optional=(*_OF_REQUEST[1:], "secret"),
+    "Destination": extend_schema(
+        record_schema(DestinationRequest, without=("secret",)),
+        record_schema(Destination, without=("settings",), id=DESTINATION_ID)["properties"],
     ),
-    "Destinations": object_schema(
-        {"destinations": array_of("Destination", maxItems=MAX_DESTINATIONS)}
-    ),
+    "DestinationRequest": {**record_schema(DestinationRequest), "additionalProperties": False},
+    "Destinations": object_schema({"destinations": array_of("Destination", maxItems=MAX_WEBHOOKS)}),
     "DeliveryAttempt": record_schema(Attempt, without=("number",)),
     "Delivery": record_schema(Delivery, attempts=array_of("DeliveryAttempt")),
     "WebhookTest": object_schema({"webhook_id": WEBHOOK_ID}),

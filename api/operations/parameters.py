@@ -16,7 +16,6 @@ from api.operations.model import (
     string,
 )
 from shared.errors import ErrorCode
-from shared.webhooks.destinations import MAIL_PATTERN
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
@@ -188,19 +187,8 @@ WEBHOOK_ID: Final = string(
 DESTINATION_ID: Final = string(
     "The id.", minLength=1, maxLength=64, examples=["dest_3ocgfeeghiuyg5wnorrj2owg"]
 )
-DELIVERY: Final = (
-    Parameter(
-        "deliver",
-        DESTINATION_ID,
-        "A destination of the account, which the results are delivered to.",
-    ),
-    Parameter(
-        "recipient",
-        string(
-            "An e-mail address.", maxLength=254, pattern=MAIL_PATTERN, examples=["ada@example.org"]
-        ),
-        "With a destination of SMTP: who receives the results, in place of its own recipient.",
-    ),
+DELIVER: Final = Parameter(
+    "deliver", DESTINATION_ID, "A destination of the account, which the results are delivered to."
 )
 WAIT: Final = Parameter(
     "wait",

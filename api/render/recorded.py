@@ -47,7 +47,6 @@ from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
 from shared.queue.names import queue_for
 from shared.queue.states import OVERDUE
-from shared.webhooks.destinations import DeliveryOrder
 
 _LOOK_SECONDS: Final = 1.0
 
@@ -60,7 +59,7 @@ class Admitted:
     asked: RenderRequest
     body: Body
     template: PinnedTemplate | None
-    delivery: DeliveryOrder | None = None
+    deliver_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +212,7 @@ def _make_job(
         user_id=ticket.principal.state.user_id,
         template=None if asked.template is None else str(asked.template),
     )
-    if admitted.delivery is not None:
-        record = record.replace(delivery=admitted.delivery.to_builtins())
-    return job, record
+    return job, record.replace(deliver_to=admitted.deliver_to)
 
 
 def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from flask import Request
 
@@ -18,7 +18,7 @@ from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, Re
 from shared.templates.linking import pin_content
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import EMPTY_SHA256
-from shared.webhooks.destinations import DeliveryOrder, check_order
+from shared.webhooks.destinations import find_destination
 
 DEFAULT_FLOW: Final = "body"
 _INVOICE_TYPES: Final = ("application/xml", "text/xml")
@@ -38,13 +38,6 @@ _NAMES: Final[Mapping[BodyKind, str]] = {
 }
 
 
-class _Delivered(Protocol):
-    @property
-    def deliver(self) -> str | None: ...
-    @property
-    def recipient(self) -> str | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
     """The parameters of a render or validation, without the body. `flow` is set for Markdown only."""
@@ -56,8 +49,6 @@ class RenderRequest:
     allowance: Allowance
     filename: str | None = None
     output: RenderOutput = RenderOutput.PDF
-    deliver: str | None = None
-    recipient: str | None = None
 
 
 def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
@@ -86,20 +77,7 @@ def read_render_request(request: Request, purpose: Purpose) -> RenderRequest:
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         filename=filename,
         output=_read_output(request, query) if purpose is Purpose.RENDER else RenderOutput.PDF,
-        **read_delivery(query),
     )
-
-
-def read_delivery(query: Mapping[str, str]) -> dict[str, str | None]:
-    """Read the destination of the results and the recipient there.
-
-    Raises:
-        ServiceError: 400, a recipient without a destination.
-    """
-    given = {name: query.get(name) for name in ("deliver", "recipient")}
-    if given["recipient"] is not None and given["deliver"] is None:
-        raise ServiceError(400, "The query parameter recipient is accepted with deliver only.")
-    return given
 
 
 def _read_output(request: Request, query: Mapping[str, str]) -> RenderOutput:
@@ -190,13 +168,14 @@ def pin_template(
     return pinned
 
 
-def find_order(asked: _Delivered, principal: Principal, ports: Ports) -> DeliveryOrder | None:
-    """Return where the results of a request are delivered to, None without a destination.
+def find_order(principal: Principal, ports: Ports) -> str | None:
+    """Return the destination that the results of the request are delivered to, None for nowhere.
 
     Raises:
-        ServiceError: 404, the account has no such destination; 400 for the recipient.
+        ServiceError: 404, the account has no such destination.
     """
-    if asked.deliver is None:
-        return None
-    with ports.database.snapshot() as session:
-        return check_order(session, principal.state.account_id, asked.deliver, asked.recipient)
+    destination_id = current_query().get("deliver")
+    if destination_id is not None:
+        with ports.database.snapshot() as session:
+            find_destination(session, principal.state.account_id, destination_id)
+    return destination_id

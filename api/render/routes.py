@@ -25,7 +25,7 @@ from api.operations.model import (
 )
 from api.operations.parameters import (
     ALLOWANCE_ERRORS,
-    DELIVERY,
+    DELIVER,
     DRAFT,
     FILENAME,
     IDEMPOTENCY_KEY,
@@ -164,7 +164,7 @@ class RenderRoutes(Routes):
                 },
             ),
         },
-        query=(*_RENDER_QUERY, DRAFT, FILENAME, *DELIVERY),
+        query=(*_RENDER_QUERY, DRAFT, FILENAME, DELIVER),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
         errors={**RENDER_ERRORS, **ALLOWANCE_ERRORS},
@@ -187,7 +187,7 @@ class RenderRoutes(Routes):
         if key is not None or prefer is not None:
             _check_recordable(asked)
             return self._render_on_record(principal, asked, prefer, key)
-        if asked.deliver is not None:
+        if "deliver" in current_query():
             raise ServiceError(
                 400,
                 "A render is delivered only if it is recorded: send the header Prefer: respond-async, or an "
@@ -285,7 +285,7 @@ class RenderRoutes(Routes):
         template = self._pin(asked)
         return Admitted(
             template=template,
-            delivery=find_order(asked, principal, self._ports),
+            deliver_to=find_order(principal, self._ports),
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,
             body=body,

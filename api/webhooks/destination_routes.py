@@ -30,10 +30,9 @@ from shared.clock import now
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
 from shared.webhooks import destinations
-from shared.webhooks.destinations import MAX_DESTINATIONS, DestinationKind
-from shared.webhooks.repository import DeliveryStatus, list_deliveries, redeliver
-
-_FIELDS = ("url", "secret", "name", "host_key", "sender", "recipient", "subject")
+from shared.webhooks.destinations import DestinationRequest
+from shared.webhooks.repository import MAX_WEBHOOKS, DeliveryStatus, list_deliveries, redeliver
+from shared.webhooks.uploads import parse_destination
 
 
 class DestinationRoutes(Routes):
@@ -42,7 +41,7 @@ class DestinationRoutes(Routes):
     tag = "Destinations"
     scopes = frozenset((Scope.ACCOUNT,))
     is_readable = False  # they are addresses of other systems
-    words: ClassVar[Mapping[str, str]] = {"most": str(MAX_DESTINATIONS)}
+    words: ClassVar[Mapping[str, str]] = {"most": str(MAX_WEBHOOKS)}
 
     @post(
         "/v2/destinations",
@@ -54,29 +53,27 @@ class DestinationRoutes(Routes):
         """Add a destination.
 
         Renders on record and batches that name it (`deliver`) are delivered there when they have succeeded: to a
-        bucket of S3, by SFTP, by PUT over HTTPS, or by e-mail with the PDF attached. Of a batch each file is,
-        then its index or a manifest. An upload is retried for 24 hours; by S3, SFTP and HTTPS a repeated one
-        replaces the file of the same name, an e-mail may come twice, with the same Message-ID. An account has
-        at most $most.
+        bucket of S3, by SFTP, or by PUT over HTTPS. Of a batch each file is,
+        then its index or a manifest. An upload is retried for 24 hours; a repeated one replaces the
+        file of the same name. An account has at most $most.
         """
         principal = current_principal()
-        settings, secret, address = destinations.parse_destination(receive_fields(request, _FIELDS))
+        fields = receive_fields(request, DestinationRequest.__struct_fields__)
+        settings, address = parse_destination(fields)
         try:
-            self._ports.fetcher.check(address.checked_url)
+            self._ports.fetcher.check(address.target.url)
         except TargetRefusedError as error:
-            raise ServiceError(
-                400, f"Invalid destination: the field url is not allowed: {error}."
-            ) from error
+            raise ServiceError(400, f"Invalid destination: url is not allowed: {error}.") from error
+        secret = self._ports.secret_cipher.encrypt(settings.secret)
         with self._ports.database.session() as session:
             made = destinations.create_destination(
                 session,
                 principal.state.account_id,
-                settings,
-                DestinationKind(address.kind),
-                secret=self._ports.secret_cipher.encrypt(secret),
+                address.kind,
+                settings.replace(secret=secret),
                 at=now(),
             )
-            record_change(session, principal, "destination.created", made.id, {"url": made.url})
+            record_change(session, principal, "destination.created", made.id, {"url": settings.url})
         return write_json(made.show(), 201, headers={"Location": f"/v2/destinations/{made.id}"})
 
     @get("/v2/destinations", {200: json_response("The destinations.", "Destinations")})
@@ -125,7 +122,7 @@ class DestinationRoutes(Routes):
         """Test a destination.
 
         Delivers a small text file to it, once; the delivery shows the result. 409 while the previous test is
-        pending, or if an e-mail would have no recipient.
+        pending.
         """
         receive_fields(request, ())
         account_id = current_principal().state.account_id

@@ -53,7 +53,7 @@ from shared.db.tables import (
 from shared.errors import ErrorBody, write_error_body
 from shared.settings import get_limits
 from shared.usage.repository import list_unmetered_of_batch, record_events
-from shared.webhooks.destinations import enqueue_batch
+from shared.webhooks.destinations import FileSource, enqueue_result
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
 
 _FORECAST_FROM: Final = 20
@@ -334,14 +334,12 @@ def _finish(
         lambda: write_batch(batch, count_items(session, batch)),
     )
     enqueue(session, [notification], at=at)
-    if batch.delivery and batch.error is None:
-        enqueue_batch(
-            session,
-            batch.account_id,
-            batch.delivery,
-            batch_id=batch.id,
-            extension=f".{batch.plan.index}" if batch.plan else ".ndjson",
-            at=at,
+    if batch.deliver_to and batch.error is None:
+        kind = batch.plan.index.value if batch.plan else "ndjson"
+        media_type = "text/csv" if kind == "csv" else "application/x-ndjson"
+        file = FileSource(media_type, batch_id=batch.id, after=-1)
+        enqueue_result(
+            session, batch.account_id, batch.deliver_to, file, extension=f".{kind}", at=at
         )
     return batch
 

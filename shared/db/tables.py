@@ -330,8 +330,8 @@ jobs: Final = Table(
     Column("warnings", JSON(none_as_null=True)),
     # The slice that has claimed it; kept once it has ended.
     Column("slice_id", String(64)),
-    # Where its PDF is delivered to: a destination, and a recipient.
-    Column("delivery", JSON(none_as_null=True)),
+    # The destination that its PDF is delivered to.
+    Column("deliver_to", String(64)),
     CheckConstraint(
         "status IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status_known"
     ),
@@ -421,8 +421,7 @@ batches: Final = Table(
     # The plan of a run, and its reference: it stays what it is when another version is stored.
     Column("plan", JSON(none_as_null=True)),
     Column("plan_name", String(80)),
-    # As that of a job.
-    Column("delivery", JSON(none_as_null=True)),
+    Column("deliver_to", String(64)),
     # Of a run: whether its proof was released before its end; the number of decisions on its documents, and
     # up to which one its files are written.
     Column("is_proof_released", Boolean, nullable=False, server_default=false()),

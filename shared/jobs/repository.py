@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final
 from msgspec import structs
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
-from shared import json_text
 from shared.batches.records import JobSlice
 from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
 from shared.db.queries import add_rows, belongs_to_slots, select_newest
@@ -20,7 +19,7 @@ from shared.db.session import Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
 from shared.records import Record, ShownRecord, Timestamp, doc
-from shared.webhooks.destinations import FileSource, enqueue_job
+from shared.webhooks.destinations import FileSource, enqueue_result
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
 
 
@@ -50,6 +49,7 @@ _NEW: Final = (
     "created_at",
     "queued_at",
     "sweep_at",
+    "deliver_to",
 )
 _EVENTS: Final = {
     JobStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
@@ -103,7 +103,7 @@ class JobRecord(Record, frozen=True):
     sweep_at: datetime | None = None
     warnings: Sequence[Mapping[str, Any]] | None = None
     slice_id: str | None = None
-    delivery: Mapping[str, Any] | None = None
+    deliver_to: str | None = None
 
 
 class Job(ShownRecord, frozen=True):
@@ -186,14 +186,10 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
     enqueue(session, _make_notifications(rows, ends, values), at=at)
     for row in rows:
         end = ends[row["id"]]
-        if row["delivery"] and end.status is JobStatus.SUCCEEDED and end.pdf_key:
-            enqueue_job(
-                session,
-                row["account_id"],
-                row["delivery"],
-                job_id=row["id"],
-                file=FileSource(key=end.pdf_key, size=end.pdf_size or 0),
-                at=at,
+        if row["deliver_to"] and end.status is JobStatus.SUCCEEDED and end.pdf_key:
+            file = FileSource(key=end.pdf_key, size=end.pdf_size or 0)
+            enqueue_result(
+                session, row["account_id"], row["deliver_to"], file, job_id=row["id"], at=at
             )
     return values.keys()
 
@@ -290,8 +286,6 @@ def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
 def _new_row(record: JobRecord) -> dict[str, Any]:
     # Columns that a new job leaves empty are omitted: each one costs a conversion.
     row = {name: getattr(record, name) for name in _NEW}
-    delivery = None if record.delivery is None else json_text.encode(record.delivery).decode()
-    row["delivery"] = delivery  # as text: `add_rows` converts nothing
     return row | {"status": record.status.value, "lane": record.lane.value}
 
 

@@ -121,18 +121,6 @@ def open_socket(
     return sock
 
 
-def start_tls(sock: socket.socket, target: Target, *, give_up_at: float) -> socket.socket:
-    """Return the connection over TLS, after a check of its certificate.
-
-    Raises:
-        OSError: there is no valid certificate for the name.
-    """
-    secured = tls_context().wrap_socket(sock, server_hostname=target.host)
-    assert isinstance(secured, _TlsSocket)
-    secured.give_up_at = give_up_at
-    return secured
-
-
 def check_target(target: Target, *, allow_private: bool, resolve: Resolve) -> None:
     """Check every address of a target's host without connecting.
 

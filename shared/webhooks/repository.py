@@ -13,6 +13,8 @@ from typing import Annotated, Any, Final
 from msgspec import structs
 from sqlalchemy import (
     ColumnElement,
+    RowMapping,
+    Table,
     bindparam,
     delete,
     func,
@@ -37,7 +39,7 @@ from shared.errors import ServiceError
 from shared.identifiers import new_id
 from shared.records import ShownRecord, Timestamp, doc
 
-MAX_WEBHOOKS: Final = 20  # for each account
+MAX_WEBHOOKS: Final = 20  # for each account, and as many destinations
 SECRET_OVERLAP: Final = timedelta(hours=24)  # after a rotation the old secret signs too
 DELIVERY_RETENTION: Final = timedelta(days=7)  # of the delivery log
 WEBHOOK: Final = (
@@ -105,7 +107,7 @@ class Attempt(ShownRecord, frozen=True):
     status: Annotated[
         int | None,
         doc(
-            "HTTP status of the target's response, or reply code of a mail server; absent without one.",
+            "HTTP status of the target's response; absent without one.",
             minimum=100,
             maximum=999,
         ),
@@ -172,36 +174,21 @@ def create_webhook(
     Raises:
         ServiceError: 409, the account already has `MAX_WEBHOOKS`.
     """
-    session.execute(
-        select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
-    ).one()
-    count = select(func.count()).select_from(webhooks).where(webhooks.c.account_id == account_id)
-    if (session.scalar(count) or 0) >= MAX_WEBHOOKS:
-        raise ServiceError(
-            409, f"The account has {MAX_WEBHOOKS} webhooks, the limit; delete one first."
-        )
-    webhook_id = new_id("hook")
-    session.execute(
-        insert(webhooks).values(
-            id=webhook_id,
-            account_id=account_id,
-            url=url,
-            events=[event.value for event in events],
-            secret=secret,
-            created_at=at,
-        )
-    )
-    return Webhook(webhook_id, url, tuple(events), at)
+    row = {
+        "id": new_id("hook"),
+        "account_id": account_id,
+        "url": url,
+        "events": [event.value for event in events],
+        "secret": secret,
+        "created_at": at,
+    }
+    add_target(session, webhooks, row)
+    return Webhook.of_row(row)
 
 
 def list_webhooks(session: Session, account_id: str) -> Sequence[Webhook]:
     """Return an account's webhooks, oldest first."""
-    query = (
-        select(webhooks)
-        .where(webhooks.c.account_id == account_id)
-        .order_by(webhooks.c.created_at, webhooks.c.id)
-    )
-    return [Webhook.of_row(row) for row in session.execute(query).mappings()]
+    return [Webhook.of_row(row) for row in list_targets(session, webhooks, account_id)]
 
 
 def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
@@ -210,11 +197,7 @@ def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
     Raises:
         ServiceError: 404, the account has no webhook of that id.
     """
-    query = select(webhooks).where(*_own(account_id, webhook_id))
-    row = session.execute(query).mappings().one_or_none()
-    if row is None:
-        raise _not_found(webhook_id)
-    return Webhook.of_row(row)
+    return Webhook.of_row(find_target(session, webhooks, account_id, webhook_id))
 
 
 def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
@@ -223,9 +206,57 @@ def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
     Raises:
         ServiceError: 404, the account has no webhook of that id.
     """
-    if not session.execute(delete(webhooks).where(*_own(account_id, webhook_id))).rowcount:
-        raise _not_found(webhook_id)
-    session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.webhook_id == webhook_id))
+    delete_target(session, webhooks, account_id, webhook_id)
+
+
+def add_target(session: Session, table: Table, row: Mapping[str, Any]) -> None:
+    """Insert a webhook or destination.
+
+    Raises:
+        ServiceError: 409, the account already has `MAX_WEBHOOKS` of them.
+    """
+    account_id = row["account_id"]
+    session.execute(
+        select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
+    ).one()
+    count = select(func.count()).select_from(table).where(table.c.account_id == account_id)
+    if (session.scalar(count) or 0) >= MAX_WEBHOOKS:
+        raise ServiceError(
+            409, f"The account has {MAX_WEBHOOKS} {table.name}, the limit; delete one first."
+        )
+    session.execute(insert(table).values(**row))
+
+
+def list_targets(session: Session, table: Table, account_id: str) -> Sequence[RowMapping]:
+    """Return the rows of an account's webhooks or destinations, oldest first."""
+    query = select(table).where(table.c.account_id == account_id)
+    return session.execute(query.order_by(table.c.created_at, table.c.id)).mappings().all()
+
+
+def find_target(
+    session: Session, table: Table, account_id: str, target_id: str, *, is_locked: bool = False
+) -> RowMapping:
+    """Return the row of a webhook or destination.
+
+    Raises:
+        ServiceError: 404, the account has none of that id.
+    """
+    query = select(table).where(table.c.id == target_id, table.c.account_id == account_id)
+    row = session.execute(query.with_for_update() if is_locked else query).mappings().one_or_none()
+    if row is None:
+        raise ServiceError(404, f"The account has no {table.name[:-1]} {target_id!r}.")
+    return row
+
+
+def delete_target(session: Session, table: Table, account_id: str, target_id: str) -> None:
+    """Delete a webhook or destination and its log.
+
+    Raises:
+        ServiceError: 404, the account has none of that id.
+    """
+    find_target(session, table, account_id, target_id, is_locked=True)
+    session.execute(delete(table).where(table.c.id == target_id))
+    session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.webhook_id == target_id))
 
 
 def rotate_secret(
@@ -237,9 +268,10 @@ def rotate_secret(
     Raises:
         ServiceError: 404, the account has no webhook of that id.
     """
-    changed = session.execute(
+    find_target(session, webhooks, account_id, webhook_id, is_locked=True)
+    session.execute(
         update(webhooks)
-        .where(*_own(account_id, webhook_id))
+        .where(webhooks.c.id == webhook_id)
         .values(
             previous_secret=webhooks.c.secret,
             previous_secret_until=at + SECRET_OVERLAP,
@@ -247,8 +279,6 @@ def rotate_secret(
             disabled_at=None,
         )
     )
-    if not changed.rowcount:
-        raise _not_found(webhook_id)
     return find_webhook(session, account_id, webhook_id)
 
 
@@ -282,11 +312,8 @@ def enqueue_test(session: Session, account_id: str, webhook_id: str, *, at: date
             previous test is pending.
     """
     # Locked, so that of concurrent tests one is inserted.
-    session.execute(
-        select(webhooks.c.id).where(*_own(account_id, webhook_id)).with_for_update()
-    ).one_or_none()
-    webhook = find_webhook(session, account_id, webhook_id)
-    if webhook.disabled_at is not None:
+    webhook = find_target(session, webhooks, account_id, webhook_id, is_locked=True)
+    if webhook["disabled_at"] is not None:
         raise ServiceError(
             409, "The webhook is disabled: its target answered 410. Rotate its secret to enable it."
         )
@@ -654,14 +681,6 @@ def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
 
 def _read_secret(stored: str, cipher: SecretCipher) -> str:
     return stored if stored.startswith(SECRET_PREFIX) else cipher.decrypt(stored)
-
-
-def _own(account_id: str, webhook_id: str) -> tuple[Any, Any]:
-    return webhooks.c.id == webhook_id, webhooks.c.account_id == account_id
-
-
-def _not_found(webhook_id: str) -> ServiceError:
-    return ServiceError(404, f"The account has no webhook {webhook_id!r}.")
 
 
 def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attempt]]:

@@ -19,14 +19,15 @@ from shared.clock import now
 from shared.db.session import Database
 from shared.limits import MB
 from shared.outbound import Outbound, PostResult
-from shared.outbound.uploads import Endpoint, Upload, upload
 from shared.webhooks.destinations import (
+    DestinationRequest,
     FileSource,
     add_batch_files,
     find_unended,
     name_file,
 )
 from shared.webhooks.repository import DueDelivery, postpone_delivery
+from shared.webhooks.uploads import Upload, upload
 
 _Named: TypeAlias = tuple[str, FileSource]
 _AT_ONCE: Final = 500  # files of a batch that one transaction adds
@@ -84,24 +85,21 @@ class FileSender:
     def _upload(
         self, delivery: DueDelivery, source: FileSource, secret: str, file: BinaryIO, size: int
     ) -> PostResult:
-        settings = delivery.settings or {}
-        named = {name: settings.get(name) for name in ("host_key", "sender", "subject")}
+        settings = _read_settings(delivery).replace(secret=secret)
         item = Upload(
             id=delivery.id,
             name=delivery.name or "",
             file=file,
             size=size,
             media_type=source.media_type,
-            recipient=source.recipient or settings.get("recipient"),
         )
         seconds = min(_SECONDS + _SECONDS_PER_MB * size / MB, _MAX_SECONDS)
-        endpoint = Endpoint(delivery.url, secret, **named)
-        return upload(self.outbound, endpoint, item, deadline_seconds=seconds)
+        return upload(self.outbound, settings, item, deadline_seconds=seconds)
 
     def _add_files(
         self, delivery: DueDelivery, source: FileSource, batch: Batch, after: int
     ) -> None:
-        pattern = (delivery.settings or {}).get("name", "{job}")
+        pattern = _read_settings(delivery).name
         with self.database.snapshot() as session:
             if batch.output is BatchOutput.MERGED:
                 files, has_more = _name_files(batch, pattern, list_files(session, batch.id)), False
@@ -115,7 +113,6 @@ class FileSender:
                     for item in items
                     if item.place is not None
                 ]
-        files = [(name, file.replace(recipient=source.recipient)) for name, file in files]
         with self.database.session() as session:
             add_batch_files(
                 session, delivery.id, source, files, after=after if has_more else None, at=now()
@@ -134,7 +131,7 @@ class FileSender:
         self, delivery: DueDelivery, batch: Batch, undelivered: set[str]
     ) -> Iterator[tuple[BinaryIO, int]]:
         """Open the manifest: a line for each document, with its file and whether it was delivered."""
-        pattern = (delivery.settings or {}).get("name", "{job}")
+        pattern = _read_settings(delivery).name
         with tempfile.SpooledTemporaryFile(max_size=MB) as file:
             for item in self._read_items(batch):
                 name = name_item(batch, item, pattern) if item.place else None
@@ -161,6 +158,10 @@ class FileSender:
                 )
             yield from items
             after = items[-1].index
+
+
+def _read_settings(delivery: DueDelivery) -> DestinationRequest:
+    return DestinationRequest.of_builtins(delivery.settings)
 
 
 def name_item(batch: Batch, item: BatchItem, pattern: str) -> str:

@@ -139,7 +139,7 @@ class Pressroom:
         """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
         request["headers"] = {**request["headers"], "Idempotency-Key": None}
-        of_renders = dict.fromkeys(("filename", "draft", "deliver", "recipient"))
+        of_renders = dict.fromkeys(("filename", "draft", "deliver"))
         request["query"] = {**request["query"], **of_renders}
         return self._transport.read(Findings, "POST", "/v2/validate", **request)
 
@@ -238,7 +238,6 @@ class Pressroom:
                     "output": options.get("output", "files") if plan is None else "merged",
                     "plan": plan,
                     "deliver": options.get("deliver"),
-                    "recipient": options.get("recipient"),
                     "draft": _draft(options.get("draft", False)),
                     "group": options.get("group"),
                 },
@@ -452,7 +451,6 @@ def _request(
         "filename": options.get("filename"),
         "draft": _draft(options.get("draft", False)),
         "deliver": options.get("deliver"),
-        "recipient": options.get("recipient"),
     }
     headers = {
         "Content-Type": sent.content_type,

@@ -40,15 +40,12 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    id: str
-    kind: Literal["s3", "sftp", "https", "smtp"]
     url: str
-    name: str
+    id: str
+    kind: Literal["s3", "sftp", "https"]
     created_at: str
+    name: str | None = None
     host_key: str | None = None
-    sender: str | None = None
-    recipient: str | None = None
-    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

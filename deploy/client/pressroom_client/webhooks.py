@@ -129,7 +129,7 @@ class Destinations:
         self._transport = transport
 
     def create(self, url: str, *, secret: str = "", **fields: str) -> Destination:
-        """Add a destination; `fields` are `name`, and for SFTP and SMTP those that /docs describes."""
+        """Add a destination; `fields` are `name`, and `host_key` for SFTP."""
         given = {"url": url, "secret": secret, **fields}
         return self._transport.read(Destination, "POST", "/v2/destinations", fields=given)
 

@@ -754,24 +754,18 @@ export interface Webhooks {
 }
 
 export interface Destination {
-  id: string;
-  kind: "s3" | "sftp" | "https" | "smtp";
   url: string;
-  name: string;
-  created_at: string;
+  name?: string;
   host_key?: string;
-  sender?: string;
-  recipient?: string;
-  subject?: string;
+  id: string;
+  kind: "s3" | "sftp" | "https";
+  created_at: string;
 }
 
 export interface DestinationRequest {
   url: string;
   name?: string;
   host_key?: string;
-  sender?: string;
-  recipient?: string;
-  subject?: string;
   secret?: string;
 }
 

@@ -39,5 +39,5 @@ def upgrade() -> None:
     )
     for columns in (("account_id", "created_at"), ("source_id", "status")):
         op.create_index(f"ix_{_DELIVERIES}_{'_'.join(columns)}", _DELIVERIES, list(columns))
-    op.add_column("jobs", sa.Column("delivery", sa.JSON(none_as_null=True)))
-    op.add_column("batches", sa.Column("delivery", sa.JSON(none_as_null=True)))
+    for table in ("jobs", "batches"):
+        op.add_column(table, sa.Column("deliver_to", sa.String(length=64)))

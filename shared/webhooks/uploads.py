@@ -1,52 +1,43 @@
-"""Uploads to destinations of accounts, by S3, SFTP, HTTPS and SMTP, over checked connections alone."""
+"""Uploads to destinations of accounts, by S3, SFTP and HTTPS, over checked connections alone."""
 
 from __future__ import annotations
 
 import posixpath
-import smtplib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from email.message import EmailMessage
-from email.utils import formatdate
 from io import StringIO
 from threading import Timer
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 from shared.clock import ticks
-from shared.limits import MB
+from shared.errors import ServiceError
 from shared.outbound.client import Outbound, PostResult
-from shared.outbound.connections import start_tls
 from shared.outbound.targets import (
     Target,
     TargetRefusedError,
     TargetUnreachableError,
     parse_target,
 )
+from shared.webhooks.destinations import PLACEHOLDER, DestinationKind, DestinationRequest
 
 if TYPE_CHECKING:  # loaded with the first upload by SFTP
     from paramiko import PKey, SFTPClient, Transport
 
-_MAX_ATTACHMENT: Final = 25 * MB  # what most mail servers accept
-_HTTPS: Final = 443
-_FIRST_FINAL_REPLY: Final = 500  # of SMTP: replies from here on are permanent (RFC 5321, 4.2.1)
 # The names of the algorithms that an RSA host key signs with (RFC 8332).
+_PLACEHOLDERS: Final = frozenset(("job", "batch", "index", "date", "key"))
+_HOST_KEY: Final = re.compile(r"(ssh-|ecdsa-sha2-)[a-z0-9-]{3,40} [A-Za-z0-9+/]{40,2000}={0,2}\Z")
 _RSA: Final = ("rsa-sha2-512", "rsa-sha2-256")
 
 
-S3: Final = "s3"
-SFTP: Final = "sftp"
-HTTPS: Final = "https"
-SMTP: Final = "smtp"
 _SCHEMES: Final = {
-    "s3": (S3, _HTTPS),
-    "s3+http": (S3, 80),
-    "sftp": (SFTP, 22),
-    "https": (HTTPS, _HTTPS),
-    "smtp": (SMTP, 587),  # STARTTLS is required
-    "smtps": (SMTP, 465),
+    "s3": (DestinationKind.S3, 443),
+    "s3+http": (DestinationKind.S3, 80),
+    "sftp": (DestinationKind.SFTP, 22),
+    "https": (DestinationKind.HTTPS, 443),
 }
 
 
@@ -54,33 +45,13 @@ _SCHEMES: Final = {
 class Address:
     """The parsed URL of a destination. `folder` is its path, after the bucket of S3."""
 
-    kind: str
+    kind: DestinationKind
     scheme: str
     target: Target
     user: str
     bucket: str
     folder: str
     region: str
-
-    @property
-    def checked_url(self) -> str:
-        """The URL whose host is checked before the destination is stored."""
-        return self.target.url
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where and how files are uploaded: a URL, its secret, and what SFTP and SMTP need besides."""
-
-    url: str
-    secret: str
-    host_key: str | None = None
-    sender: str | None = None
-    subject: str | None = None
-
-    def __repr__(self) -> str:
-        """Hide the secret from logs and tracebacks."""
-        return f"Endpoint(url={self.url!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +63,44 @@ class Upload:
     file: BinaryIO
     size: int
     media_type: str
-    recipient: str | None = None
+
+
+def parse_destination(fields: Mapping[str, Any]) -> tuple[DestinationRequest, Address]:
+    """Read a destination and its address from the JSON of a request.
+
+    Raises:
+        ServiceError: 400, with the field and what is accepted.
+    """
+    try:
+        settings = DestinationRequest.of_builtins(fields)
+        address = parse_address(settings.url)
+        _check_name(settings.name)
+        _check_kind(address.kind, settings)
+    except ValueError as error:
+        raise ServiceError(400, f"Invalid destination: {error}.") from error
+    return settings, address
+
+
+def _check_name(name: str) -> None:
+    found, rest = PLACEHOLDER.findall(name), PLACEHOLDER.sub("", name)
+    if not _PLACEHOLDERS.issuperset(found) or "{" in rest or "}" in rest:
+        raise ValueError(f"in name {{…}} is one of {', '.join(sorted(_PLACEHOLDERS))}")
+    if not {"job", "key"} & set(found) and not {"batch", "index"} <= set(found):
+        raise ValueError(
+            "name must contain {job}, {key}, or both {batch} and {index}: files of equal names "
+            "replace each other"
+        )
+
+
+def _check_kind(kind: DestinationKind, settings: DestinationRequest) -> None:
+    if kind in (DestinationKind.S3, DestinationKind.SFTP) and not settings.secret:
+        raise ValueError("secret is required")
+    if kind is DestinationKind.HTTPS and not (settings.secret + " ").isprintable():
+        raise ValueError("secret, sent as Authorization, must be one line")
+    if kind is DestinationKind.SFTP and not _HOST_KEY.match(settings.host_key or ""):
+        raise ValueError(
+            "host_key is required, such as ssh-ed25519 AAAA…, as ssh-keyscan prints it"
+        )
 
 
 def parse_address(url: str) -> Address:
@@ -104,39 +112,39 @@ def parse_address(url: str) -> Address:
     try:
         parts = urlsplit(url)
         if parts.scheme not in _SCHEMES:
-            raise ValueError(f"its scheme must be one of {', '.join(_SCHEMES)}")
+            raise ValueError(f"url must begin with one of {', '.join(_SCHEMES)}")
         if parts.password is not None:
-            raise ValueError("its password belongs into the field secret")
+            raise ValueError("the password in url belongs into the field secret")
         kind, port = _SCHEMES[parts.scheme]
         path = parts.path + (f"?{parts.query}" if parts.query else "")
         host = parts.netloc.rpartition("@")[2]
         is_numbered = parts.port is not None
         target = parse_target(f"https://{host}{'' if is_numbered else f':{port}'}{path}")
     except TargetRefusedError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(f"url is not allowed: {error}") from error
     user = unquote(parts.username or "")
-    if kind in (S3, SFTP) and not user:
-        raise ValueError(f"it must have a user, as in {parts.scheme}://user@host/")
-    if kind is HTTPS and user:
-        raise ValueError("it must have no user: the field secret is sent as Authorization")
+    if kind in (DestinationKind.S3, DestinationKind.SFTP) and not user:
+        raise ValueError(f"url must have a user, as in {parts.scheme}://user@host/")
+    if kind is DestinationKind.HTTPS and user:
+        raise ValueError("url must have no user: the field secret is sent as Authorization")
     bucket, _, folder = parts.path.lstrip("/").partition("/")
-    if kind is S3 and not bucket:
-        raise ValueError("it must have a bucket, as in s3://access-key@host/bucket/folder")
+    if kind is DestinationKind.S3 and not bucket:
+        raise ValueError("url must have a bucket, as in s3://access-key@host/bucket/folder")
     return Address(
         kind,
         parts.scheme,
         target,
         user,
         bucket,
-        (folder if kind is S3 else parts.path).rstrip("/"),
+        (folder if kind is DestinationKind.S3 else parts.path).rstrip("/"),
         _read_region(parts),
     )
 
 
 def upload(
-    outbound: Outbound, endpoint: Endpoint, item: Upload, *, deadline_seconds: float
+    outbound: Outbound, endpoint: DestinationRequest, item: Upload, *, deadline_seconds: float
 ) -> PostResult:
-    """Upload a file; a repeated upload of one name replaces it, except by e-mail.
+    """Upload a file; a repeated upload of one name replaces it.
 
     Raises:
         TargetRefusedError: the host is not permitted.
@@ -144,10 +152,9 @@ def upload(
     """
     address = parse_address(endpoint.url)
     send = {
-        S3: _send_to_s3,
-        SFTP: _send_by_sftp,
-        HTTPS: _send_by_https,
-        SMTP: _send_by_smtp,
+        DestinationKind.S3: _send_to_s3,
+        DestinationKind.SFTP: _send_by_sftp,
+        DestinationKind.HTTPS: _send_by_https,
     }[address.kind]
     try:
         return send(outbound, address, endpoint, item, ticks() + deadline_seconds)
@@ -155,22 +162,21 @@ def upload(
         raise TargetUnreachableError(f"a setting is not accepted: {error}") from error
 
 
-def load_private_key(text: str) -> PKey:
-    """Read a private key in PEM or OpenSSH's format, without a passphrase.
-
-    Raises:
-        ValueError: it is none.
-    """
+def _load_private_key(text: str) -> PKey:
     import paramiko
 
     for kind in (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey):
         with suppress(paramiko.SSHException, ValueError, IndexError):
             return kind.from_private_key(StringIO(text))
-    raise ValueError("it is no private key of Ed25519, ECDSA or RSA without a passphrase")
+    raise ValueError("the secret is no private key without a passphrase")
 
 
 def _send_to_s3(
-    outbound: Outbound, address: Address, endpoint: Endpoint, item: Upload, give_up_at: float
+    outbound: Outbound,
+    address: Address,
+    endpoint: DestinationRequest,
+    item: Upload,
+    give_up_at: float,
 ) -> PostResult:
     from minio import Minio
 
@@ -188,7 +194,11 @@ def _send_to_s3(
 
 
 def _send_by_https(
-    outbound: Outbound, address: Address, endpoint: Endpoint, item: Upload, give_up_at: float
+    outbound: Outbound,
+    address: Address,
+    endpoint: DestinationRequest,
+    item: Upload,
+    give_up_at: float,
 ) -> PostResult:
     path, _, query = address.target.path.partition("?")
     url = (
@@ -214,7 +224,11 @@ def _put(
 
 
 def _send_by_sftp(
-    outbound: Outbound, address: Address, endpoint: Endpoint, item: Upload, give_up_at: float
+    outbound: Outbound,
+    address: Address,
+    endpoint: DestinationRequest,
+    item: Upload,
+    give_up_at: float,
 ) -> PostResult:
     """Upload under a temporary name, then rename: readers never see a part of a file."""
     path = posixpath.join(f"{address.folder}/".removeprefix("/~/"), item.name)
@@ -234,7 +248,7 @@ def _send_by_sftp(
 
 @contextmanager
 def _open_sftp(
-    outbound: Outbound, address: Address, endpoint: Endpoint, give_up_at: float
+    outbound: Outbound, address: Address, endpoint: DestinationRequest, give_up_at: float
 ) -> Iterator[SFTPClient]:
     import paramiko
 
@@ -258,7 +272,7 @@ def _open_sftp(
         transport.close()
 
 
-def _authenticate(transport: Transport, address: Address, endpoint: Endpoint) -> None:
+def _authenticate(transport: Transport, address: Address, endpoint: DestinationRequest) -> None:
     kind, key = (endpoint.host_key or "").split()[:2]
     accepted = _RSA if kind == "ssh-rsa" else (kind,)
     # Of several keys the server shows the one that is asked for.
@@ -270,7 +284,7 @@ def _authenticate(transport: Transport, address: Address, endpoint: Endpoint) ->
             f"its server has another host key: {shown.get_name()} {shown.get_base64()}"
         )
     if endpoint.secret.startswith("-----BEGIN"):
-        transport.auth_publickey(address.user, load_private_key(endpoint.secret))
+        transport.auth_publickey(address.user, _load_private_key(endpoint.secret))
     else:
         transport.auth_password(address.user, endpoint.secret)
 
@@ -283,70 +297,6 @@ def _make_folders(sftp: SFTPClient, folder: str) -> None:
         _make_folders(sftp, posixpath.dirname(folder))
         with suppress(OSError):  # another upload made it
             sftp.mkdir(folder)
-
-
-def _send_by_smtp(
-    outbound: Outbound, address: Address, endpoint: Endpoint, item: Upload, give_up_at: float
-) -> PostResult:
-    if item.size > _MAX_ATTACHMENT:
-        return PostResult(552, is_final=True)
-    message = _write_message(endpoint, item)
-    sock: Any = outbound.connect(address.target, give_up_at=give_up_at)
-    try:
-        if address.scheme == "smtps":
-            sock = start_tls(sock, address.target, give_up_at=give_up_at)
-        client = smtplib.SMTP(local_hostname="pressroom")
-        client.sock = sock
-        _check_reply(*client.getreply())
-        if address.scheme == "smtp":
-            client.ehlo()
-            _check_reply(*client.docmd("STARTTLS"))
-            client.sock = sock = start_tls(sock, address.target, give_up_at=give_up_at)
-            client.file = None  # what was received before TLS counts no more (RFC 3207, 4.2)
-        client.ehlo()
-        if endpoint.secret:
-            client.login(address.user, endpoint.secret)
-        client.send_message(message)
-        with suppress(smtplib.SMTPException, OSError):  # it is accepted already
-            client.quit()
-    except smtplib.SMTPRecipientsRefused as error:
-        [(code, _)] = error.recipients.values()
-        return PostResult(code, is_final=code >= _FIRST_FINAL_REPLY)
-    except smtplib.SMTPResponseException as error:
-        is_of_message = isinstance(error, smtplib.SMTPDataError | smtplib.SMTPSenderRefused)
-        code = error.smtp_code
-        return PostResult(code, is_final=is_of_message and code >= _FIRST_FINAL_REPLY)
-    except (smtplib.SMTPException, OSError) as error:
-        late = "its server did not respond in time"
-        why = late if ticks() >= give_up_at else f"its server refuses: {str(error)[:200]}"
-        raise TargetUnreachableError(why) from error
-    finally:
-        sock.close()
-    return PostResult(250)
-
-
-def _check_reply(code: int, text: bytes) -> None:
-    if code != 220:  # service ready, also of STARTTLS
-        raise smtplib.SMTPConnectError(code, text)
-
-
-def _write_message(endpoint: Endpoint, item: Upload) -> EmailMessage:
-    sender = endpoint.sender or ""
-    message = EmailMessage()
-    message["From"], message["To"] = sender, item.recipient
-    message["Subject"] = endpoint.subject or posixpath.basename(item.name)
-    message["Date"] = formatdate()
-    # The same in each attempt, by which receivers recognise a repeated one.
-    message["Message-ID"] = f"<{item.id}@{sender.rpartition('@')[2].rstrip('>')}>"
-    message.set_content(f"{posixpath.basename(item.name)} is attached.\n")
-    main, _, sub = item.media_type.partition(";")[0].partition("/")
-    message.add_attachment(
-        item.file.read(item.size),
-        maintype=main,
-        subtype=sub,
-        filename=posixpath.basename(item.name),
-    )
-    return message
 
 
 def _read_region(parts: SplitResult) -> str:
