@@ -20,6 +20,7 @@ from api.conditional_requests import check_partial_change
 from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
 from api.jobs.routes import JobRoutes
+from api.jobs.subject_routes import SubjectRoutes
 from api.language.routes import LanguageRoutes
 from api.openapi.description import describe
 from api.openapi.routes import DESCRIBE, OpenApiRoutes
@@ -194,6 +195,7 @@ _ROUTES: Final[tuple[type[Routes], ...]] = (
     UsageRoutes,
     KeyRoutes,
     AuditRoutes,
+    SubjectRoutes,
     AdminRoutes,
     SignInRoutes,
     StudioRoutes,

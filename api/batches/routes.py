@@ -43,6 +43,7 @@ from api.operations.parameters import (
     LIMIT,
     NO_CONTENT,
     REFERENCE,
+    SUBJECT,
     WAIT,
     file_responses,
     start_after,
@@ -134,6 +135,7 @@ class BatchRoutes(Routes):
                 "The path of a key, such as number: consecutive rows of one key are one document.",
             ),
             DELIVER,
+            SUBJECT,
         ),
         headers=(IDEMPOTENCY_KEY,),
         body=RequestBody(

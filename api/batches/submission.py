@@ -43,6 +43,7 @@ from shared.errors import ErrorCode, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs.idempotency import Call, FirstCall
 from shared.jobs.records import Allowance, BodyKind
+from shared.jobs.subjects import check_subject
 from shared.limits import KB, MAX_GROUPED_ROWS, MAX_SPREADSHEET_BYTES
 from shared.settings import get_limits
 from shared.templates.references import TemplateReference, parse_reference
@@ -159,7 +160,10 @@ def receive_batch(
     try:
         template = pin_template(batch_request.template, principal, ports)
         plan = _find_plan(batch_request, principal, ports)
-        deliver_to = find_order(principal, ports)
+        deliver_to, subject = (
+            find_order(principal, ports),
+            check_subject(current_query().get("subject")),
+        )
         meter = admit(principal, batch_request.allowance, template, ports).meter
     except ServiceError as refusal:
         _drain(body)
@@ -192,6 +196,7 @@ def receive_batch(
         plan=plan.plan if plan else None,
         plan_name=str(plan) if plan else None,
         deliver_to=deliver_to,
+        subject=subject,
     )
     chunks = split_into_chunks(batch_id, body.starts, end=body.size, output=batch_request.output)
     return ReceivedBatch(batch, tuple(chunks))

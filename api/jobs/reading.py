@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,9 +14,11 @@ from api.long_poll import long_poll, stopping
 from api.pdf_headers import write_pdf_headers
 from api.ports import Ports
 from api.stored_files import BlobFile, StoredFile, expired, send_whole
+from shared.blobs.store import ByteRange
 from shared.clock import now, ticks
+from shared.db.queries import keeps_no_results
 from shared.errors import ServiceError, Unavailable
-from shared.jobs.repository import JobRecord, JobStatus, find_job, list_jobs
+from shared.jobs.repository import JobRecord, JobStatus, find_job, is_awaited, list_jobs
 
 PDF: Final = "PDF"
 
@@ -97,7 +99,25 @@ def find_pdf(record: JobRecord, ports: Ports) -> StoredFile:
     assert record.pdf_size is not None
     if record.pdf_key is None or record.expires_at <= now():
         raise expired(PDF)
-    return BlobFile(ports.blobs, record.pdf_key, record.pdf_size)
+    file = BlobFile(ports.blobs, record.pdf_key, record.pdf_size)
+    with ports.database.snapshot() as session:
+        is_kept = not keeps_no_results(session, record.account_id)
+    return file if is_kept else _FileOnce(file, record, ports)
+
+
+class _FileOnce:
+    """A PDF that is deleted once it has been sent whole, unless it has still to be delivered."""
+
+    def __init__(self, file: BlobFile, record: JobRecord, ports: Ports) -> None:
+        self._file, self._record, self._ports = file, record, ports
+        self.etag, self.size = file.etag, file.size
+
+    def read(self, part: ByteRange) -> Iterator[bytes]:
+        """Yield the bytes of a range."""
+        yield from self._file.read(part)
+        if part.length == self.size and not is_awaited(self._record, self._ports.database):
+            with suppress(Unavailable):  # else it expires within the hour
+                self._ports.cell(self._record.account_id).jobs.drop_result(self._record)
 
 
 def write_job_headers(record: JobRecord, filename: str | None) -> dict[str, str]:

@@ -36,6 +36,7 @@ from shared.batches.records import ItemStatus, ShownBatch
 from shared.batches.runs import RunAccount, ShownCopy, ShownFile, ShownReprint
 from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
+from shared.jobs.subjects import ErasureReceipt
 from shared.webhooks.destinations import Destination, DestinationRequest
 from shared.webhooks.repository import (
     MAX_WEBHOOKS,
@@ -141,6 +142,7 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
             "has_more": boolean("Whether there are more entries."),
         }
     ),
+    "ErasureReceipt": record_schema(ErasureReceipt),
     "Webhook": _WEBHOOK,
     "WebhookWithSecret": extend_schema(_WEBHOOK, {"secret": _SECRET}),
     "WebhookRequest": strict_object(

@@ -7,6 +7,7 @@ from typing import Final
 
 from api.http import MAX_WAIT_SECONDS
 from api.operations.model import (
+    PRINTABLE_PATTERN,
     ErrorStatuses,
     OperationResponse,
     Parameter,
@@ -189,6 +190,13 @@ DESTINATION_ID: Final = string(
 )
 DELIVER: Final = Parameter(
     "deliver", DESTINATION_ID, "A destination of the account, which the results are delivered to."
+)
+SUBJECT: Final = Parameter(
+    "subject",
+    string(
+        "A key.", minLength=1, maxLength=200, pattern=PRINTABLE_PATTERN, examples=["customer-4711"]
+    ),
+    "Whom the document is about: DELETE /v2/subjects removes whatever is stored of it, by this key.",
 )
 WAIT: Final = Parameter(
     "wait",

@@ -60,6 +60,7 @@ class Admitted:
     body: Body
     template: PinnedTemplate | None
     deliver_to: str | None = None
+    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ def _make_job(
         user_id=ticket.principal.state.user_id,
         template=None if asked.template is None else str(asked.template),
     )
-    return job, record.replace(deliver_to=admitted.deliver_to)
+    return job, record.replace(deliver_to=admitted.deliver_to, subject=admitted.subject)
 
 
 def _await_reply(job: RenderJob, ticket: Ticket, ports: Ports) -> None:

@@ -33,6 +33,7 @@ from api.operations.parameters import (
     REFERENCE,
     RENDER_ERRORS,
     RENDERED_RESPONSE,
+    SUBJECT,
     XML_TYPES,
     text_content,
 )
@@ -53,6 +54,7 @@ from shared.jobs.records import (
     Purpose,
     RenderOutput,
 )
+from shared.jobs.subjects import check_subject
 from shared.limits import KB
 from shared.templates.references import parse_reference
 from shared.usage.metering import UsageEvent
@@ -164,7 +166,7 @@ class RenderRoutes(Routes):
                 },
             ),
         },
-        query=(*_RENDER_QUERY, DRAFT, FILENAME, DELIVER),
+        query=(*_RENDER_QUERY, DRAFT, FILENAME, DELIVER, SUBJECT),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
         errors={**RENDER_ERRORS, **ALLOWANCE_ERRORS},
@@ -286,6 +288,7 @@ class RenderRoutes(Routes):
         return Admitted(
             template=template,
             deliver_to=find_order(principal, self._ports),
+            subject=check_subject(current_query().get("subject")),
             ticket=admit(principal, asked.allowance, template, self._ports),
             asked=asked,
             body=body,

@@ -14,25 +14,33 @@ from deploy.cli.output import Columns, CommandFailed, print_result, write_column
 from shared.auth import accounts, audit
 from shared.auth.administration import change_account, list_all_accounts, report_usage
 from shared.clock import now, timestamp
+from shared.db.session import Session
 from shared.jobs.records import Allowance
 
 
 def run_create(arguments: argparse.Namespace) -> int:
     """Create an account with one user and one key; only this output contains the key."""
-    with open_farm(arguments.data) as farm:
-        made = farm.change(
-            lambda session: accounts.create_account(
-                session,
-                email=arguments.email,
-                name=arguments.name,
-                plan=arguments.plan,
-                max_pages=arguments.max_pages,
-                max_draft_pages=arguments.max_draft_pages,
-                renewal_day=arguments.renewal_day,
-                with_workspace=not arguments.no_workspace,
-                verified=not arguments.unverified,
-            )
+
+    def create(session: Session) -> accounts.CreatedAccount:
+        made = accounts.create_account(
+            session,
+            email=arguments.email,
+            name=arguments.name,
+            plan=arguments.plan,
+            max_pages=arguments.max_pages,
+            max_draft_pages=arguments.max_draft_pages,
+            renewal_day=arguments.renewal_day,
+            with_workspace=not arguments.no_workspace,
+            verified=not arguments.unverified,
         )
+        details = {"ids": [made.account_id]}
+        audit.record(
+            session, audit.FARM, audit.OPERATOR, "accounts.created", made.account_id, details
+        )
+        return made
+
+    with open_farm(arguments.data) as farm:
+        made = farm.change(create)
     print_result(msgspec.to_builtins(made), as_json=arguments.json)
     return 0
 

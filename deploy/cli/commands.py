@@ -213,6 +213,10 @@ COMMANDS: Final = {
             _value("--max-pages", metavar="N", type=int),
             _value("--max-draft-pages", metavar="N", type=int),
             _value("--rate-limit", metavar="N/second|N/minute"),
+            _value(
+                "--result-hours", "hours that results are kept; 0: until fetched", "N", type=int
+            ),
+            _value("--record-days", "days that records are kept", "N", type=int),
             *(_FARM, _JSON),
         ),
     ),

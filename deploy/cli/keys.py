@@ -54,7 +54,13 @@ def run_restore(arguments: argparse.Namespace) -> int:
     """Restore a key, so that its person can sign in again; the sessions that the revocation ended stay ended."""
     with open_farm(arguments.data) as farm:
         farm.end_sessions(arguments.key_id)
-        account_id, digest = farm.change(lambda session: restore_sign_in(session, arguments.key_id))
+
+        def restore(session: Session) -> tuple[str, str]:
+            account_id, digest = restore_sign_in(session, arguments.key_id)
+            audit.record(session, account_id, audit.OPERATOR, "key.restored", arguments.key_id)
+            return account_id, digest
+
+        account_id, digest = farm.change(restore)
         farm.invalidate_keys(account_id, [digest])
     print_result({"key_id": arguments.key_id, "restored": True}, as_json=arguments.json)
     return 0

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from deploy.cli.farm import find_farm
+from deploy.cli.farm import find_farm, open_farm
 from deploy.cli.output import CommandFailed, print_result
+from shared.auth import audit
 from shared.clock import ticks
 from shared.queue.connection import connect
 from shared.queue.depth import PROPAGATION_SECONDS, Drains, QueueReader, read_depth
@@ -21,7 +22,7 @@ _POLL_SECONDS: Final = 0.2
 def run_drain(arguments: argparse.Namespace) -> int:
     """Drain a queue: running jobs end, queued jobs stay, and synchronous requests are rejected."""
     ends = _open(arguments.data)
-    is_new = _change([drains.drain for drains, _ in ends], arguments.queue)
+    is_new = _change([drains.drain for drains, _ in ends], arguments, "queue.drain")
     readers = [reader for _, reader in ends]
     if arguments.wait is not None:
         _await_idle(readers, arguments.queue, seconds=arguments.wait)
@@ -32,7 +33,7 @@ def run_drain(arguments: argparse.Namespace) -> int:
 def run_resume(arguments: argparse.Namespace) -> int:
     """Resume a queue; its queued jobs start within seconds."""
     ends = _open(arguments.data)
-    is_new = _change([drains.resume for drains, _ in ends], arguments.queue)
+    is_new = _change([drains.resume for drains, _ in ends], arguments, "queue.resume")
     readers = [reader for _, reader in ends]
     _show(readers, arguments.queue, {"changed": is_new}, as_json=arguments.json)
     return 0
@@ -47,9 +48,17 @@ def _open(data: Path | None) -> list[tuple[Drains, QueueReader]]:
     return [(Drains(redis), QueueReader(redis, broker)) for redis in servers]
 
 
-def _change(changes: Sequence[Callable[[str], bool]], queue: str) -> bool:
-    """Apply the change on every shard, and return whether it changed any."""
-    done = [change(queue) for change in changes]
+def _change(
+    changes: Sequence[Callable[[str], bool]], arguments: argparse.Namespace, action: str
+) -> bool:
+    """Apply the change on every shard and enter it in the audit log, and return whether it changed any."""
+    done = [change(arguments.queue) for change in changes]
+    with open_farm(arguments.data) as farm:
+        farm.change(
+            lambda session: audit.record(
+                session, audit.FARM, audit.OPERATOR, action, arguments.queue
+            )
+        )
     return any(done)
 
 

@@ -29,6 +29,7 @@ from shared.db.user_refs import UserRef
 from shared.errors import ServiceError
 from shared.identifiers import ID_LENGTH, digest_api_key, display_api_key, new_api_key, new_id
 from shared.records import Record, ShownRecord, Timestamp, doc
+from shared.settings import get_limits
 
 PLANS: Final = ("free", "paid")
 # Of the keys that represent people (`sign_in_keys`), in place of the ends of a secret.
@@ -87,6 +88,17 @@ class AccountChanges(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_pages: Annotated[int | None, doc("Pages per billing period.")] = None
     max_draft_pages: Annotated[int | None, doc("Draft pages per period.")] = None
     rate_limit: Annotated[str | None, doc("Such as 20/second.")] = None
+    result_hours: Annotated[
+        int | None,
+        doc(
+            "Hours that results are kept, at most those of the service; 0: a job's PDF is deleted once it is fetched, "
+            "what is not fetched after an hour.",
+            minimum=0,
+        ),
+    ] = None
+    record_days: Annotated[
+        int | None, doc("Days that records are kept, at most those of the service.", minimum=1)
+    ] = None
     disabled: Annotated[bool | None, doc("Whether its keys are refused.")] = None
     verified: Annotated[bool | None, doc("Whether the email address is verified.")] = None
 
@@ -106,6 +118,8 @@ class AccountInfo(ShownRecord, frozen=True):
     max_draft_pages: Annotated[int | None, doc("Draft pages per period, null without a limit.")]
     renewal_day: Annotated[int, doc("Day of the month on which periods begin.")]
     rate_limit: Annotated[str | None, doc("Its own rate limit, null for that of the plan.")]
+    result_hours: Annotated[int | None, doc("Its own hours of results, null for the service's.")]
+    record_days: Annotated[int | None, doc("Its own days of records, null for the service's.")]
     is_disabled: Annotated[bool, doc("Whether its keys are refused.")]
     is_email_verified: Annotated[bool, doc("Whether the email address is verified.")]
     created_at: Annotated[Timestamp, doc("When it was created.")]
@@ -447,11 +461,23 @@ def _check_terms(terms: NewAccount | AccountChanges) -> None:
         pages = getattr(terms, name)
         if pages is not None and not 0 <= pages <= MAX_PAGES:
             raise ValueError(f"{name}: {pages} is not a number of pages from 0 to {MAX_PAGES}.")
+    if isinstance(terms, AccountChanges):
+        _check_retention(terms)
     if terms.rate_limit is not None:
         try:
             parse_rate(terms.rate_limit)
         except ValueError as error:
             raise ValueError(f"rate_limit: {error}, such as 20/second.") from error
+
+
+def _check_retention(terms: AccountChanges) -> None:
+    limits = get_limits()
+    for name, least in (("result_hours", 0), ("record_days", 1)):
+        kept, most = getattr(terms, name), getattr(limits, name)
+        if kept is not None and not least <= kept <= most:
+            raise ValueError(
+                f"{name}: {kept} is not a number from {least} to {most}, the service's."
+            )
 
 
 def _check_renewal_day(day: int) -> None:

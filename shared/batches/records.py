@@ -112,6 +112,7 @@ class Batch(Record, frozen=True):
     plan: Plan | None = None
     plan_name: str | None = None
     deliver_to: str | None = None
+    subject: str | None = None
     is_proof_released: bool = False
     decisions: int = 0
     arranged: int = 0

@@ -38,7 +38,7 @@ from shared.batches.records import (
     ShownBatch,
 )
 from shared.batches.slice_scheduling import add_to_rotation
-from shared.db.queries import belongs_to_slots, select_newest
+from shared.db.queries import belongs_to_slots, find_retention, select_newest
 from shared.db.session import Session
 from shared.db.tables import (
     HAS_DECISIONS,
@@ -51,7 +51,6 @@ from shared.db.tables import (
     batches,
 )
 from shared.errors import ErrorBody, write_error_body
-from shared.settings import get_limits
 from shared.usage.repository import list_unmetered_of_batch, record_events
 from shared.webhooks.destinations import FileSource, enqueue_result
 from shared.webhooks.repository import WebhookEvent, WebhookNotification, enqueue, has_pending
@@ -164,7 +163,7 @@ def cancel_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
     cancelled = session.execute(
         update(batches)
         .where(batches.c.id == batch_id, batches.c.status.in_(_UNENDED))
-        .values(**_end(BatchStatus.CANCELLED, at))
+        .values(**_end(session, batch_id, BatchStatus.CANCELLED, at))
         .returning(batches.c.id)
     ).first()
     if cancelled is None:
@@ -319,7 +318,7 @@ def _finish(
                 ~_has_unended_chunk(batch_id),
                 *conditions,
             )
-            .values(**_end(BatchStatus.FINISHED, at), **result)
+            .values(**_end(session, batch_id, BatchStatus.FINISHED, at), **result)
             .returning(*batches.c)
         )
         .mappings()
@@ -338,9 +337,7 @@ def _finish(
         kind = batch.plan.index.value if batch.plan else "ndjson"
         media_type = "text/csv" if kind == "csv" else "application/x-ndjson"
         file = FileSource(media_type, batch_id=batch.id, after=-1)
-        enqueue_result(
-            session, batch.account_id, batch.deliver_to, file, extension=f".{kind}", at=at
-        )
+        enqueue_result(session, batch.deliver_to, file, extension=f".{kind}", at=at)
     return batch
 
 
@@ -378,10 +375,9 @@ def _has_unended_chunk(batch_id: str) -> Any:
     )
 
 
-def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
-    from shared.settings import get_limits  # late: Pydantic would double the start of commands
-
-    expires_at = at + get_limits().result_retention
+def _end(session: Session, batch_id: str, status: BatchStatus, at: datetime) -> dict[str, Any]:
+    account_id = session.scalar(select(batches.c.account_id).where(batches.c.id == batch_id))
+    expires_at = at + find_retention(session, account_id or "")[0]
     return {"status": status, "finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}
 
 
@@ -417,7 +413,7 @@ def mark_results_deleted(session: Session, batch: Batch) -> None:
         .values(
             body_key=None,
             result_key=None,
-            sweep_at=batch.finished_at + get_limits().record_retention,
+            sweep_at=batch.finished_at + find_retention(session, batch.account_id)[1],
         )
     )
 

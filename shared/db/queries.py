@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Insert, Select, Table, func, select, true, tuple_, union_all
 from sqlalchemy.dialects import sqlite
 
 from shared.db.session import Session
+from shared.db.tables import accounts
 from shared.errors import Unavailable
+from shared.settings import get_limits
 from shared.shards import SLOT_LENGTH
 
 
@@ -101,6 +103,26 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, datetime):
         return value
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def find_retention(session: Session, account_id: str) -> tuple[timedelta, timedelta]:
+    """Return how long the results and the records of an account are kept: its own times, or those of the settings."""
+    limits = get_limits()
+    query = select(accounts.c.result_hours, accounts.c.record_days).where(
+        accounts.c.id == account_id
+    )
+    row = session.execute(query).first()
+    hours, days = (None, None) if row is None else row
+    return (
+        # With 0 they are deleted once they are fetched, which has to be possible.
+        limits.result_retention if hours is None else timedelta(hours=max(hours, 1)),
+        limits.record_retention if days is None else timedelta(days=days),
+    )
+
+
+def keeps_no_results(session: Session, account_id: str) -> bool:
+    """Return whether the result of a job is deleted once it is fetched."""
+    return session.scalar(select(accounts.c.result_hours).where(accounts.c.id == account_id)) == 0
 
 
 def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> Insert:

@@ -119,6 +119,9 @@ accounts: Final = Table(
     Column("max_draft_pages", BigInteger),
     Column("renewal_day", Integer, nullable=False),
     Column("rate_limit", String(32)),
+    # Times of its own; None is those of the settings.
+    Column("result_hours", Integer),
+    Column("record_days", Integer),
     Column("is_disabled", Boolean, nullable=False),
     Column("is_email_verified", Boolean, nullable=False),
     Column("created_at", Instant, nullable=False),
@@ -332,6 +335,8 @@ jobs: Final = Table(
     Column("slice_id", String(64)),
     # The destination that its PDF is delivered to.
     Column("deliver_to", String(64)),
+    # The data subject, by which it is erased.
+    Column("subject", String(200)),
     CheckConstraint(
         "status IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status_known"
     ),
@@ -340,6 +345,9 @@ jobs: Final = Table(
     Index("ix_jobs_account_id_status_id", "account_id", "status", "id"),
     Index("ix_jobs_status_finished_at", "status", "finished_at"),
     Index("ix_jobs_sweep_at", "sweep_at"),
+    _partial_index(
+        "ix_jobs_subject_account_id", "account_id", "subject", where="subject IS NOT NULL"
+    ),
     # The unclaimed accepted renders of an account, in claiming order.
     _partial_index(
         "ix_jobs_waiting_account_id_queued_at",
@@ -422,6 +430,7 @@ batches: Final = Table(
     Column("plan", JSON(none_as_null=True)),
     Column("plan_name", String(80)),
     Column("deliver_to", String(64)),
+    Column("subject", String(200)),
     # Of a run: whether its proof was released before its end; the number of decisions on its documents, and
     # up to which one its files are written.
     Column("is_proof_released", Boolean, nullable=False, server_default=false()),
@@ -435,6 +444,9 @@ batches: Final = Table(
     Index("ix_batches_status_created_at", "status", "created_at"),
     Index("ix_batches_account_id_status_id", "account_id", "status", "id"),
     Index("ix_batches_sweep_at", "sweep_at"),
+    _partial_index(
+        "ix_batches_subject_account_id", "account_id", "subject", where="subject IS NOT NULL"
+    ),
     # The unfinished batches of an account in scheduling order.
     _partial_index(
         "ix_batches_unfinished_account_id_fed_at",

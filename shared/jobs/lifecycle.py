@@ -16,7 +16,15 @@ from shared.clock import now
 from shared.db.session import Database, Session
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable, write_error_body
 from shared.jobs.records import Claim, ClaimStorage, JobOutcome, RenderJob
-from shared.jobs.repository import JobEnd, JobRecord, JobStatus, end_jobs, find_job, remove_job
+from shared.jobs.repository import (
+    JobEnd,
+    JobRecord,
+    JobStatus,
+    end_jobs,
+    find_job,
+    mark_result_deleted,
+    remove_job,
+)
 from shared.queue.states import (
     CANCELLED,
     OVERDUE,
@@ -117,6 +125,12 @@ class JobLifecycle:
         with self.database.session() as session:
             record_events(session, find_unmetered_job(session, job.id), at=now())
             return remove_job(session, job.id)
+
+    def drop_result(self, job: JobRecord) -> None:
+        """Delete an ended job's body and PDF; its record stays."""
+        self.delete_bytes(job)
+        with self.database.session() as session:
+            mark_result_deleted(session, job)
 
     def delete_bytes(self, job: JobRecord) -> None:
         """Delete a job's body and PDF; missing ones are ignored."""

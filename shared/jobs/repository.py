@@ -14,8 +14,8 @@ from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, sel
 
 from shared.batches.records import JobSlice
 from shared.batches.slice_scheduling import CLOCK_SLACK, IS_DUE
-from shared.db.queries import add_rows, belongs_to_slots, select_newest
-from shared.db.session import Session
+from shared.db.queries import add_rows, belongs_to_slots, find_retention, select_newest
+from shared.db.session import Database, Session
 from shared.db.tables import IS_CLAIMED, job_slices, jobs
 from shared.jobs.records import Lane
 from shared.records import Record, ShownRecord, Timestamp, doc
@@ -50,6 +50,7 @@ _NEW: Final = (
     "queued_at",
     "sweep_at",
     "deliver_to",
+    "subject",
 )
 _EVENTS: Final = {
     JobStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
@@ -104,6 +105,7 @@ class JobRecord(Record, frozen=True):
     warnings: Sequence[Mapping[str, Any]] | None = None
     slice_id: str | None = None
     deliver_to: str | None = None
+    subject: str | None = None
 
 
 class Job(ShownRecord, frozen=True):
@@ -181,7 +183,11 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
     rows = session.execute(_TAKE_OPEN, {"of_jobs": list(ends)}).mappings().all()
     if not rows:
         return frozenset()
-    values = {row["id"]: _end_values(ends[row["id"]], at) for row in rows}
+    kept = {
+        account_id: find_retention(session, account_id)[0]
+        for account_id in {row["account_id"] for row in rows}
+    }
+    values = {row["id"]: _end_values(ends[row["id"]], at, kept[row["account_id"]]) for row in rows}
     session.execute(_END, [{"of_job": job_id, **each} for job_id, each in values.items()])
     enqueue(session, _make_notifications(rows, ends, values), at=at)
     for row in rows:
@@ -189,7 +195,12 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
         if row["deliver_to"] and end.status is JobStatus.SUCCEEDED and end.pdf_key:
             file = FileSource(key=end.pdf_key, size=end.pdf_size or 0)
             enqueue_result(
-                session, row["account_id"], row["deliver_to"], file, job_id=row["id"], at=at
+                session,
+                row["deliver_to"],
+                file,
+                job_id=row["id"],
+                key=row["subject"],
+                at=at,
             )
     return values.keys()
 
@@ -251,10 +262,18 @@ def list_due_jobs(
     return [JobRecord.of_row(row) for row in session.execute(found).mappings()]
 
 
-def mark_result_deleted(session: Session, job: JobRecord, *, record_expires_at: datetime) -> None:
+def is_awaited(job: JobRecord, database: Database) -> bool:
+    """Return whether a job's PDF has still to be delivered."""
+    with database.snapshot() as session:
+        return bool(session.scalar(select(has_pending(literal(job.id)))))
+
+
+def mark_result_deleted(session: Session, job: JobRecord) -> None:
     """Record that a job's PDF is deleted, and when its record expires."""
+    assert job.finished_at is not None
+    expires_at = job.finished_at + find_retention(session, job.account_id)[1]
     session.execute(
-        update(jobs).where(jobs.c.id == job.id).values(pdf_key=None, sweep_at=record_expires_at)
+        update(jobs).where(jobs.c.id == job.id).values(pdf_key=None, sweep_at=expires_at)
     )
 
 
@@ -274,10 +293,8 @@ def _make_notifications(
     ]
 
 
-def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
-    from shared.settings import get_limits  # late: Pydantic would double the start of commands
-
-    expires_at = at + get_limits().result_retention
+def _end_values(end: JobEnd, at: datetime, kept: timedelta) -> dict[str, Any]:
+    expires_at = at + kept
     values: dict[str, Any] = end.to_builtins()
     values["warnings"] = values["warnings"] or None
     return values | {"finished_at": at, "expires_at": expires_at, "sweep_at": expires_at}

@@ -199,11 +199,11 @@ def enqueue_test(
 
 def enqueue_result(
     session: Session,
-    account_id: str,
     destination_id: str,
     file: FileSource,
     *,
     job_id: str = "",
+    key: str | None = None,
     extension: str = ".pdf",
     at: datetime,
 ) -> None:
@@ -212,19 +212,22 @@ def enqueue_result(
     The other files of a batch are added by the process that delivers (`add_batch_files`). Nothing is inserted if the
     destination has been deleted.
     """
-    owned = (destinations.c.id == destination_id, destinations.c.account_id == account_id)
-    row = session.execute(select(destinations).where(*owned)).mappings().first()
+    query = select(destinations).where(destinations.c.id == destination_id)
+    row = session.execute(query).mappings().first()
     if row is None:
         return
     found = Destination.of_row(row)
     pattern = found.settings.name
     if file.batch_id is None:
-        event, name = WebhookEvent.JOB_SUCCEEDED, name_file(pattern, extension, job=job_id, at=at)
+        event, name = (
+            WebhookEvent.JOB_SUCCEEDED,
+            name_file(pattern, extension, job=job_id, at=at, key=key),
+        )
     else:
         event = WebhookEvent.BATCH_FINISHED
         name = name_last_file(pattern, extension, batch=file.batch_id, at=at)
     delivery = repository.new_delivery(
-        DeliveryTarget(account_id, found.kind, found.id),
+        DeliveryTarget(row["account_id"], found.kind, found.id),
         event,
         file.encode(),
         at=at,
@@ -270,6 +273,7 @@ def find_unended(session: Session, source_id: str, *, except_id: str) -> tuple[i
     columns = webhook_deliveries.c
     query = select(columns.status, columns.name).where(
         columns.source_id == source_id,
+        columns.kind != repository.WEBHOOK,
         columns.id != except_id,
         columns.status != DeliveryStatus.DELIVERED.value,
     )

@@ -130,7 +130,7 @@ class Delivery(ShownRecord, frozen=True):
     next_attempt_at: Annotated[
         Timestamp | None, doc("When it is retried, while it is pending.")
     ] = None
-    source_id: Annotated[str | None, doc("Of a file: the id of its job or batch.")] = None
+    source_id: Annotated[str | None, doc("The id of the job or batch.")] = None
     name: Annotated[str | None, doc("Of a file: its name at the destination.")] = None
     error: Annotated[str | None, doc("Why it has failed, where its attempts do not say.")] = None
 
@@ -344,14 +344,18 @@ def check_not_tested(session: Session, target_id: str) -> None:
 def _new_deliveries(
     notification: WebhookNotification, webhook_ids: Sequence[str], at: datetime
 ) -> Sequence[dict[str, Any]]:
+    data = notification.write()
     told = {
         "type": notification.event.value,
         "timestamp": timestamp(at),
-        "data": notification.write(),
+        "data": data,
     }
     payload = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     targets = [DeliveryTarget(notification.account_id, WEBHOOK, each) for each in webhook_ids]
-    return [new_delivery(target, notification.event, payload, at=at) for target in targets]
+    return [
+        new_delivery(target, notification.event, payload, at=at, source_id=data.get("id"))
+        for target in targets
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,6 +639,7 @@ def has_pending(source_id: ColumnElement[str]) -> ColumnElement[bool]:
         select(webhook_deliveries.c.id)
         .where(
             webhook_deliveries.c.source_id == source_id,
+            webhook_deliveries.c.kind != WEBHOOK,
             webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
         )
         .exists()

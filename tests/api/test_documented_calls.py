@@ -193,6 +193,7 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
     assert run("redeliver", **delivery)["status"] == "pending"
     assert len(run("listAccountDeliveries")["deliveries"]) == 1
     run("deleteDestination", **destination)
+    assert run("eraseSubject", key="customer-4711")["jobs"] == 0
     assert run("reportUsage")["apiCalls"] == 5
     assert "days" in run("reportUsageByDay")
     assert "templates" in run("reportUsageByTemplate")

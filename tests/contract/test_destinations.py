@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import select
 
+from shared.clock import now
 from shared.db.tables import batches, destinations
+from shared.jobs.repository import list_due_jobs
 from shared.queue.names import BATCH
 from shared.webhooks.repository import list_deliveries
 
@@ -66,20 +70,25 @@ def test_a_render_that_succeeds_is_delivered(caller, worker, database, account):
     assert (delivery["kind"], delivery["source_id"]) == ("https", job)
     assert caller.get("/v2/deliveries?status=failed").json["deliveries"] == []
     assert caller.post(f"/v2/deliveries/{delivery['id']}/redeliver").status_code == 409
+    later = now() + timedelta(days=2)
+    with database.snapshot() as session:
+        assert list_due_jobs(session, at=later, limit=9) == []  # it is kept until it is delivered
     caller.delete(f"/v2/destinations/{made}")
     with database.snapshot() as session:
+        assert [each.id for each in list_due_jobs(session, at=later, limit=9)] == [job]
         assert list_deliveries(session, account_id=account.account_id, limit=1) == ([], False)
 
 
 def test_a_batch_that_ends_is_delivered_with_its_index(caller, template, slices, database):
     made = add(caller)
-    path = f"/v2/batches?template={template}&deliver={made}"
+    path = f"/v2/batches?template={template}&deliver={made}&subject=customer-47"
     batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
     slices.work_off()
     [delivery] = caller.get("/v2/deliveries").json["deliveries"]
     assert (delivery["source_id"], delivery["name"]) == (batch, f"{batch}.ndjson")
     with database.snapshot() as session:
-        assert session.scalar(select(batches.c.deliver_to)) == made
+        row = session.execute(select(batches.c.deliver_to, batches.c.subject)).one()
+    assert tuple(row) == (made, "customer-47")
 
 
 def test_only_a_render_on_record_is_delivered(caller):

@@ -125,6 +125,7 @@ UNNAMED = {
     ("POST", "/v2/destinations"),
     ("GET", "/v2/destinations"),
     ("GET", "/v2/deliveries"),
+    ("DELETE", "/v2/subjects"),
 }
 
 

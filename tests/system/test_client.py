@@ -392,6 +392,7 @@ def call_webhooks(client: Pressroom) -> None:
     with pytest.raises(ApiError, match="pending"):
         client.destinations.redeliver(tried.id)
     client.destinations.delete(place.id)
+    assert client.erase_subject("customer-4711")["jobs"] == 0
 
 
 def run_template(account, folder, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -165,7 +165,7 @@ def order(outbox, blobs, account, destination, job="job_1", data=PDF) -> None:
     blobs.put(f"jobs/{job}/pdf", io.BytesIO(data), len(data))
     with outbox.database.session() as session:
         file = FileSource(key=f"jobs/{job}/pdf", size=len(data))
-        destinations.enqueue_result(session, account, destination, file, job_id=job, at=now())
+        destinations.enqueue_result(session, destination, file, job_id=job, at=now())
 
 
 def finish_batch(outbox, blobs, account, destination, *, documents) -> str:
@@ -189,9 +189,7 @@ def finish_batch(outbox, blobs, account, destination, *, documents) -> str:
             session.execute(insert(batch_items).values(**row, **({} if index == 1 else place)))
             at += len(text)
         file = FileSource("application/x-ndjson", batch_id=batch.id, after=-1)
-        destinations.enqueue_result(
-            session, account, destination, file, extension=".ndjson", at=now()
-        )
+        destinations.enqueue_result(session, destination, file, extension=".ndjson", at=now())
     return read_batch(batch.to_builtins()).id
 
 

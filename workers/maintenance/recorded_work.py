@@ -26,6 +26,7 @@ from shared.batches.slice_scheduling import (
     remove_idle_accounts,
 )
 from shared.clock import epoch, now
+from shared.db.queries import find_retention
 from shared.db.session import Database
 from shared.jobs.idempotency import remove_expired_keys
 from shared.jobs.lifecycle import JobLifecycle
@@ -35,12 +36,10 @@ from shared.jobs.repository import (
     list_due_jobs,
     list_unfinished_jobs,
     mark_jobs_requeued,
-    mark_result_deleted,
 )
 from shared.queue.broker import Broker
 from shared.queue.names import INTERACTIVE
 from shared.queue.slice_commits import Assembly, BatchWork
-from shared.settings import get_limits
 from shared.telemetry.log import get_logger
 from workers.maintenance.runner import MaintenanceTask, repeat_while_full
 
@@ -145,7 +144,8 @@ class ExpireBatches:
 
     def _is_old(self, batch: Batch) -> bool:
         assert batch.finished_at is not None, "only ended batches are due"
-        return batch.finished_at + get_limits().record_retention <= now()
+        with self._flow.database.snapshot() as session:
+            return batch.finished_at + find_retention(session, batch.account_id)[1] <= now()
 
 
 def batch_tasks(flow: BatchLifecycle) -> tuple[MaintenanceTask, ...]:
@@ -228,13 +228,12 @@ class ExpireJobs:
             self.flow.end_overdue(job.id)
             return
         assert job.finished_at is not None
-        record_expires_at = job.finished_at + get_limits().record_retention
-        if now() >= record_expires_at:
+        with self.flow.database.snapshot() as session:
+            kept = find_retention(session, job.account_id)[1]
+        if now() >= job.finished_at + kept:
             self.flow.remove(job)
             return
-        self.flow.delete_bytes(job)
-        with self.flow.database.session() as session:
-            mark_result_deleted(session, job, record_expires_at=record_expires_at)
+        self.flow.drop_result(job)
 
 
 def remove_keys(database: Database) -> int:

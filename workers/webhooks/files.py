@@ -168,7 +168,13 @@ def name_item(batch: Batch, item: BatchItem, pattern: str) -> str:
     """Return the name of a document's PDF at a destination."""
     job = item_job_id(batch.id, item.index)
     return name_file(
-        pattern, ".pdf", job=job, at=batch.created_at, batch=batch.id, index=item.index
+        pattern,
+        ".pdf",
+        job=job,
+        at=batch.created_at,
+        batch=batch.id,
+        index=item.index,
+        key=batch.subject,
     )
 
 
@@ -187,6 +193,7 @@ def _name_files(batch: Batch, pattern: str, files: Sequence[StoredFile]) -> list
                 at=batch.created_at,
                 batch=batch.id,
                 index=number,
+                key=batch.subject,
             ),
             FileSource(key=key, size=size),
         )

@@ -139,7 +139,7 @@ class Pressroom:
         """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
         request["headers"] = {**request["headers"], "Idempotency-Key": None}
-        of_renders = dict.fromkeys(("filename", "draft", "deliver"))
+        of_renders = dict.fromkeys(("filename", "draft", "deliver", "subject"))
         request["query"] = {**request["query"], **of_renders}
         return self._transport.read(Findings, "POST", "/v2/validate", **request)
 
@@ -238,6 +238,7 @@ class Pressroom:
                     "output": options.get("output", "files") if plan is None else "merged",
                     "plan": plan,
                     "deliver": options.get("deliver"),
+                    "subject": options.get("subject"),
                     "draft": _draft(options.get("draft", False)),
                     "group": options.get("group"),
                 },
@@ -386,6 +387,13 @@ class Pressroom:
         found: Sequence[Mapping[str, Any]] = self._object("/v2/plans")["plans"]
         return found
 
+    def erase_subject(self, key: str) -> Mapping[str, Any]:
+        """Remove all jobs and batches that were sent with this `subject`, and return the receipt."""
+        receipt: Mapping[str, Any] = self._transport.request_json(
+            "DELETE", "/v2/subjects", query={"key": key}
+        )
+        return receipt
+
     def delete_plan(self, name: str) -> None:
         """Delete an output plan with all its versions."""
         self._transport.request("DELETE", resource_path("plans", name))
@@ -451,6 +459,7 @@ def _request(
         "filename": options.get("filename"),
         "draft": _draft(options.get("draft", False)),
         "deliver": options.get("deliver"),
+        "subject": options.get("subject"),
     }
     headers = {
         "Content-Type": sent.content_type,

@@ -510,6 +510,8 @@ export interface AccountInfo {
   max_draft_pages: number | null;
   renewal_day: number;
   rate_limit: string | null;
+  result_hours: number | null;
+  record_days: number | null;
   is_disabled: boolean;
   is_email_verified: boolean;
   created_at: string;
@@ -525,6 +527,8 @@ export interface AccountChanges {
   max_pages?: number;
   max_draft_pages?: number;
   rate_limit?: string;
+  result_hours?: number;
+  record_days?: number;
   disabled?: boolean;
   verified?: boolean;
 }
@@ -725,6 +729,14 @@ export interface Reprint {
 export interface BatchItems {
   items: Array<BatchItem>;
   has_more: boolean;
+}
+
+export interface ErasureReceipt {
+  key_sha256: string;
+  jobs: number;
+  batches: number;
+  deliveries: number;
+  at: string;
 }
 
 export interface Webhook {

@@ -1,4 +1,4 @@
-"""Destinations, to which results are delivered; the outbox of webhooks has their deliveries too."""
+"""Destinations, whose deliveries the outbox of webhooks has too; retention of accounts, and data subjects."""
 
 from __future__ import annotations
 
@@ -41,3 +41,14 @@ def upgrade() -> None:
         op.create_index(f"ix_{_DELIVERIES}_{'_'.join(columns)}", _DELIVERIES, list(columns))
     for table in ("jobs", "batches"):
         op.add_column(table, sa.Column("deliver_to", sa.String(length=64)))
+        op.add_column(table, sa.Column("subject", sa.String(length=200)))
+        where = sa.text("subject IS NOT NULL")
+        op.create_index(
+            f"ix_{table}_subject_account_id",
+            table,
+            ["account_id", "subject"],
+            postgresql_where=where,
+            sqlite_where=where,
+        )
+    for name in ("result_hours", "record_days"):
+        op.add_column("accounts", sa.Column(name, sa.Integer()))
