@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -15,6 +16,7 @@ from shared.errors import ServiceError
 from shared.records import SHA256, ShownRecord, Timestamp, doc
 
 MAX_SUBJECT: Final = 200
+_SUBJECT: Final = re.compile(rf"[^\x00-\x1f\x7f-\x9f]{{1,{MAX_SUBJECT}}}")
 
 
 class ErasureReceipt(ShownRecord, frozen=True):
@@ -33,7 +35,7 @@ def check_subject(key: str | None) -> str | None:
     Raises:
         ServiceError: 400, it is empty, too long or not printable.
     """
-    if key is not None and not (0 < len(key) <= MAX_SUBJECT and key.isprintable()):
+    if key is not None and not _SUBJECT.fullmatch(key):
         raise ServiceError(
             400, f"Invalid subject: accepted are 1 to {MAX_SUBJECT} printable characters."
         )

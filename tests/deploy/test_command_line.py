@@ -44,7 +44,7 @@ DATABASE_ALONE = ("alembic", "redis", "structlog", "prometheus_client", "opentel
         (("job", "show", "job_none"), DATABASE_ALONE),
         (("ledger", "export"), DATABASE_ALONE),
         (("status",), DATABASE_ALONE),
-        (("queue", "drain", "batch"), ("sqlalchemy", *DATABASE_ALONE[2:-1])),
+        (("queue", "drain", "batch"), DATABASE_ALONE[2:-1]),
     ],
     ids=lambda words: words[0],
 )

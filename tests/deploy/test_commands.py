@@ -9,6 +9,7 @@ import pytest
 
 from api.jobs.accepting import make_record
 from deploy.cli.main import main
+from shared.auth import audit
 from shared.auth.accounts import find_key_state
 from shared.auth.admission import AdmissionCache
 from shared.auth.scopes import ALL_SCOPES
@@ -186,6 +187,12 @@ def test_a_restored_person_may_sign_in_again_and_has_no_session(
     sign_in()
     assert sessions.find(token) is None
     server.close()
+    with closing(open_database(database_url)) as database, database.snapshot() as session:
+        own, farm = (
+            [entry.action for entry in audit.list_entries(session, chain, limit=9)[0]]
+            for chain in (made["account_id"], audit.FARM)
+        )
+    assert (own, farm) == (["key.restored", "key.revoked"], ["accounts.created"])
 
 
 def test_a_change_that_fronts_may_not_apply_yet_is_reported(run, database_url, monkeypatch):
