@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 
 from shared.batches.plans import PROOF, Plan, RunFile
 from shared.batches.records import Batch, BatchStatus, ItemStatus
-from shared.batches.repository import read_batch
+from shared.batches.repository import deliver_batch, read_batch
 from shared.batches.runs import (
     INDEX_NUMBER,
     PROOF_NUMBER,
@@ -26,6 +26,7 @@ from shared.batches.runs import (
     is_held,
     list_files,
 )
+from shared.clock import now
 from shared.db.session import Session
 from shared.db.tables import HAS_DECISIONS, batch_files, batch_items, batches
 from shared.errors import ServiceError
@@ -210,6 +211,8 @@ def finish_decisions(session: Session, batch: Batch, files: Sequence[StoredFile]
     add_files(session, batch.id, added)
     if is_newest:
         give_up_decisions(session, batch)
+        if any(number > INDEX_NUMBER for number in numbers):
+            deliver_batch(session, batch, after=max(there, default=-1), at=now())
     return {file.blob_key for file in added}
 
 

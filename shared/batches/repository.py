@@ -333,12 +333,18 @@ def _finish(
         lambda: write_batch(batch, count_items(session, batch)),
     )
     enqueue(session, [notification], at=at)
-    if batch.deliver_to and batch.error is None:
-        kind = batch.plan.index.value if batch.plan else "ndjson"
-        media_type = "text/csv" if kind == "csv" else "application/x-ndjson"
-        file = FileSource(media_type, batch_id=batch.id, after=-1)
-        enqueue_result(session, batch.deliver_to, file, extension=f".{kind}", at=at)
+    deliver_batch(session, batch, at=at)
     return batch
+
+
+def deliver_batch(session: Session, batch: Batch, *, at: datetime, after: int = -1) -> None:
+    """Order the delivery of a batch's files behind `after`, and of its index or manifest, if it has a destination."""
+    if batch.deliver_to is None or batch.error is not None:
+        return
+    kind = batch.plan.index.value if batch.plan else "ndjson"
+    media_type = "text/csv" if kind == "csv" else "application/x-ndjson"
+    file = FileSource(media_type, batch_id=batch.id, after=after)
+    enqueue_result(session, batch.deliver_to, file, extension=f".{kind}", at=at)
 
 
 def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tuple[int, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO, StringIO
 
@@ -14,11 +15,15 @@ import zxingcpp
 from sqlalchemy import func, select
 
 from shared.batches import plans
+from shared.clock import now
 from shared.db.tables import batch_files, batch_items, batches
+from shared.outbound import Outbound
+from shared.webhooks import repository as webhooks
 from tests.batches import SliceWorker, accept, ndjson, send
 from tests.farm.test_batches import KilledError
 from workers.batches import assembly
 from workers.maintenance.recorded_work import ExpireBatches
+from workers.webhooks.files import FileSender
 
 LETTERS = [
     {"n": 1, "to": {"zip": "8004", "country": "CH"}},
@@ -49,7 +54,9 @@ def run(caller, numbered, slices):
     def run(plan=PLAN, documents=LETTERS, **options):
         store(caller, plan)
         body = ndjson(documents)
-        batch_id = accept(caller, numbered, body, output="merged", query="&plan=letters", **options)
+        batch_id = accept(
+            caller, numbered, body, output="merged", **{"query": "&plan=letters"} | options
+        )
         slices.work_off()
         return batch_id
 
@@ -186,6 +193,22 @@ def test_the_account_adds_up_before_and_after_a_kill(
 
 def _die(*_, **__):
     raise KilledError
+
+
+def test_the_index_of_a_run_is_delivered_after_its_files(caller, run, ports, database):
+    made = caller.post("/v2/destinations", json={"url": "https://93.184.216.34/in"}).json["id"]
+    batch_id = run(query=f"&plan=letters&deliver={made}")
+    sender = FileSender(database, ports.blobs, Outbound())
+    for _ in range(2):  # the files are put in the outbox, then the index waits for them
+        with database.session() as session:
+            at = now() + timedelta(seconds=9)
+            due = webhooks.lease_due(session, at=at, until=at, limit=9)
+        [index] = [each for each in due if each.name == f"{batch_id}.csv"]
+        assert sender.send(index, "") is None
+    found = caller.get("/v2/deliveries?status=pending").json["deliveries"]
+    names = {f"{batch_id}-{number}.pdf" for number in (1, 2, 3)} | {f"{batch_id}.csv"}
+    assert {each["name"] for each in found} == names
+    assert caller.get("/v2/deliveries?status=delivered").json["deliveries"] == []
 
 
 def test_a_cancelled_run_delivers_nothing(caller, numbered, slices):

@@ -102,7 +102,10 @@ class FileSender:
         pattern = _read_settings(delivery).name
         with self.database.snapshot() as session:
             if batch.output is BatchOutput.MERGED:
-                files, has_more = _name_files(batch, pattern, list_files(session, batch.id)), False
+                files, has_more = (
+                    _name_files(batch, pattern, list_files(session, batch.id), after),
+                    False,
+                )
             else:
                 items, has_more = list_items(
                     session, batch, after=after, limit=_AT_ONCE, status=ItemStatus.SUCCEEDED
@@ -178,10 +181,12 @@ def name_item(batch: Batch, item: BatchItem, pattern: str) -> str:
     )
 
 
-def _name_files(batch: Batch, pattern: str, files: Sequence[StoredFile]) -> list[_Named]:
+def _name_files(
+    batch: Batch, pattern: str, files: Sequence[StoredFile], after: int
+) -> list[_Named]:
     """Return the files of a merged batch: those of its plan, or its one PDF."""
-    found = {file.number: (file.blob_key, file.bytes) for file in files}
-    found.pop(INDEX_NUMBER, None)
+    first = max(after, INDEX_NUMBER) + 1  # before it are proofs and reprints, which are fetched
+    found = {file.number: (file.blob_key, file.bytes) for file in files if file.number >= first}
     if batch.result_key is not None:
         found[0] = batch.result_key, batch.result_bytes or 0
     return [
