@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from deploy.embedded.data_folder import DEFAULT_FOLDER
 from shared.auth.scopes import ALL_SCOPES, Scope, parse_scopes
 from shared.queue.names import QUEUES
 from shared.usage.periods import find_period
 
+_INVALID_CHOICE: Final = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 # The names and options of `ArgumentParser.add_argument`; those of a list exclude each other.
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -584,9 +587,20 @@ COMMANDS: Final = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that suggests the command, action or value that is near to an unknown one."""
+
+    def error(self, message: str) -> NoReturn:
+        if wrong := _INVALID_CHOICE.search(message):
+            known = re.findall(r"[\w.-]+", wrong[2])
+            near = difflib.get_close_matches(wrong[1], known, n=1)
+            message += f"; did you mean {near[0]}?" if near else ""
+        super().error(message)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; `run` of the parsed arguments is that of `Command`."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pressroom",
         description="An asynchronous PDF render farm: the operator's commands, and the engine alone.",
         allow_abbrev=False,

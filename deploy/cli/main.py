@@ -33,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["--version"]:
         return _print_version()
-    parsed = build_parser().parse_args(given)
+    parser = build_parser()
+    if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - a shell asks what may follow
+        import_module("argcomplete").autocomplete(parser)
+    parsed = parser.parse_args(given)
     # Only the module of the given command is loaded: all of them take a second.
     module, _, function = parsed.run.partition(".")
     try:

@@ -1,5 +1,6 @@
 """The command line: each command is there by itself, and loads no more than it needs."""
 
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -94,3 +95,43 @@ def test_an_unknown_command_lists_the_known_ones(capsys):
 def test_the_version_is_that_of_the_distribution(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"pressroom {version('pressroom')}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pressroom vali", {"validate"}),
+        ("pressroom account cre", {"create"}),
+        ("pressroom account create --pl", {"--plan"}),
+        ("pressroom account create --plan p", {"paid"}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(tmp_path, line, expected):
+    pytest.importorskip("argcomplete")
+    written = tmp_path / "completions"
+    environment = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(written),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    command = [sys.executable, "-m", "deploy.cli.main"]
+    subprocess.run(command, env=os.environ | environment, check=True, timeout=60)
+    assert set(written.read_text().split("\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "near"),
+    [
+        (("rendr",), "render"),
+        (("account", "crate"), "create"),
+        (("account", "create", "--plan", "paied"), "paid"),
+    ],
+)
+def test_a_slip_is_answered_with_what_is_near(capsys, given, near):
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f"; did you mean {near}?\n")
