@@ -33,6 +33,9 @@ class BarcodeSpec:
     dpi: int | None = None  # of the printer whose dots the modules are whole numbers of
 
 
+_Reader = Callable[[str], values.BarcodeValue]
+
+
 class SymbolShape(Enum):
     """The arrangement of the modules of a symbol."""
 
@@ -82,7 +85,7 @@ class Symbology(NamedTuple):
     """
 
     format: str
-    read: Callable[[str], values.BarcodeValue]
+    read: _Reader
     shape: SymbolShape
     quiet: int
     height: int = 0
@@ -107,40 +110,24 @@ class Symbology(NamedTuple):
         }[option]
 
 
-def _postal_code(read: Callable[[str], values.BarcodeValue], bars: postal.StateBars) -> Symbology:
+def _postal_code(read: _Reader, bars: postal.StateBars) -> Symbology:
     return Symbology("", read, SymbolShape.STATES, 1, bars=bars, has_fixed_size=True)
 
 
-def _payment_code(
-    write: Callable[[Mapping[str, Any]], bytes], members: str, *more: Any
-) -> Symbology:
-    payment = PaymentFormat(write, members, *more)
-    return Symbology(
-        "QRCode", values.read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS, payment=payment
-    )
+def _payment_code(*payment: Any) -> Symbology:
+    return _matrix("QRCode", values.read_qr, 4, levels=QR_LEVELS, payment=PaymentFormat(*payment))
 
 
-def _linear(
-    name: str,
-    read: Callable[[str], values.BarcodeValue],
-    quiet: int = 10,
-    height: int = 45,
-    **more: Any,
-) -> Symbology:
-    return Symbology(
-        name, read, SymbolShape.BARS, quiet, height, **{"least": _LEAST_LINEAR, **more}
-    )
+def _linear(name: str, read: _Reader, quiet: int = 10, height: int = 45, **more: Any) -> Symbology:
+    more = {"least": _LEAST_LINEAR, **more}
+    return Symbology(name, read, SymbolShape.BARS, quiet, height, **more)
 
 
-def _matrix(
-    name: str, read: Callable[[str], values.BarcodeValue], quiet: int = 1, **more: Any
-) -> Symbology:
+def _matrix(name: str, read: _Reader, quiet: int = 1, **more: Any) -> Symbology:
     return Symbology(name, read, SymbolShape.MATRIX, quiet, **more)
 
 
-def _databar(
-    name: str, read: Callable[[str], values.BarcodeValue], height: int = 0, **more: Any
-) -> Symbology:
+def _databar(name: str, read: _Reader, height: int = 0, **more: Any) -> Symbology:
     shape = SymbolShape.BARS if height else SymbolShape.STACK
     return Symbology(name, read, shape, 1, height, least=_LEAST_SMALL, **more)
 
@@ -151,47 +138,23 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
     "qr": _matrix("QRCode", values.read_qr, 4, levels=QR_LEVELS),  # ISO/IEC 18004, 9.1
     "micro-qr": _matrix("MicroQRCode", values.read_micro_qr, 2, levels=("L", "M", "Q")),
     "epc-qr": _payment_code(write_sepa_payment, "name, iban and amount"),
-    "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference")._replace(
-        has_fixed_size=True
-    ),
+    "swiss-qr": _payment_code(write_swiss_payment, "iban, creditor, amount and reference")._replace(has_fixed_size=True),
     "spayd-qr": _payment_code(national_codes.write_spayd, "iban and amount"),
     "hct-qr": _payment_code(national_codes.write_hct, "bic, name, iban, amount and valid_until"),
     "upi-qr": _payment_code(national_codes.write_upi, "address, name and amount"),
     "pix-qr": _payment_code(national_codes.write_pix, "key, name, city and amount"),
     "zbp-qr": _payment_code(national_codes.write_zbp, "iban, name, amount and message"),
-    "upn-qr": _payment_code(
-        national_codes.write_upn,
-        "iban, name, town, amount and message",
-        national_codes.VERSION,
-        national_codes.CHARSET,
-    ),
+    "upn-qr": _payment_code(national_codes.write_upn, "iban, name, town, amount and message", national_codes.VERSION, national_codes.CHARSET),
     "ksef-qr": _payment_code(legal_codes.write_ksef, "nip, date and hash"),
-    "ksef-certificate-qr": _payment_code(
-        legal_codes.write_ksef_certificate, "nip, hash, serial and signature"
-    ),
-    "verifactu-qr": _payment_code(
-        legal_codes.write_verifactu,
-        "nif, number, date and amount",
-        None,
-        None,
-        legal_codes.VERIFACTU_SIDES,
-    ),
+    "ksef-certificate-qr": _payment_code(legal_codes.write_ksef_certificate, "nip, hash, serial and signature"),
+    "verifactu-qr": _payment_code(legal_codes.write_verifactu, "nif, number, date and amount", None, None, legal_codes.VERIFACTU_SIDES),
     "zatca-qr": _payment_code(legal_codes.write_zatca, "seller, vat_number, time, total and vat"),
     "datamatrix": _matrix("DataMatrix", values.text_reader(values.MAX_DATA_MATRIX)),
     "gs1-datamatrix": _matrix("DataMatrix", values.read_gs1_lines, is_gs1=True),
     # Corrections of 10, 23, 36 and 50 %.
     "aztec": _matrix("Aztec", values.text_reader(values.MAX_AZTEC), 0, corrections=(1, 4)),
-    "pdf417": Symbology(
-        *("PDF417", values.text_reader(values.MAX_PDF417), SymbolShape.STACK, 2),
-        corrections=(0, 8),  # by number of codewords
-        columns=ColumnLimits(17, 69, 30),
-        least=_LEAST_SMALL,
-    ),
-    "maxicode": Symbology(
-        *("MaxiCode", values.text_reader(values.MAX_MAXICODE), SymbolShape.HEXAGONS, 1),
-        is_latin=True,
-        has_fixed_size=True,
-    ),
+    "pdf417": Symbology("PDF417", values.text_reader(values.MAX_PDF417), SymbolShape.STACK, 2, corrections=(0, 8), columns=ColumnLimits(17, 69, 30), least=_LEAST_SMALL),  # corrections by number of codewords
+    "maxicode": Symbology("MaxiCode", values.text_reader(values.MAX_MAXICODE), SymbolShape.HEXAGONS, 1, is_latin=True, has_fixed_size=True),
     "code128": _linear("Code128", values.read_code128, is_latin=True),
     "gs1-128": _linear("Code128", values.read_gs1_128, is_gs1=True, least=_LEAST_SMALL),
     "code39": _linear("Code39", values.read_code39),
@@ -215,7 +178,5 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = {
     "gs1-databar-stacked-omni": _databar("DataBarStkOmni", values.read_databar),
     "gs1-databar-limited": _databar("DataBarLtd", values.read_databar_limited, 10),
     "gs1-databar-expanded": _databar("DataBarExp", values.read_gs1, 34, is_gs1=True),
-    "gs1-databar-expanded-stacked": _databar(
-        "DataBarExpStk", values.read_gs1_lines, is_gs1=True, columns=ColumnLimits(49, 4, 10)
-    ),
-}
+    "gs1-databar-expanded-stacked": _databar("DataBarExpStk", values.read_gs1_lines, is_gs1=True, columns=ColumnLimits(49, 4, 10)),
+}  # fmt: skip

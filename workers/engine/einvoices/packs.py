@@ -21,6 +21,7 @@ from lxml import etree
 from msgspec.structs import replace
 
 from workers.engine.einvoices.findings import PackEdition, Severity
+from workers.engine.einvoices.profiles import PROFILES
 
 MANIFEST: Final = "pack.json"
 _SCENARIOS: Final = "scenarios.xml"
@@ -217,40 +218,22 @@ class _KnownFile:
     core: str = ""
 
 
-_EN16931: Final = "urn:cen.eu:en16931:2017"
+def _identify(profile: str) -> tuple[str]:
+    return (PROFILES[profile].guideline,)
+
+
 _KNOWN: Final = (
     *(
-        _KnownFile(rf"(?i:factur-x)_(?:[\d.]+_)?{pattern}\.", f"Factur-X {name}", (identifier,))
-        for pattern, name, identifier in (
-            ("MINIMUM", "MINIMUM", "urn:factur-x.eu:1p0:minimum"),
-            ("BASIC-?WL", "BASICWL", "urn:factur-x.eu:1p0:basicwl"),
-            ("BASIC", "BASIC", f"{_EN16931}#compliant#urn:factur-x.eu:1p0:basic"),
-            ("EN16931", "EN16931", _EN16931),
-            ("EXTENDED", "EXTENDED", f"{_EN16931}#conformant#urn:factur-x.eu:1p0:extended"),
-        )
+        _KnownFile(rf"(?i:factur-x)_(?:[\d.]+_)?{pattern}\.", f"Factur-X {name}", _identify(name.lower()))
+        for pattern in ("MINIMUM", "BASIC-?WL", "BASIC", "EN16931", "EXTENDED")
+        for name in [pattern.replace("-?", "")]
     ),
-    _KnownFile(
-        r"EXTENDED-CTC-FR-(CII|UBL)\.",
-        "EXTENDED-CTC-FR",
-        (f"{_EN16931}#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr",),
-    ),
+    _KnownFile(r"EXTENDED-CTC-FR-(CII|UBL)\.", "EXTENDED-CTC-FR", _identify("extended-ctc-fr")),
     _KnownFile(r"BR-FR-Flux2-Schematron-(CII|UBL)\.", "BR-FR Flux 2", country="FR"),
-    _KnownFile(
-        r"XRechnung-(CII|UBL)-validation\.",
-        "XRechnung",
-        (f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",),
-        core="EN16931-{}-validation.xsl*",
-    ),
-    _KnownFile(
-        r"PEPPOL-EN16931-(CII|UBL)\.",
-        "Peppol BIS Billing",
-        (f"{_EN16931}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0",),
-        core="CEN-EN16931-{}.xsl*",
-    ),
-    _KnownFile(
-        r"EN16931-(CII|UBL)-validation\.", "EN 16931", (_EN16931,), (f"{_EN16931}#compliant#*",)
-    ),
-)
+    _KnownFile(r"XRechnung-(CII|UBL)-validation\.", "XRechnung", _identify("xrechnung"), core="EN16931-{}-validation.xsl*"),
+    _KnownFile(r"PEPPOL-EN16931-(CII|UBL)\.", "Peppol BIS Billing", _identify("peppol"), core="CEN-EN16931-{}.xsl*"),
+    _KnownFile(r"EN16931-(CII|UBL)-validation\.", "EN 16931", _identify("en16931"), (f"{PROFILES['en16931'].guideline}#compliant#*",)),
+)  # fmt: skip
 
 
 def _recognise(folder: Path) -> Iterator[RulePack]:

@@ -36,34 +36,14 @@ PROFILES: Final = {
     for profile in (
         InvoiceProfile("minimum", "MINIMUM", "urn:factur-x.eu:1p0:minimum", Level.MINIMUM),
         InvoiceProfile("basicwl", "BASIC WL", "urn:factur-x.eu:1p0:basicwl", Level.BASIC_WL),
-        InvoiceProfile(
-            "basic", "BASIC", f"{_EN16931}#compliant#urn:factur-x.eu:1p0:basic", Level.BASIC
-        ),
+        InvoiceProfile("basic", "BASIC", f"{_EN16931}#compliant#urn:factur-x.eu:1p0:basic", Level.BASIC),
         InvoiceProfile("en16931", "EN 16931", _EN16931, Level.EN16931, syntaxes=("cii", "ubl")),
-        InvoiceProfile(
-            "extended",
-            "EXTENDED",
-            f"{_EN16931}#conformant#urn:factur-x.eu:1p0:extended",
-            Level.EN16931,
-        ),
-        InvoiceProfile(
-            "extended-ctc-fr",
-            "",
-            f"{_EN16931}#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr",
-            Level.EN16931,
-            syntaxes=("cii", "ubl"),
-        ),
-        InvoiceProfile(
-            "xrechnung",
-            "XRECHNUNG",
-            f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",
-            Level.EN16931,
-            "xrechnung.xml",
-            ("cii", "ubl"),
-        ),
+        InvoiceProfile("extended", "EXTENDED", f"{_EN16931}#conformant#urn:factur-x.eu:1p0:extended", Level.EN16931),
+        InvoiceProfile("extended-ctc-fr", "", f"{_EN16931}#conformant#urn.cpro.gouv.fr:1p0:extended-ctc-fr", Level.EN16931, syntaxes=("cii", "ubl")),
+        InvoiceProfile("xrechnung", "XRECHNUNG", f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", Level.EN16931, "xrechnung.xml", ("cii", "ubl")),
         InvoiceProfile("peppol", "", _PEPPOL, Level.EN16931, syntaxes=("ubl",)),
     )
-}
+}  # fmt: skip
 UBL_FILE_NAME: Final = "ubl-invoice.xml"  # of Pressroom; no standard embeds UBL in a PDF
 # The names of invoices in a PDF; the third is that of ZUGFeRD 2.0.
 INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", UBL_FILE_NAME)

@@ -207,21 +207,6 @@ PEPPOL: Final = (
 )  # fmt: skip
 # The rules of Peppol that XRechnung 3.0 has in both syntaxes.
 IN_XRECHNUNG: Final = frozenset(
-    f"PEPPOL-EN16931-R{number}"
-    for number in [
-        "001",
-        "005",
-        "010",
-        "020",
-        "040",
-        "041",
-        "042",
-        "046",
-        "055",
-        "061",
-        "110",
-        "111",
-        "121",
-        "130",
-    ]
+    f"PEPPOL-EN16931-R{number:03}"
+    for number in (1, 5, 10, 20, 40, 41, 42, 46, 55, 61, 110, 111, 121, 130)
 )

@@ -497,48 +497,19 @@ _CLEAN_LOCALE: Final = {"number", "percent", "currency", "compact"}
 _NUMERIC: Final = {"number", "percent", "currency", "round", "abs", "compact", "length", "count"}
 
 _PLAIN: Final[dict[str, Callable[..., Any]]] = {
-    "round": round_number,
-    "abs": absolute,
-    "add": add_time,
-    "days_until": count_days,
-    "end_of_month": end_of_month,
-    "parse_date": parse_date,
-    "upper": upper,
-    "lower": lower,
-    "title": title,
-    "unisolated": unisolated,
-    "capitalize": capitalize,
-    "trim": trim,
-    "replace": replace,
-    "truncate": truncate,
-    "pad": pad,
-    "default": default,
-    "length": length,
-    "split": split,
-    "join": join,
-    "lines": split_lines,
-    "iban": group_iban,
-    "mask": mask,
-    "match": matches,
-    "count": count,
-    "first": first,
-    "last": last,
-    "take": take,
-    "skip": skip,
+    "round": round_number, "abs": absolute, "add": add_time, "days_until": count_days,
+    "end_of_month": end_of_month, "parse_date": parse_date, "upper": upper, "lower": lower,
+    "title": title, "unisolated": unisolated, "capitalize": capitalize, "trim": trim,
+    "replace": replace, "truncate": truncate, "pad": pad, "default": default, "length": length,
+    "split": split, "join": join, "lines": split_lines, "iban": group_iban, "mask": mask,
+    "match": matches, "count": count, "first": first, "last": last, "take": take, "skip": skip,
     "batch": batch,
-}
+}  # fmt: skip
 
 _ROWS: Final[dict[str, Callable[..., Any]]] = {
-    "sum": sum_rows,
-    "avg": average,
-    "min": least,
-    "max": greatest,
-    "where": where,
-    "sort": sort,
-    "group": group_rows,
-    "map": map_rows,
-    "unique": unique,
-}
+    "sum": sum_rows, "avg": average, "min": least, "max": greatest, "where": where, "sort": sort,
+    "group": group_rows, "map": map_rows, "unique": unique,
+}  # fmt: skip
 
 # Row filters that mean nothing without an expression.
 NEEDS_EXPRESSION: Final = frozenset({"where", "group", "map"})
