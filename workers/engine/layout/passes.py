@@ -16,13 +16,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
-from workers.engine.layout.blocks.columns import lay_out_container, measure_break, measure_container
-from workers.engine.layout.blocks.positioning import (
-    lay_out_foot,
-    lay_out_rotated,
-    measure_foot,
-    report_outside,
-)
+from workers.engine.layout.blocks import columns, positioning
 from workers.engine.layout.charts.plots import lay_out_chart, measure_chart
 from workers.engine.layout.context import (
     EPSILON,
@@ -38,82 +32,39 @@ from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineE
 from workers.engine.layout.document_fonts import find_fonts
 from workers.engine.layout.elements import figures, forms, lists, rows, text
 from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
-from workers.engine.layout.pages.page_checks import (
-    PageCheck,
-    check_codes,
-    check_windows,
-    find_page_checks,
-)
+from workers.engine.layout.pages import page_checks, paper
 from workers.engine.layout.pages.pagination import BODY, KeptAreas, fill_pages, resolve_area
-from workers.engine.layout.pages.paper import (
-    PageNumbers,
-    PagePlan,
-    applying_occurrences,
-    check_room,
-    check_zones,
-    count_pages,
-    draw_background,
-    draw_crop_marks,
-    draw_marks,
-    draw_page_boxes,
-    draw_running_content,
-    draw_watermarks,
-    evaluate_page_boxes,
-    find_page_area,
-    group_by_family,
-    lay_out_running_content,
-    locate_anchors,
-    make_page,
-    select_master,
-)
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
 from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.ports import Resources
+from workers.engine.tree import nodes
 from workers.engine.tree.document import Document
 from workers.engine.tree.memo import DocumentMemo
-from workers.engine.tree.nodes import (
-    Barcode,
-    Break,
-    Chart,
-    Container,
-    Contents,
-    FormField,
-    Grid,
-    Image,
-    Index,
-    ListBlock,
-    ListItem,
-    Note,
-    PageFoot,
-    Paragraph,
-    Row,
-    Rule,
-    Source,
-    Table,
-)
 
 # How a block is laid out, and how its least and greatest widths are measured.
 _BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
-    Paragraph: (text.lay_out_paragraph, text.measure_paragraph),
-    Rule: (text.lay_out_rule, text.measure_rule),
-    Container: (lay_out_container, measure_container),
-    PageFoot: (lay_out_foot, measure_foot),
-    Row: (rows.lay_out_row, rows.measure_row),
-    Grid: (rows.lay_out_grid, rows.measure_grid),
-    ListBlock: (lists.lay_out_list, lists.measure_list),
-    ListItem: (lists.lay_out_item, lists.measure_item),
-    Image: (figures.lay_out_image, figures.measure_image),
-    Barcode: (figures.lay_out_barcode, figures.measure_barcode),
-    Chart: (lay_out_chart, measure_chart),
-    FormField: (forms.lay_out_field, forms.measure_field),
-    Table: (lay_out_table, measure_table),
-    Contents: (lists.lay_out_contents, lists.measure_contents),
-    Index: (lists.lay_out_contents, lists.measure_contents),
-    Note: (lists.lay_out_note, lists.measure_note),
+    nodes.Paragraph: (text.lay_out_paragraph, text.measure_paragraph),
+    nodes.Rule: (text.lay_out_rule, text.measure_rule),
+    nodes.Container: (columns.lay_out_container, columns.measure_container),
+    nodes.PageFoot: (positioning.lay_out_foot, positioning.measure_foot),
+    nodes.Row: (rows.lay_out_row, rows.measure_row),
+    nodes.Grid: (rows.lay_out_grid, rows.measure_grid),
+    nodes.ListBlock: (lists.lay_out_list, lists.measure_list),
+    nodes.ListItem: (lists.lay_out_item, lists.measure_item),
+    nodes.Image: (figures.lay_out_image, figures.measure_image),
+    nodes.Barcode: (figures.lay_out_barcode, figures.measure_barcode),
+    nodes.Chart: (lay_out_chart, measure_chart),
+    nodes.FormField: (forms.lay_out_field, forms.measure_field),
+    nodes.Table: (lay_out_table, measure_table),
+    nodes.Contents: (lists.lay_out_contents, lists.measure_contents),
+    nodes.Index: (lists.lay_out_contents, lists.measure_contents),
+    nodes.Note: (lists.lay_out_note, lists.measure_note),
 }
 LAYOUTS: Final = {kind: lay_out for kind, (lay_out, _) in _BLOCKS.items()}
-MEASURES: Final = {kind: measure for kind, (_, measure) in _BLOCKS.items()} | {Break: measure_break}
+MEASURES: Final = {kind: measure for kind, (_, measure) in _BLOCKS.items()} | {
+    nodes.Break: columns.measure_break
+}
 
 
 MAX_PASSES: Final = 3
@@ -152,7 +103,7 @@ def paginate(
         fonts=fonts,
         layouts=LAYOUTS,
         measures=MEASURES,
-        lay_out_rotated=lay_out_rotated,
+        lay_out_rotated=positioning.lay_out_rotated,
         memo=DocumentMemo(memo),
         has_page_families=len({master.name for master in document.masters}) > 1,
         missing_glyph_severity=_missing_glyph_severity(document),
@@ -174,8 +125,8 @@ class PaginatedDocument:
 
     context: LayoutContext
     document: Document
-    plans: Sequence[PagePlan]
-    numbers: PageNumbers
+    plans: Sequence[paper.PagePlan]
+    numbers: paper.PageNumbers
 
     def draw(self) -> LaidOutDocument:
         """Return the document; its pages are drawn as they are read."""
@@ -184,7 +135,7 @@ class PaginatedDocument:
         if self.document.is_tagged:
             flows = [flow.name for flow in self.document.flows]
             structure = LogicalStructure(self.document.info.lang, flows)
-        checks = find_page_checks(self.document, structure, self.context.findings)
+        checks = page_checks.find_page_checks(self.document, structure, self.context.findings)
         return LaidOutDocument(
             _DrawnPages(self, outline, structure, checks),
             outline,
@@ -199,7 +150,7 @@ class PaginatedDocument:
         """
         plan = self.plans[index]
         values = self.numbers.values(plan, index + 1)
-        canvas = MappingCanvas(make_page(plan.master), values=values)
+        canvas = MappingCanvas(paper.make_page(plan.master), values=values)
         _draw_page(self.context, self.document, canvas, plan)
         return canvas.find_boxes()
 
@@ -211,13 +162,15 @@ def _missing_glyph_severity(document: Document) -> Severity:
     return Severity.ERROR if is_refused else Severity.WARNING
 
 
-def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan], PageNumbers]:
+def _paginate(
+    context: LayoutContext, document: Document
+) -> tuple[list[paper.PagePlan], paper.PageNumbers]:
     """Repeat passes until the pages are stable; return them and their numbers."""
     result = _repeat_passes(
-        context, document, PageNumbers(is_duplex=document.is_duplex, is_estimated=True)
+        context, document, paper.PageNumbers(is_duplex=document.is_duplex, is_estimated=True)
     )
     if result.moved or result.names:
-        result = _repeat_passes(context, document, PageNumbers(is_duplex=document.is_duplex))
+        result = _repeat_passes(context, document, paper.PageNumbers(is_duplex=document.is_duplex))
     if not result.moved and not result.names:
         _report_unplaced(context)
         return result.pages, result.numbers
@@ -236,30 +189,30 @@ def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan
 class _Passes(NamedTuple):
     """The result of the last pass: sources of what moved in it, and names of such references."""
 
-    pages: list[PagePlan]
-    numbers: PageNumbers
-    moved: Sequence[Source]
+    pages: list[paper.PagePlan]
+    numbers: paper.PageNumbers
+    moved: Sequence[nodes.Source]
     names: Sequence[str]
 
 
 def _repeat_passes(
-    context: LayoutContext, document: Document, page_numbers: PageNumbers
+    context: LayoutContext, document: Document, page_numbers: paper.PageNumbers
 ) -> _Passes:
     """Repeat passes until nothing moves in one, or there were too many."""
     references, running = context.references, document.running_values
     anchors: dict[str, PageLocation] = {}
-    pages: list[PagePlan] = []
-    moved: list[Source] = []
+    pages: list[paper.PagePlan] = []
+    moved: list[nodes.Source] = []
     names: list[str] = []
     kept_areas: KeptAreas | None = None
     for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
         kept_areas = KeptAreas(kept_areas)
         pages = fill_pages(context, document, page_numbers, kept_areas)
-        page_numbers = count_pages(pages, page_numbers)
+        page_numbers = paper.count_pages(pages, page_numbers)
         if references is not None:
             anchors = references.placed
         elif running is not None:
-            anchors = locate_anchors(pages, page_numbers)
+            anchors = paper.locate_anchors(pages, page_numbers)
         if running is not None:
             positions = {name: page.position for name, page in anchors.items()}
             page_numbers.running = running.resolve(positions, len(pages))
@@ -275,7 +228,7 @@ def _raise_moving_references(
     context: LayoutContext,
     references: PageReferences,
     names: Sequence[str],
-    moved: Sequence[Source],
+    moved: Sequence[nodes.Source],
 ) -> NoReturn:
     """Raise the error of page references whose page changes in each pass."""
     asking = [
@@ -326,20 +279,25 @@ def _report_unplaced(context: LayoutContext) -> None:
 
 
 def _update_running_content(
-    context: LayoutContext, document: Document, pages: Sequence[PagePlan], numbers: PageNumbers
-) -> list[Source]:
+    context: LayoutContext,
+    document: Document,
+    pages: Sequence[paper.PagePlan],
+    numbers: paper.PageNumbers,
+) -> list[nodes.Source]:
     """Lay out headers and footers with the true numbers; return the sources of changed heights and masters."""
-    moved: list[Source] = []
-    families = group_by_family(document.masters)
+    moved: list[nodes.Source] = []
+    families = paper.group_by_family(document.masters)
     for index, plan in enumerate(pages, start=1):
         master, before = plan.master, plan.running_content
         is_last = numbers.is_last(plan)
-        wanted = select_master(families, master.name, plan, is_last=is_last)
+        wanted = paper.select_master(families, master.name, plan, is_last=is_last)
         if wanted.on is not master.on:
             moved += [page.source for page in (wanted, master) if page.source is not None]
             continue
         values = numbers.values(plan, index)
-        plan.running_content = after = lay_out_running_content(context, master, values, before)
+        plan.running_content = after = paper.lay_out_running_content(
+            context, master, values, before
+        )
         if master.header and abs(after.header_height - before.header_height) > EPSILON:
             moved.append(master.header.source)
         if master.footer and abs(after.footer_height - before.footer_height) > EPSILON:
@@ -354,7 +312,7 @@ class _DrawnPages:
     paginated: PaginatedDocument
     outline: list[OutlineEntry]
     structure: LogicalStructure | None
-    checks: Sequence[PageCheck]
+    checks: Sequence[page_checks.PageCheck]
 
     def __len__(self) -> int:
         return len(self.paginated.plans)
@@ -363,7 +321,7 @@ class _DrawnPages:
         self.outline.clear()
         paginated, reported = self.paginated, set[LayoutProblem]()
         for index, plan in enumerate(paginated.plans, start=1):
-            page = make_page(plan.master)
+            page = paper.make_page(plan.master)
             canvas = PageCanvas(
                 page,
                 values=paginated.numbers.values(plan, index),
@@ -379,23 +337,23 @@ class _DrawnPages:
 
 
 def _draw_page(
-    context: LayoutContext, document: Document, canvas: PageCanvas, plan: PagePlan
+    context: LayoutContext, document: Document, canvas: PageCanvas, plan: paper.PagePlan
 ) -> None:
     """Draw a page from its background to its foreground."""
     master, page = plan.master, canvas.page
     is_last = canvas.values.is_last and not plan.is_blank
-    applying = applying_occurrences(plan, is_last=is_last)
+    applying = paper.applying_occurrences(plan, is_last=is_last)
     marks = [mark for mark in (*document.watermarks, *master.watermarks) if mark.on in applying]
     for mark in marks:
         if mark.source is not None:
             context.report_missing_glyphs(mark.text, mark.source)
-    boxes = evaluate_page_boxes(master, canvas.values)
-    check_room(canvas, plan)
-    draw_background(context, master, page.items)
-    draw_watermarks(context, marks, page, are_over=False)
+    boxes = paper.evaluate_page_boxes(master, canvas.values)
+    paper.check_room(canvas, plan)
+    paper.draw_background(context, master, page.items)
+    paper.draw_watermarks(context, marks, page, are_over=False)
     start = len(page.items)
-    draw_page_boxes(context, canvas, boxes, are_over=False)
-    draw_running_content(canvas, plan)
+    paper.draw_page_boxes(context, canvas, boxes, are_over=False)
+    paper.draw_running_content(canvas, plan)
     _check_areas(context, canvas, plan)
     for filled in plan.filled_areas:
         if canvas.structure is not None:
@@ -403,19 +361,19 @@ def _draw_page(
         filled.fragment.draw(canvas, filled.rectangle.x, filled.rectangle.y)
         if canvas.structure is not None:
             canvas.structure.leave()
-    draw_page_boxes(context, canvas, boxes, are_over=True)
-    draw_marks(context, canvas, master.marks, start)
-    check_zones(
+    paper.draw_page_boxes(context, canvas, boxes, are_over=True)
+    paper.draw_marks(context, canvas, master.marks, start)
+    paper.check_zones(
         context, canvas, [(Rectangle(*zone), None) for zone in document.reserved_zones], start
     )
-    check_windows(context, canvas, start)
-    check_codes(context, canvas, are_all_printed=document.has_print_checks)
-    draw_watermarks(context, marks, page, are_over=True)
-    draw_crop_marks(page)
+    page_checks.check_windows(context, canvas, start)
+    page_checks.check_codes(context, canvas, are_all_printed=document.has_print_checks)
+    paper.draw_watermarks(context, marks, page, are_over=True)
+    paper.draw_crop_marks(page)
 
 
-def _check_areas(context: LayoutContext, canvas: PageCanvas, plan: PagePlan) -> None:
+def _check_areas(context: LayoutContext, canvas: PageCanvas, plan: paper.PagePlan) -> None:
     """Report areas that extend beyond the paper."""
-    page_area = find_page_area(plan)
+    page_area = paper.find_page_area(plan)
     for area in plan.master.areas:
-        report_outside(context, area.source, resolve_area(area, page_area), canvas)
+        positioning.report_outside(context, area.source, resolve_area(area, page_area), canvas)

@@ -37,14 +37,7 @@ from workers.engine.layout.context import (
     shorten_value,
 )
 from workers.engine.layout.display import Drawable, Picture, PolygonSet, RectangleSet, Restore, Save
-from workers.engine.layout.elements.barcodes import (
-    Symbol,
-    encode_barcode,
-    fit_to_dots,
-    record_code,
-    round_to_dots,
-    snap_to_dots,
-)
+from workers.engine.layout.elements import barcodes
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase, text_measurer
 from workers.engine.layout.lines.fragments import GlyphStyle, make_glyph_style
 from workers.engine.layout.pictures import find_fallback, find_picture, warn_of_missing
@@ -105,7 +98,7 @@ class BarcodeFragment(UnbrokenFragment):
     """A bar code; `module` is the width of its narrowest bar, `caption` the text below it."""
 
     node: Barcode
-    symbol: Symbol
+    symbol: barcodes.Symbol
     module: float
     width: float
     height: float
@@ -119,8 +112,8 @@ class BarcodeFragment(UnbrokenFragment):
         left = x + (self.width - symbol.columns * module) / 2
         top = y + (room - symbol.rows * down) / 2
         if self.node.dpi is not None:
-            left = snap_to_dots(left, self.node.dpi)
-            top = snap_to_dots(top, self.node.dpi)
+            left = barcodes.snap_to_dots(left, self.node.dpi)
+            top = barcodes.snap_to_dots(top, self.node.dpi)
         first = len(canvas.items)
         color = self.node.style.text.color
         owner = canvas.owner_of(self.node)
@@ -135,7 +128,7 @@ class BarcodeFragment(UnbrokenFragment):
             )
         area = Rectangle(left, top, symbol.columns * module, symbol.rows * down)
         printed = module * symbol.subdivisions
-        record_code(canvas, self.node, area, printed, first, is_linear=symbol.is_bars)
+        barcodes.record_code(canvas, self.node, area, printed, first, is_linear=symbol.is_bars)
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
             for line in symbol.text.split("\n"):
@@ -206,7 +199,7 @@ def lay_out_barcode(
     if not symbol.is_bars:
         module = min(module, room / symbol.rows)
     if (node.dpi is not None or node.reduction) and module > 0:
-        fitted = fit_to_dots(symbol, module, node)
+        fitted = barcodes.fit_to_dots(symbol, module, node)
         if isinstance(fitted, ContentProblem):
             return EmptyFragment(_describe(context, node, fitted))
         fragment = BarcodeFragment(node, *fitted, width, height, caption)
@@ -225,13 +218,13 @@ def _describe(context: LayoutContext, node: Barcode, problem: ContentProblem) ->
     return LayoutProblem(problem.code, problem.text, advice, context.chain(node.source))
 
 
-def _natural_size(node: Barcode, symbol: Symbol) -> tuple[float, float]:
+def _natural_size(node: Barcode, symbol: barcodes.Symbol) -> tuple[float, float]:
     module = node.module
     if module is None and symbol.side:
         return symbol.side, symbol.side * (symbol.rows / symbol.columns)
     if module is None:
         module = BAR_WIDTH if symbol.is_bars or symbol.is_stack else MODULE_WIDTH
-    module = round_to_dots(module, node.dpi)
+    module = barcodes.round_to_dots(module, node.dpi)
     return symbol.columns * module / symbol.subdivisions, symbol.rows * module / symbol.subdivisions
 
 
@@ -259,7 +252,10 @@ def _lay_out_text(
 
 
 def _check_text(
-    context: LayoutContext, node: Barcode, symbol: Symbol, caption: HumanReadableText | None
+    context: LayoutContext,
+    node: Barcode,
+    symbol: barcodes.Symbol,
+    caption: HumanReadableText | None,
 ) -> LayoutProblem | None:
     if not node.shows_text:
         return None
@@ -278,7 +274,7 @@ def _check_text(
 
 
 def _check_side(
-    context: LayoutContext, node: Barcode, symbol: Symbol, module: float
+    context: LayoutContext, node: Barcode, symbol: barcodes.Symbol, module: float
 ) -> LayoutProblem | None:
     """Return a warning for a symbol of another size than its standard allows."""
     side = symbol.columns * module
@@ -435,33 +431,33 @@ def _fitted(fit: str, image: Drawable, width: float, height: float) -> tuple[flo
     return image.width_points * factor, image.height_points * factor
 
 
-def _encode(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
+def _encode(context: LayoutContext, node: Barcode) -> barcodes.Symbol | ContentProblem:
     """Return the symbol of a bar code; that of a text may be the same in all documents.
 
     An example is the address of a site.
     """
 
-    def encode() -> Symbol | ContentProblem:
+    def encode() -> barcodes.Symbol | ContentProblem:
         if not isinstance(node.value, str):
-            return encode_barcode(node)
+            return barcodes.encode_barcode(node)
         key = (
             *(node.symbology, node.value, node.level, node.has_quiet_zone),
             *(node.columns, node.correction, node.add_on, node.has_escapes, node.dpi),
         )
-        return context.memo.template.remember(SYMBOLS, key, lambda: encode_barcode(node))
+        return context.memo.template.remember(SYMBOLS, key, lambda: barcodes.encode_barcode(node))
 
     return context.memo.remember(_SYMBOLS, node, encode)
 
 
-def _size_of(symbol: Symbol | ContentProblem) -> int | None:
+def _size_of(symbol: barcodes.Symbol | ContentProblem) -> int | None:
     """Return the bytes of a symbol, None for one that each document has to report or is rare."""
     if isinstance(symbol, ContentProblem) or symbol.polygons:
         return None
     return 80 * len(symbol.rectangles)
 
 
-SYMBOLS: Final[Kind[tuple[object, ...], Symbol | ContentProblem]] = Kind(size_of=_size_of)
-_SYMBOLS: Final[Kind[Barcode, Symbol | ContentProblem]] = Kind()
+SYMBOLS: Final[Kind[tuple[object, ...], barcodes.Symbol | ContentProblem]] = Kind(size_of=_size_of)
+_SYMBOLS: Final[Kind[Barcode, barcodes.Symbol | ContentProblem]] = Kind()
 
 
 def _describe_missing(
