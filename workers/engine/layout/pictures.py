@@ -35,6 +35,7 @@ from workers.engine.prepared_images import (
     UndrawableError,
 )
 from workers.engine.svg import VectorImage, convert_svg, is_svg
+from workers.engine.tree import nodes
 from workers.engine.tree.compiler.builders import VALIDATION_PAGE
 from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
 from workers.engine.tree.memo import Kind
@@ -44,23 +45,6 @@ from workers.engine.tree.node_values import (
     RemoteImage,
     StoredImage,
     parse_image_source,
-)
-from workers.engine.tree.nodes import (
-    Block,
-    Break,
-    Container,
-    Contents,
-    Grid,
-    Image,
-    Index,
-    InlineBlock,
-    ListBlock,
-    Occurrence,
-    Paragraph,
-    Row,
-    Source,
-    Table,
-    TableRow,
 )
 from workers.engine.tree.page_values import FragmentValues
 from workers.engine.units import mm
@@ -296,7 +280,7 @@ _PICTURES: Final[Kind[ImageSource, Drawable | ContentProblem]] = Kind()
 
 
 def find_picture(
-    context: LayoutContext, picture: ImageSource | str | bytes, source: Source | None
+    context: LayoutContext, picture: ImageSource | str | bytes, source: nodes.Source | None
 ) -> Drawable | ContentProblem:
     """Return a prepared picture, or the problem why it cannot be drawn.
 
@@ -333,7 +317,7 @@ def warn_of_stretching(
         )
 
 
-def find_fallback(context: LayoutContext, node: Image) -> Container | None:
+def find_fallback(context: LayoutContext, node: nodes.Image) -> nodes.Container | None:
     """Return what is laid out in place of an image that cannot be drawn, None for other images."""
     if node.fallback is None:
         return None
@@ -344,13 +328,13 @@ def find_fallback(context: LayoutContext, node: Image) -> Container | None:
     return node.fallback
 
 
-def warn_of_missing(context: LayoutContext, node: Image, problem: ContentProblem) -> None:
+def warn_of_missing(context: LayoutContext, node: nodes.Image, problem: ContentProblem) -> None:
     """Warn about an optional image that cannot be drawn."""
     message = f"{problem.text}; {describe_consequence(node)}"
     context.findings.warn(problem.code, message, node.source.location)
 
 
-def describe_consequence(node: Image) -> str:
+def describe_consequence(node: nodes.Image) -> str:
     """Return the end of a message about an optional image that cannot be drawn."""
     return "it is left out" if node.fallback is None else "its alternative text is drawn"
 
@@ -367,7 +351,7 @@ def warn_of_omissions(image: Drawable, place: SourceLocation | None, findings: F
 
 
 _UNCERTAIN: Final = "; it is on some pages only, so a render may succeed without it"
-_OTHER_FRAGMENTS: Final = (Occurrence.REST, Occurrence.LAST, Occurrence.NOT_LAST)
+_OTHER_FRAGMENTS: Final = (nodes.Occurrence.REST, nodes.Occurrence.LAST, nodes.Occurrence.NOT_LAST)
 
 
 class _Use(NamedTuple):
@@ -436,8 +420,8 @@ def _walk_document(document: Document) -> Iterator[_Use]:
     members = Counter(master.name for master in document.masters)
     for master in document.masters:
         is_drawn = master.name == first_page and (
-            master.on is Occurrence.FIRST
-            or (master.on is Occurrence.ALL and members[master.name] == 1)
+            master.on is nodes.Occurrence.FIRST
+            or (master.on is nodes.Occurrence.ALL and members[master.name] == 1)
         )
         for use in _walk_master(master, walk):
             yield use if is_drawn else _as_uncertain(use)
@@ -483,12 +467,12 @@ class _Walk:
     def __init__(self) -> None:
         self.changes_pages = False
 
-    def blocks(self, blocks: Iterable[Block]) -> Iterator[_Use]:
+    def blocks(self, blocks: Iterable[nodes.Block]) -> Iterator[_Use]:
         for block in blocks:
             yield from self._block(block)
 
-    def _block(self, block: Block) -> Iterator[_Use]:
-        if isinstance(block, Break):
+    def _block(self, block: nodes.Block) -> Iterator[_Use]:
+        if isinstance(block, nodes.Break):
             return
         style = block.style
         self.changes_pages = self.changes_pages or style.breaks.page is not None
@@ -498,25 +482,27 @@ class _Walk:
             text = f", for the background of `{tag}`"
             yield _Use(parse_image_source(named), block.source.location, text)
         match block:
-            case Image():
+            case nodes.Image():
                 yield _image_use(block)
-            case Paragraph():
+            case nodes.Paragraph():
                 for inline in block.inlines:
-                    if isinstance(inline, InlineBlock) and isinstance(inline.block, Image):
+                    if isinstance(inline, nodes.InlineBlock) and isinstance(
+                        inline.block, nodes.Image
+                    ):
                         yield _image_use(inline.block)
-            case Container() | Row() | Grid():
+            case nodes.Container() | nodes.Row() | nodes.Grid():
                 yield from self.blocks(block.children)
-            case ListBlock():
+            case nodes.ListBlock():
                 for item in block.items:
                     yield from self.blocks(item.children)
-            case Table():
+            case nodes.Table():
                 yield from self._table(block)
-            case Contents() | Index():
+            case nodes.Contents() | nodes.Index():
                 yield from self._entries(block)
             case _:
                 pass
 
-    def _entries(self, block: Contents | Index) -> Iterator[_Use]:
+    def _entries(self, block: nodes.Contents | nodes.Index) -> Iterator[_Use]:
         for entry in block.entries:
             named = entry.style.box.background_image
             if named is not None:
@@ -524,7 +510,7 @@ class _Walk:
                 use = _Use(parse_image_source(named), block.source.location, text)
                 yield _as_uncertain(use)  # a level may be without entries
 
-    def _table(self, table: Table) -> Iterator[_Use]:
+    def _table(self, table: nodes.Table) -> Iterator[_Use]:
         for body in table.bodies:
             yield from self._rows(body.rows)
         for caption in table.captions:
@@ -537,14 +523,14 @@ class _Walk:
             for use in self._rows(group.rows.evaluate(values)):
                 yield use if is_certain else _as_uncertain(use)
 
-    def _rows(self, rows: Iterable[TableRow]) -> Iterator[_Use]:
+    def _rows(self, rows: Iterable[nodes.TableRow]) -> Iterator[_Use]:
         for row in rows:
             for content in row.cells:
                 if not isinstance(content, str):
                     yield from self.blocks(content)
 
 
-def _image_use(image: Image) -> _Use:
+def _image_use(image: nodes.Image) -> _Use:
     return _Use(
         image.picture,
         image.source.location,

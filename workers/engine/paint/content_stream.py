@@ -12,25 +12,7 @@ from operator import sub
 from typing import Any, Final, NamedTuple
 
 from workers.engine.fonts import Cluster, Face
-from workers.engine.layout.display import (
-    Bands,
-    Drawable,
-    Fill,
-    GlyphRun,
-    Item,
-    Path,
-    Picture,
-    PolygonSet,
-    RectangleSet,
-    Restore,
-    Save,
-    ShapedRun,
-    Stroke,
-    StrokedRectangle,
-    StrokeRows,
-    TextRows,
-    Widget,
-)
+from workers.engine.layout import display
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
     ALONG,
@@ -150,7 +132,7 @@ class PdfResources:
         self._file.add_xobject(name, self._vectors.write_glyph(drawn.form))
         return name
 
-    def use_image(self, image: Drawable) -> str:
+    def use_image(self, image: display.Drawable) -> str:
         """Return the name of an image, which is in the file once."""
         name = self._images.get(image.key)
         if name is None:
@@ -158,7 +140,7 @@ class PdfResources:
             self._file.add_xobject(name, self._write_image(image))
         return name
 
-    def _write_image(self, image: Drawable) -> WrittenObject:
+    def _write_image(self, image: display.Drawable) -> WrittenObject:
         match image:
             case VectorImage():
                 return self._vectors.write_image(image)
@@ -259,9 +241,9 @@ class ContentStreamWriter:
         self._pending = b""  # the operator that paints the current path
         self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
         self._state = GraphicsState()
-        self.widgets: list[Widget] = []  # of the items written so far
+        self.widgets: list[display.Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[Item | FormCall]) -> list[bytes | XObjectCall]:
+    def paint(self, items: Iterable[display.Item | FormCall]) -> list[bytes | XObjectCall]:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
@@ -272,7 +254,7 @@ class ContentStreamWriter:
             start = at + 1
         return [*content, b"".join(self._out[start:])]
 
-    def _write_items(self, items: Iterable[Item | FormCall]) -> None:
+    def _write_items(self, items: Iterable[display.Item | FormCall]) -> None:
         for item in items:
             WRITERS[type(item)](self, item)
 
@@ -280,13 +262,13 @@ class ContentStreamWriter:
         self._calls.append((len(self._out), name))
         self._out.append(write_call(name))
 
-    def add_widget(self, item: Widget) -> None:
+    def add_widget(self, item: display.Widget) -> None:
         """Record the area of a form field, which is not content of the page."""
         self.widgets.append(item)
 
     # --- text
 
-    def write_glyphs(self, item: GlyphRun) -> None:
+    def write_glyphs(self, item: display.GlyphRun) -> None:
         """Write a run of text; consecutive runs share one text object."""
         x, y, face, size, color, codes, text, _, owner, letter_spacing, encoded = item
         self._prepare_text(owner, face, size, color, letter_spacing)
@@ -302,12 +284,12 @@ class ContentStreamWriter:
         )
         self._text_x, self._text_y = at_x, at_y
 
-    def write_rows(self, item: TextRows) -> None:
+    def write_rows(self, item: display.TextRows) -> None:
         """Write the texts of rows as if they were runs of text."""
         self._prepare_text(item.owners, item.face, item.size, item.color, item.letter_spacing)
         self._write_texts(item, [b""] * len(item.texts))
 
-    def _write_texts(self, item: TextRows, before: Sequence[bytes]) -> None:
+    def _write_texts(self, item: display.TextRows, before: Sequence[bytes]) -> None:
         """Write the texts of rows in the current text state; `before` are operators before each.
 
         All is done by column or for all texts at once: a statement has tens of thousands of them.
@@ -351,7 +333,7 @@ class ContentStreamWriter:
             state.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
 
-    def write_shaped(self, item: ShapedRun) -> None:
+    def write_shaped(self, item: display.ShapedRun) -> None:
         """Write a run of shaped text."""
         font = self._resources.use_shaped_font(item.face)
         self._prepare_text(item.owner, font, item.size, item.color, 0.0)
@@ -364,7 +346,7 @@ class ContentStreamWriter:
         else:
             self._out.append(font.write(item.clusters))
 
-    def _write_colored(self, item: ShapedRun, face: Face, font: ShapedFont) -> None:
+    def _write_colored(self, item: display.ShapedRun, face: Face, font: ShapedFont) -> None:
         """Write a run with colour glyphs: forms, and their text invisibly (decision 438)."""
         scale = item.size / face.units
         forms: list[tuple[float, str]] = []
@@ -423,13 +405,13 @@ class ContentStreamWriter:
 
     # --- paths
 
-    def write_fill(self, item: Fill) -> None:
+    def write_fill(self, item: display.Fill) -> None:
         """Fill a rectangle; consecutive ones of one colour share a path."""
         x, y, width, height, color, owner, radius = item
         self._begin_path(owner, b"f\n", color)
         self._out.append(self._rectangle(x, y, width, height, radius))
 
-    def write_bands(self, item: Bands) -> None:
+    def write_bands(self, item: display.Bands) -> None:
         """Fill rectangles below one another as if they were rectangles of their own."""
         self._begin_path(None, b"f\n", item.color)
         height, numbers = self._height, HUNDREDTHS
@@ -441,7 +423,7 @@ class ContentStreamWriter:
                 b"%b%b%b%b re\n" % (start, numbers[bottom], across, numbers[top - bottom])
             )
 
-    def write_cells(self, item: RectangleSet) -> None:
+    def write_cells(self, item: display.RectangleSet) -> None:
         """Fill many rectangles as one path, in whole units so that no seams show."""
         if not item.rectangles:
             return
@@ -455,7 +437,7 @@ class ContentStreamWriter:
         )
         self._out += (b"q ", grid, *map(RECTANGLES.__getitem__, item.rectangles), b"f\nQ\n")
 
-    def write_polygons(self, item: PolygonSet) -> None:
+    def write_polygons(self, item: display.PolygonSet) -> None:
         """Fill many polygons as one path, in whole units."""
         self._end_object()
         self._begin_path(item.owner, b"", item.color)
@@ -467,7 +449,7 @@ class ContentStreamWriter:
             self._out.append(path % tuple(chain(*polygon)))
         self._out.append(b"f*\nQ\n")
 
-    def write_stroke(self, item: Stroke) -> None:
+    def write_stroke(self, item: display.Stroke) -> None:
         """Stroke a straight line; consecutive ones of one style share a path."""
         x1, y1, x2, y2, width, color, owner, dash = item
         self._begin_path(owner, b"S\n", color, (width, dash))
@@ -477,7 +459,7 @@ class ContentStreamWriter:
             % (_hundredths(x1), _hundredths(height - y1), _hundredths(x2), _hundredths(height - y2))
         )
 
-    def write_stroke_rows(self, item: StrokeRows) -> None:
+    def write_stroke_rows(self, item: display.StrokeRows) -> None:
         """Stroke lines of rows as if they were lines of their own; solid ones that continue in the
         next row are one line.
         """
@@ -493,7 +475,7 @@ class ContentStreamWriter:
                 place = (start, numbers[first], end, numbers[last])
                 self._out.append(b"%b %b m %b %b l\n" % place)
 
-    def write_path(self, item: Path) -> None:
+    def write_path(self, item: display.Path) -> None:
         """Fill or stroke lines and curves as one path; solid strokes have round joins and ends."""
         line = (item.width, item.dash) if item.width else None
         self._end_object()
@@ -516,7 +498,7 @@ class ContentStreamWriter:
         else:
             self._out.append(b"q 1 j %d J\n%bS\nQ\n" % (not item.dash, marks))
 
-    def write_outline(self, item: StrokedRectangle) -> None:
+    def write_outline(self, item: display.StrokedRectangle) -> None:
         """Stroke a rectangle."""
         self._begin_path(item.owner, b"S\n", item.color, (item.line_width, item.dash))
         box = item.x, item.y, item.width, item.height
@@ -592,7 +574,7 @@ class ContentStreamWriter:
 
     # --- pictures and groups
 
-    def write_picture(self, item: Picture) -> None:
+    def write_picture(self, item: display.Picture) -> None:
         """Draw an image; its orientation is applied inside its rectangle."""
         image = item.image
         if (item.owner is None) is not self._is_artifact:
@@ -615,7 +597,7 @@ class ContentStreamWriter:
         self._call(self._resources.use_image(image))
         self._out.append(b"Q\n")
 
-    def begin_group(self, item: Save) -> None:
+    def begin_group(self, item: display.Save) -> None:
         """Start a group that is clipped, rotated or transparent as a whole."""
         self._end_open()
         self._saved.append(replace(self._state))
@@ -629,7 +611,7 @@ class ContentStreamWriter:
         if item.clip is not None:
             self._out.append(self._rectangle(*item.clip) + b"W n\n")
 
-    def end_group(self, _: Restore) -> None:
+    def end_group(self, _: display.Restore) -> None:
         """End the innermost group."""
         self._end_open()
         outer, outer_calls, opacity = self._outer.pop()
@@ -694,21 +676,21 @@ class ContentStreamWriter:
 
 
 WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
-    GlyphRun: ContentStreamWriter.write_glyphs,
-    TextRows: ContentStreamWriter.write_rows,
-    ShapedRun: ContentStreamWriter.write_shaped,
-    Fill: ContentStreamWriter.write_fill,
-    Bands: ContentStreamWriter.write_bands,
-    RectangleSet: ContentStreamWriter.write_cells,
-    PolygonSet: ContentStreamWriter.write_polygons,
-    Path: ContentStreamWriter.write_path,
-    Stroke: ContentStreamWriter.write_stroke,
-    StrokeRows: ContentStreamWriter.write_stroke_rows,
-    StrokedRectangle: ContentStreamWriter.write_outline,
-    Picture: ContentStreamWriter.write_picture,
-    Save: ContentStreamWriter.begin_group,
-    Restore: ContentStreamWriter.end_group,
-    Widget: ContentStreamWriter.add_widget,
+    display.GlyphRun: ContentStreamWriter.write_glyphs,
+    display.TextRows: ContentStreamWriter.write_rows,
+    display.ShapedRun: ContentStreamWriter.write_shaped,
+    display.Fill: ContentStreamWriter.write_fill,
+    display.Bands: ContentStreamWriter.write_bands,
+    display.RectangleSet: ContentStreamWriter.write_cells,
+    display.PolygonSet: ContentStreamWriter.write_polygons,
+    display.Path: ContentStreamWriter.write_path,
+    display.Stroke: ContentStreamWriter.write_stroke,
+    display.StrokeRows: ContentStreamWriter.write_stroke_rows,
+    display.StrokedRectangle: ContentStreamWriter.write_outline,
+    display.Picture: ContentStreamWriter.write_picture,
+    display.Save: ContentStreamWriter.begin_group,
+    display.Restore: ContentStreamWriter.end_group,
+    display.Widget: ContentStreamWriter.add_widget,
     FormCall: ContentStreamWriter.call_form,
 }
 

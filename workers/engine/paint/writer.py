@@ -14,18 +14,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from workers.engine.fonts import Face
-from workers.engine.layout.display import (
-    Item,
-    LaidOutDocument,
-    LaidOutPage,
-    LinkArea,
-    OutlineEntry,
-    Restore,
-    Save,
-    SingleItem,
-    Widget,
-    single_items,
-)
+from workers.engine.layout import display
 from workers.engine.paint.canvas_file import (
     CanvasFile,
     ObjectPart,
@@ -74,15 +63,17 @@ class SharedForms:
         self._histories: dict[tuple[float, ...], _PageHistory] = {}
         self._form_count = 0
 
-    def replace_repeats(self, page: LaidOutPage, *, ordinal: int) -> list[Item | FormCall]:
+    def replace_repeats(
+        self, page: display.LaidOutPage, *, ordinal: int
+    ) -> list[display.Item | FormCall]:
         """Return the items of a page with recurring runs replaced by calls; `ordinal` counts from 0."""
-        items = list(single_items(page.items))  # of a row, some cells may recur
+        items = list(display.single_items(page.items))  # of a row, some cells may recur
         if len(items) > _MAX_ITEMS:
             return [*page.items]
         size = (page.width, page.height, page.bleed, page.slug)
         history = self._histories.setdefault(size, _PageHistory({}, {}))
         keys = list(_keys(items))
-        replaced: list[Item | FormCall] = []
+        replaced: list[display.Item | FormCall] = []
         before = history.before.get(min(ordinal, _ORDINALS - 1), {})
         at = 0
         while at < len(keys):
@@ -104,9 +95,9 @@ class SharedForms:
     def _add_form(
         self,
         history: _PageHistory,
-        page: LaidOutPage,
+        page: display.LaidOutPage,
         keys: Sequence[Hashable],
-        items: Sequence[SingleItem],
+        items: Sequence[display.SingleItem],
     ) -> _SharedForm | None:
         """Add a form of items with their keys, if that saves space."""
         if not items or self._form_count >= _MAX_FORMS:
@@ -144,22 +135,22 @@ def _common(before: dict[Hashable, int], keys: Sequence[Hashable], at: int) -> i
     return length
 
 
-def _keys(items: Sequence[SingleItem]) -> Iterator[Hashable]:
+def _keys(items: Sequence[display.SingleItem]) -> Iterator[Hashable]:
     """Yield the drawn content of each item, None for one that cannot be part of a run.
 
     The owner does not matter, only whether the item is an artifact.
     """
     depth = 0  # of groups
     for item in items:
-        depth += isinstance(item, Save)
+        depth += isinstance(item, display.Save)
         if depth:
             yield None
         else:
             yield type(item), *_drawn(item)
-        depth -= isinstance(item, Restore)
+        depth -= isinstance(item, display.Restore)
 
 
-def _drawn(item: SingleItem) -> Iterator[Any]:
+def _drawn(item: display.SingleItem) -> Iterator[Any]:
     for name, value in zip(item._fields, item, strict=True):
         if name != "node":
             yield (value is None) if name == "owner" else value
@@ -179,8 +170,8 @@ class Navigation:
     def __init__(
         self,
         file: CanvasFile,
-        pages: Sequence[LaidOutPage],
-        outline: Sequence[OutlineEntry],
+        pages: Sequence[display.LaidOutPage],
+        outline: Sequence[display.OutlineEntry],
         *,
         prefix: str = "",
         tree: StructureTree | None = None,
@@ -198,7 +189,7 @@ class Navigation:
         self._inner: set[str] = set()
         self._places: dict[bytes, list[ObjectPart]] = {}  # by name as written in the file
 
-    def add_page(self, page: LaidOutPage) -> None:
+    def add_page(self, page: display.LaidOutPage) -> None:
         """Add the links, destinations and outline entries of the page under construction."""
         for anchor in page.anchors:
             self._add_destination(anchor.name, anchor.x, page.height - anchor.y)
@@ -236,7 +227,7 @@ class Navigation:
         if name in self._targets:
             self._file.add_destination(self._key_of(name), left=left, top=top)
 
-    def _add_link(self, link: LinkArea, page_height: float) -> None:
+    def _add_link(self, link: display.LinkArea, page_height: float) -> None:
         """Add a link; one without a destination in the file is left out."""
         bottom, target = page_height - link.y - link.height, link.target
         corners = (link.x, bottom, link.x + link.width, bottom + link.height)
@@ -255,11 +246,11 @@ class Navigation:
         if self._tree is not None:
             self._tree.add_link(link, self._file.page_number, number)
 
-    def _describe(self, link: LinkArea) -> str:
+    def _describe(self, link: display.LinkArea) -> str:
         """Return the description of a link, for a tagged document (ISO 14289-1, 7.18.5)."""
         return "" if self._tree is None else self._tree.describe_link(link)
 
-    def _add_heading(self, entry: OutlineEntry, page_height: float) -> None:
+    def _add_heading(self, entry: display.OutlineEntry, page_height: float) -> None:
         """Add a heading to the outline, below the nearest one of a higher level."""
         while self._levels and self._levels[-1] >= entry.level:
             self._levels.pop()
@@ -273,14 +264,16 @@ class Navigation:
         return f"{self._prefix}#{name}"
 
 
-def _group_by_page(outline: Sequence[OutlineEntry]) -> dict[int, list[OutlineEntry]]:
-    grouped: dict[int, list[OutlineEntry]] = {}
+def _group_by_page(
+    outline: Sequence[display.OutlineEntry],
+) -> dict[int, list[display.OutlineEntry]]:
+    grouped: dict[int, list[display.OutlineEntry]] = {}
     for entry in outline:
         grouped.setdefault(entry.page, []).append(entry)
     return grouped
 
 
-def write_pages(laid_out: LaidOutDocument, description: PdfMetadata | None = None) -> bytes:
+def write_pages(laid_out: display.LaidOutDocument, description: PdfMetadata | None = None) -> bytes:
     """Write pages, links and outline as a PDF. Equal pages produce equal bytes.
 
     Without `description` the file has no metadata; the finish stage may add it.
@@ -288,9 +281,9 @@ def write_pages(laid_out: LaidOutDocument, description: PdfMetadata | None = Non
     file = CanvasFile(description)
     resources = PdfResources(file)
     tree = None if laid_out.structure is None else StructureTree(laid_out.structure)
-    pages: list[LaidOutPage] = []
+    pages: list[display.LaidOutPage] = []
     contents: list[PageContent] = []
-    widgets: list[list[Widget]] = []
+    widgets: list[list[display.Widget]] = []
     for number, page in enumerate(laid_out.pages, start=1):
         painter = _painter(resources, tree, page, number)
         contents.append(painter.paint(page.items))
@@ -308,7 +301,7 @@ def write_pages(laid_out: LaidOutDocument, description: PdfMetadata | None = Non
 
 
 def _painter(
-    resources: PdfResources, tree: StructureTree | None, page: LaidOutPage, number: int
+    resources: PdfResources, tree: StructureTree | None, page: display.LaidOutPage, number: int
 ) -> ContentStreamWriter:
     if tree is None:
         return ContentStreamWriter(resources, width=page.width, height=page.height)
@@ -317,7 +310,7 @@ def _painter(
 
 def add_page(
     file: CanvasFile,
-    page: LaidOutPage,
+    page: display.LaidOutPage,
     content: PageContent,
     navigation: Navigation,
     add_fields: Callable[[float], None] = lambda _height: None,
@@ -353,11 +346,11 @@ class MergedWriter:
         self._shared_forms = SharedForms(self._resources)
         self._document_count = 0
 
-    def add(self, document: LaidOutDocument, *, title: str) -> None:
+    def add(self, document: display.LaidOutDocument, *, title: str) -> None:
         """Add a drawn document under `title`; its own outline is nested below that entry."""
         pages = list(document.pages)
         outline = [
-            OutlineEntry(1, title, 0, 0.0),
+            display.OutlineEntry(1, title, 0, 0.0),
             *(
                 entry._replace(level=entry.level + 1)
                 for at, entry in enumerate(document.outline)

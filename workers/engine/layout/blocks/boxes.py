@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, Protocol
 
+from workers.engine.layout import display
 from workers.engine.layout.blocks.shrinking import lay_out_shrunk
 from workers.engine.layout.context import (
     EPSILON,
@@ -26,18 +27,6 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
     plain_text,
-)
-from workers.engine.layout.display import (
-    Drawable,
-    Fill,
-    Item,
-    OutlineEntry,
-    Owner,
-    Picture,
-    Restore,
-    Save,
-    Stroke,
-    StrokedRectangle,
 )
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.references import PageReferences
@@ -153,7 +142,7 @@ class BoxFragment:
     is_start: bool
     mark: Destination | None = None
     problem: LayoutProblem | None = None
-    backdrop: Drawable | None = None
+    backdrop: display.Drawable | None = None
 
     @property
     def forced(self) -> str:
@@ -176,7 +165,7 @@ class BoxFragment:
         turned = box.rotate % 360
         if turned or box.opacity < 1:
             centre = (turned, x + used_box.width / 2, y + self.height / 2) if turned else None
-            canvas.items.append(Save(rotate=centre, opacity=box.opacity))
+            canvas.items.append(display.Save(rotate=centre, opacity=box.opacity))
         if not canvas.is_dry_run:
             self._draw_box(canvas, x, y)
         before = canvas.containing_block, canvas.is_rotated
@@ -186,7 +175,7 @@ class BoxFragment:
         self._draw_content(canvas, x, y)
         canvas.containing_block, canvas.is_rotated = before
         if turned or box.opacity < 1:
-            canvas.items.append(Restore())
+            canvas.items.append(display.Restore())
 
     def _draw_box(self, canvas: PageCanvas, x: float, y: float) -> None:
         area = (x, y, self.used_box.width, self.height)
@@ -205,11 +194,11 @@ class BoxFragment:
         is_clipped = box.overflow is Overflow.HIDDEN
         outside, canvas.overflow = canvas.overflow, _inherited_overflow(used_box, canvas.overflow)
         if is_clipped:
-            canvas.items.append(Save(clip=self._padding_box(x, y)))
+            canvas.items.append(display.Save(clip=self._padding_box(x, y)))
         self.content.draw(canvas, x + used_box.insets.left, y + self._top)
         canvas.overflow = outside
         if is_clipped:
-            canvas.items.append(Restore())
+            canvas.items.append(display.Restore())
 
     def _padding_box(self, x: float, y: float) -> Rectangle:
         border = self.used_box.box.border
@@ -289,22 +278,22 @@ def outer_widths(box: BoxStyle, min_content: float, max_content: float) -> tuple
 
 
 def draw_box(
-    items: list[Item],
+    items: list[display.Item],
     box: BoxStyle,
     rectangle: tuple[float, float, float, float],
-    owner: Owner,
+    owner: display.Owner,
     *,
     is_start: bool = True,
     is_end: bool = True,
-    backdrop: Drawable | None = None,
+    backdrop: display.Drawable | None = None,
 ) -> None:
     """Draw the backgrounds and borders of a box; an edge at a break has no border."""
     x, y, width, height = rectangle
     radius = min(box.radius, width / 2, height / 2)
     if box.background is not None:
-        items.append(Fill(x, y, width, height, box.background, owner, radius))
+        items.append(display.Fill(x, y, width, height, box.background, owner, radius))
     if backdrop is not None:
-        items.append(Picture(x, y, width, height, backdrop, None))
+        items.append(display.Picture(x, y, width, height, backdrop, None))
     top, right, bottom, left = box.border
     if top is right is bottom is left and top.style is BorderStyle.NONE:
         return
@@ -313,7 +302,7 @@ def draw_box(
         if top.width and top.style is not BorderStyle.NONE:
             half = top.width / 2
             items.append(
-                StrokedRectangle(
+                display.StrokedRectangle(
                     x + half,
                     y + half,
                     width - top.width,
@@ -337,24 +326,26 @@ def draw_box(
 
 
 def draw_border(
-    items: list[Item],
+    items: list[display.Item],
     border: Border,
     start: tuple[float, float],
     end: tuple[float, float],
-    owner: Owner,
+    owner: display.Owner,
 ) -> None:
     """Draw a straight border centred on the line from `start` to `end`."""
     if not border.width or border.style is BorderStyle.NONE:
         return
     if border.style is not BorderStyle.DOUBLE:
-        items.append(Stroke(*start, *end, border.width, border.color, owner, dash_pattern(border)))
+        items.append(
+            display.Stroke(*start, *end, border.width, border.color, owner, dash_pattern(border))
+        )
         return
     third = border.width / 3
     across = (0.0, third) if start[1] == end[1] else (third, 0.0)
     for side in (-1, 1):
         dx, dy = across[0] * side, across[1] * side
         items.append(
-            Stroke(
+            display.Stroke(
                 start[0] + dx, start[1] + dy, end[0] + dx, end[1] + dy, third, border.color, owner
             )
         )
@@ -548,7 +539,7 @@ def _add_destination(canvas: PageCanvas, mark: Destination, x: float, y: float) 
     if mark.id is not None:
         canvas.add_anchor(mark.id, x, y)
     if mark.outline is not None:
-        canvas.outline.append(OutlineEntry(mark.level, mark.outline, canvas.index - 1, y))
+        canvas.outline.append(display.OutlineEntry(mark.level, mark.outline, canvas.index - 1, y))
 
 
 def _default(value: float | None, other: float) -> float:

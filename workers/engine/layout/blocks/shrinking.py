@@ -23,19 +23,8 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pictures import find_picture
+from workers.engine.tree import nodes
 from workers.engine.tree.memo import Kind, Lifetime
-from workers.engine.tree.nodes import (
-    CellTemplate,
-    Container,
-    Image,
-    LineBreak,
-    ListItem,
-    Paragraph,
-    Row,
-    Source,
-    TableRow,
-    TextRun,
-)
 from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style, TextStyle
 from workers.engine.units import Length, LengthKind
 
@@ -62,7 +51,7 @@ def lay_out_shrunk(
 
 def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
     whole = _Scaler(context, region.width)
-    is_text = isinstance(node, Container | Paragraph | Row) and all(
+    is_text = isinstance(node, nodes.Container | nodes.Paragraph | nodes.Row) and all(
         map(_is_text, _content_of(node))
     )
     candidate = _mark_as_shrunk(node) if is_text else whole.scale(node)
@@ -87,19 +76,21 @@ def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
     return best or _Scaler(context, region.width, smallest, floor=stated).scale(node)
 
 
-def _content_of(node: Container | Paragraph | Row) -> tuple[Any, ...]:
-    return node.inlines if isinstance(node, Paragraph) else node.children
+def _content_of(node: nodes.Container | nodes.Paragraph | nodes.Row) -> tuple[Any, ...]:
+    return node.inlines if isinstance(node, nodes.Paragraph) else node.children
 
 
 def _is_text(part: object) -> bool:
     """Return whether a part of a block is the same at full size: text without a box that shrinks."""
-    if isinstance(part, Container | Paragraph | Row):
+    if isinstance(part, nodes.Container | nodes.Paragraph | nodes.Row):
         is_shrinking = part.style.box.overflow is Overflow.SHRINK
         return not is_shrinking and all(map(_is_text, _content_of(part)))
-    return isinstance(part, TextRun | LineBreak)
+    return isinstance(part, nodes.TextRun | nodes.LineBreak)
 
 
-def _mark_as_shrunk(node: Container | Paragraph | Row) -> Container | Paragraph | Row:
+def _mark_as_shrunk(
+    node: nodes.Container | nodes.Paragraph | nodes.Row,
+) -> nodes.Container | nodes.Paragraph | nodes.Row:
     box = replace(node.style.box, overflow=Overflow.SHRUNK)
     return replace(node, style=replace(node.style, box=box))
 
@@ -139,7 +130,7 @@ class _Scaler:
 
     def scale(self, value: Any) -> Any:
         """Return the scaled copy of a block or of any value in it."""
-        if isinstance(value, Source | str | bytes) or value is None:
+        if isinstance(value, nodes.Source | str | bytes) or value is None:
             return value
         if type(value) is tuple or isinstance(value, list):
             return tuple(self.scale(part) for part in value)
@@ -153,13 +144,13 @@ class _Scaler:
                 return self._style(value)
             case TextStyle():
                 return self._text(value)
-            case Image():
+            case nodes.Image():
                 return replace(value, style=self._picture_style(value))
-            case TextRun() | CellTemplate() | ListItem():
-                style = value.style if isinstance(value, TextRun) else value.style.text
+            case nodes.TextRun() | nodes.CellTemplate() | nodes.ListItem():
+                style = value.style if isinstance(value, nodes.TextRun) else value.style.text
                 self.largest = max(self.largest, style.size)
                 return self._members(value)
-            case TableRow():
+            case nodes.TableRow():
                 cells = tuple(self.scale(cell) for cell in value.cells)
                 return replace(value, template=self.scale(value.template), cells=cells)
             case _ if is_dataclass(value):
@@ -196,7 +187,7 @@ class _Scaler:
     def _size(self, size: float) -> float:
         return max(size * self._factor, min(size, self._floor))
 
-    def _picture_style(self, node: Image) -> Style:
+    def _picture_style(self, node: nodes.Image) -> Style:
         box = node.style.box
         if box.width.kind is LengthKind.AUTO and box.height.kind is LengthKind.AUTO:
             picture = find_picture(self._context, node.picture, node.source)
@@ -225,6 +216,6 @@ class _ScaledRows:
         self._rows = rows
         self.is_static = rows.is_static
 
-    def evaluate(self, values: Any) -> tuple[TableRow, ...]:
+    def evaluate(self, values: Any) -> tuple[nodes.TableRow, ...]:
         """Return the rows for one fragment."""
         return tuple(self._scaler.scale(row) for row in self._rows.evaluate(values))

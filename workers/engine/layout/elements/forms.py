@@ -12,6 +12,7 @@ from math import inf
 from typing import Final
 
 from workers.engine.diagnostics import Severity
+from workers.engine.layout import display
 from workers.engine.layout.blocks.boxes import (
     UsedBox,
     draw_box,
@@ -30,17 +31,6 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
     shorten_value,
-)
-from workers.engine.layout.display import (
-    Fill,
-    GlyphRun,
-    Item,
-    LaidOutPage,
-    Owner,
-    Path,
-    ShapedRun,
-    Stroke,
-    Widget,
 )
 from workers.engine.layout.elements.figures import place_figure
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
@@ -121,7 +111,7 @@ class FieldFragment(WholeFragment):
         left, top, right, bottom = self._area
         states = (True, False) if node.kind.is_button else (False,)
         canvas.items.append(
-            Widget(
+            display.Widget(
                 x + left,
                 y + top,
                 right - left,
@@ -152,7 +142,7 @@ class FieldFragment(WholeFragment):
             right = min(right, width - insets.right + VIEWER_PADDING)
         return left, top, max(right, left + 1.0), max(bottom, top + 1.0)
 
-    def _draw_dividers(self, canvas: PageCanvas, x: float, y: float, owner: Owner) -> None:
+    def _draw_dividers(self, canvas: PageCanvas, x: float, y: float, owner: display.Owner) -> None:
         line = self.used_box.box.border.bottom
         if not self.node.cells or not line.width:
             return
@@ -162,10 +152,10 @@ class FieldFragment(WholeFragment):
         for at in range(1, self.node.cells):
             across = x + left + at * step
             canvas.items.append(
-                Stroke(across, y + top, across, y + bottom, line.width, line.color, owner)
+                display.Stroke(across, y + top, across, y + bottom, line.width, line.color, owner)
             )
 
-    def _appearance(self, *, is_checked: bool) -> list[Item]:
+    def _appearance(self, *, is_checked: bool) -> list[display.Item]:
         """Return the items of the value, relative to the border box."""
         node = self.node
         if node.kind.is_button:
@@ -177,7 +167,7 @@ class FieldFragment(WholeFragment):
         baseline = _centred_baseline(self.context, node, self.height)
         return self._cells(baseline) if node.cells else self._line(baseline)
 
-    def _mark(self) -> list[Item]:
+    def _mark(self) -> list[display.Item]:
         width, height = self.used_box.width, self.height
         side = min(width, height)
         left, top = (width - side) / 2, (height - side) / 2
@@ -185,11 +175,11 @@ class FieldFragment(WholeFragment):
         if self.node.kind is FieldKind.RADIO:
             radius = side * _DOT
             at = left + side / 2 - radius, top + side / 2 - radius
-            return [Fill(*at, 2 * radius, 2 * radius, color, None, radius)]
+            return [display.Fill(*at, 2 * radius, 2 * radius, color, None, radius)]
         tick = tuple((left + x * side, top + y * side) for x, y in _TICK)
-        return [Path((tick,), color, None, side * _TICK_WIDTH)]
+        return [display.Path((tick,), color, None, side * _TICK_WIDTH)]
 
-    def _line(self, baseline: float) -> list[Item]:
+    def _line(self, baseline: float) -> list[display.Item]:
         node = self.node
         phrase = set_phrase(
             self.context.fonts, node.style.text, node.shown_text, is_rtl=node.style.paragraph.is_rtl
@@ -203,19 +193,19 @@ class FieldFragment(WholeFragment):
                 start += (room - wide) / 2
         return phrase_items(phrase, start, baseline)
 
-    def _cells(self, baseline: float) -> list[Item]:
+    def _cells(self, baseline: float) -> list[display.Item]:
         left, _, right, _ = self._area
         step = (right - left) / self.node.cells
-        items: list[Item] = []
+        items: list[display.Item] = []
         for at, char in enumerate(self.node.value[: self.node.cells]):
             phrase = set_phrase(self.context.fonts, self.node.style.text, char)
             wide = sum(part.width for part in phrase)
             items += phrase_items(phrase, left + at * step + (step - wide) / 2, baseline)
         return items
 
-    def _lines(self) -> list[Item]:
+    def _lines(self) -> list[display.Item]:
         fragment = _lay_out_lines(self.context, self.node, self.used_box.content_width)
-        canvas = PageCanvas(LaidOutPage(inf, inf))
+        canvas = PageCanvas(display.LaidOutPage(inf, inf))
         canvas.is_artifact = True
         fragment.draw(canvas, self.used_box.insets.left, self.used_box.insets.top)
         return canvas.items
@@ -388,11 +378,11 @@ def _plain_style(style: Style) -> Style:
     return replace(style, text=text, box=INITIAL_STYLE.box, paragraph=paragraph, numbering=None)
 
 
-def _moved(item: Item, x: float, y: float, owner: Owner) -> Item:
+def _moved(item: display.Item, x: float, y: float, owner: display.Owner) -> display.Item:
     """Return an item of an appearance moved by a distance, with another owner."""
-    if isinstance(item, GlyphRun | ShapedRun | Fill):
+    if isinstance(item, display.GlyphRun | display.ShapedRun | display.Fill):
         return item._replace(x=item.x + x, y=item.y + y, owner=owner)
-    assert isinstance(item, Path), "appearances are text, ticks and dots"
+    assert isinstance(item, display.Path), "appearances are text, ticks and dots"
     subpaths = tuple(
         tuple(
             tuple(part + (y if at % 2 else x) for at, part in enumerate(point)) for point in subpath

@@ -12,6 +12,7 @@ from typing import Final
 
 from workers.engine.barcodes import SYMBOLOGIES
 from workers.engine.diagnostics import Findings, Severity, SourceLocation
+from workers.engine.layout import display
 from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
@@ -20,21 +21,6 @@ from workers.engine.layout.context import (
     PrintedCode,
     format_mm,
     shorten_value,
-)
-from workers.engine.layout.display import (
-    GlyphRun,
-    LaidOutPage,
-    Owner,
-    Path,
-    Picture,
-    Restore,
-    Save,
-    ShapedRun,
-    SingleItem,
-    Stroke,
-    StrokedRectangle,
-    Widget,
-    single_items,
 )
 from workers.engine.layout.pages.source_map import find_ink
 from workers.engine.layout.structure import LogicalStructure
@@ -49,10 +35,10 @@ from workers.engine.units import POINTS_PER_MM, ColorSpace, mm
 MAX_GROUPS: Final = 26
 MIN_SIDE: Final = 3.0
 MAX_SIDE: Final = 14_400.0
-_COLORLESS: Final = (Save, Restore, Widget)
+_COLORLESS: Final = (display.Save, display.Restore, display.Widget)
 
 
-PageCheck = Callable[[int, LaidOutPage], None]
+PageCheck = Callable[[int, display.LaidOutPage], None]
 
 
 def find_page_checks(
@@ -69,7 +55,7 @@ def find_page_checks(
 
 
 def _place_of(
-    owner: Owner | PageMaster, structure: LogicalStructure | None
+    owner: display.Owner | PageMaster, structure: LogicalStructure | None
 ) -> SourceLocation | None:
     """Return the location of an owner, None for running content."""
     if isinstance(owner, int):
@@ -86,15 +72,15 @@ class _ConformanceChecks:
     is_accessible: bool
     findings: Findings
 
-    def check(self, _number: int, page: LaidOutPage) -> None:
+    def check(self, _number: int, page: display.LaidOutPage) -> None:
         if self.profile is not None:
             self._check_size(page)
             self._check_items(page)
         for item in page.items:
-            if isinstance(item, Picture) and isinstance(item.image, ImportedPage):
+            if isinstance(item, display.Picture) and isinstance(item.image, ImportedPage):
                 self._check_imported(item.image, item.node)
 
-    def _check_size(self, page: LaidOutPage) -> None:
+    def _check_size(self, page: display.LaidOutPage) -> None:
         outside = 2 * (page.bleed + page.slug)
         for side in (page.width + outside, page.height + outside):
             if not MIN_SIDE <= side <= MAX_SIDE:
@@ -105,10 +91,10 @@ class _ConformanceChecks:
                     None,
                 )
 
-    def _check_items(self, page: LaidOutPage) -> None:
+    def _check_items(self, page: display.LaidOutPage) -> None:
         depth = 0
-        for item in single_items(page.items):
-            if isinstance(item, Save):
+        for item in display.single_items(page.items):
+            if isinstance(item, display.Save):
                 depth += 1
                 if depth > MAX_GROUPS:
                     self._report(
@@ -116,9 +102,9 @@ class _ConformanceChecks:
                         f"more than {MAX_GROUPS} boxes in each other that clip, turn or see through",
                         None,
                     )
-            elif isinstance(item, Restore):
+            elif isinstance(item, display.Restore):
                 depth -= 1
-            elif isinstance(item, Picture) and _depth_of(item) + depth > MAX_GROUPS:
+            elif isinstance(item, display.Picture) and _depth_of(item) + depth > MAX_GROUPS:
                 self._report(
                     "profile-depth",
                     f"an image with more than {MAX_GROUPS} clips and groups in each other",
@@ -128,12 +114,12 @@ class _ConformanceChecks:
                 self._report(
                     "profile-color",
                     "an image in CMYK; store it in RGB"
-                    if isinstance(item, Picture)
+                    if isinstance(item, display.Picture)
                     else "a colour in CMYK; write it as #rrggbb or rgb(r g b)",
-                    item.node if isinstance(item, Picture) else item.owner,
+                    item.node if isinstance(item, display.Picture) else item.owner,
                 )
 
-    def _check_imported(self, image: ImportedPage, node: Owner | PageMaster) -> None:
+    def _check_imported(self, image: ImportedPage, node: display.Owner | PageMaster) -> None:
         """Check a page of a PDF: its fonts, and for archives what its standard forbids."""
         if image.unembedded_fonts:
             names = ", ".join(image.unembedded_fonts)
@@ -151,20 +137,20 @@ class _ConformanceChecks:
         for breach in image.breaches if self.profile is not None else ():
             self._report("profile-pdf", f"a PDF with {breach}; export it again", node)
 
-    def _report(self, code: str, what: str, owner: Owner | PageMaster) -> None:
+    def _report(self, code: str, what: str, owner: display.Owner | PageMaster) -> None:
         profile, place = self.profile or PDF_UA_1, _place_of(owner, self.structure)
         self.findings.error(code, f'profile="{profile}" does not allow {what}', place)
 
 
-def _depth_of(picture: Picture) -> int:
+def _depth_of(picture: display.Picture) -> int:
     image = picture.image
     if isinstance(image, ImportedPage):
         return image.depth
     return image.form.depth if isinstance(image, VectorImage) else 0
 
 
-def _is_cmyk(item: SingleItem) -> bool:
-    if isinstance(item, Picture):
+def _is_cmyk(item: display.SingleItem) -> bool:
+    if isinstance(item, display.Picture):
         image = item.image
         if isinstance(image, VectorImage | ImportedPage):
             return image.has_cmyk
@@ -187,31 +173,31 @@ class _PrintChecks:
     findings: Findings
     _reported: set[tuple[str, SourceLocation | None]] = field(default_factory=set)
 
-    def check(self, number: int, page: LaidOutPage) -> None:
-        for item in single_items(page.items):
+    def check(self, number: int, page: display.LaidOutPage) -> None:
+        for item in display.single_items(page.items):
             fault = _find_fault(item)
             if fault is None:
                 continue
-            owner = item.node if isinstance(item, Picture) else getattr(item, "owner", None)
+            owner = item.node if isinstance(item, display.Picture) else getattr(item, "owner", None)
             (code, message), place = fault, _place_of(owner, self.structure)
             if (code, place) not in self._reported:
                 self._reported.add((code, place))
                 self.findings.warn(code, f"{message} (page {number})", place)
 
 
-def _find_fault(item: SingleItem) -> tuple[str, str] | None:
+def _find_fault(item: display.SingleItem) -> tuple[str, str] | None:
     """Return the code and message of what is wrong with an item, None if nothing is."""
     match item:
-        case GlyphRun() | ShapedRun() if item.size < MIN_TEXT - _TOLERANCE:
+        case display.GlyphRun() | display.ShapedRun() if item.size < MIN_TEXT - _TOLERANCE:
             return (
                 "print-text",
                 f"Text of {item.size:.1f} pt; print asks for {MIN_TEXT:g} pt at least",
             )
-        case Stroke() | Path() if 0 < item.width < MIN_LINE - _TOLERANCE:
+        case display.Stroke() | display.Path() if 0 < item.width < MIN_LINE - _TOLERANCE:
             return _describe_line(item.width)
-        case StrokedRectangle() if item.line_width < MIN_LINE - _TOLERANCE:
+        case display.StrokedRectangle() if item.line_width < MIN_LINE - _TOLERANCE:
             return _describe_line(item.line_width)
-        case Picture() if isinstance(item.image, PreparedImage):
+        case display.Picture() if isinstance(item.image, PreparedImage):
             dpi = 72 * min(item.image.width / item.width, item.image.height / item.height)
             if dpi < MIN_DPI - 0.5:
                 what = f"An image of {dpi:.0f} dots per inch at its size; print asks for {MIN_DPI}"
@@ -245,16 +231,20 @@ def check_windows(context: LayoutContext, canvas: PageCanvas, start: int) -> Non
                 canvas.report(_describe(context, address, item))
 
 
-def _describe(context: LayoutContext, address: PrintedAddress, item: SingleItem) -> LayoutProblem:
+def _describe(
+    context: LayoutContext, address: PrintedAddress, item: display.SingleItem
+) -> LayoutProblem:
     assert address.node.envelope is not None
-    is_text = isinstance(item, GlyphRun | ShapedRun)
+    is_text = isinstance(item, display.GlyphRun | display.ShapedRun)
     return LayoutProblem(
         code="address-window",
         message=f"{'Text' if is_text else 'Something else'} is printed in the window of "
         f"{address.node.envelope.standard}, beside the address",
         advice="Move it out of the window.",
         chain=context.chain(address.node.source),
-        excerpt=shorten_value(item.text) if isinstance(item, GlyphRun | ShapedRun) else "",
+        excerpt=shorten_value(item.text)
+        if isinstance(item, display.GlyphRun | display.ShapedRun)
+        else "",
         severity=Severity.WARNING,
     )
 
@@ -278,7 +268,7 @@ def check_codes(context: LayoutContext, canvas: PageCanvas, *, are_all_printed: 
             advice = "Give the code more room, or a shorter value."
             _warn(context, canvas, code, "barcode-module", what, advice)
     for at, item, (left, top, right, bottom) in find_ink(canvas.items):
-        is_text = isinstance(item, GlyphRun | ShapedRun)
+        is_text = isinstance(item, display.GlyphRun | display.ShapedRun)
         room = max((bottom - top) / 4 if is_text else 0.0, _TOUCH)
         for code in codes:
             x, y, width, height = code.zone

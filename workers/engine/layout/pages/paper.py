@@ -14,6 +14,7 @@ from typing import Final
 
 from workers.engine.barcodes import BarcodeSpec
 from workers.engine.diagnostics import Severity
+from workers.engine.layout import display
 from workers.engine.layout.blocks.boxes import lay_out_box
 from workers.engine.layout.blocks.positioning import draw_positioned
 from workers.engine.layout.blocks.stacks import lay_out_stack
@@ -31,17 +32,6 @@ from workers.engine.layout.context import (
     Resume,
     format_mm,
     shorten_value,
-)
-from workers.engine.layout.display import (
-    Fill,
-    GlyphRun,
-    Item,
-    LaidOutPage,
-    Picture,
-    Restore,
-    Save,
-    ShapedRun,
-    Stroke,
 )
 from workers.engine.layout.elements.barcodes import encode_barcode
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
@@ -65,10 +55,10 @@ _MARK_DISTANCE: Final = mm(3)  # from the edge of the paper, or the bleed if tha
 _MARK_WIDTH: Final = 0.25
 
 
-def make_page(master: PageMaster) -> LaidOutPage:
+def make_page(master: PageMaster) -> display.LaidOutPage:
     """Return an empty page of a master, with bleed and slug around the paper."""
     marks = max(_MARK_DISTANCE - master.bleed, 0.0) + _MARK_LENGTH
-    return LaidOutPage(
+    return display.LaidOutPage(
         master.width,
         master.height,
         bleed=master.bleed,
@@ -77,12 +67,12 @@ def make_page(master: PageMaster) -> LaidOutPage:
     )
 
 
-def draw_background(context: LayoutContext, master: PageMaster, items: list[Item]) -> None:
+def draw_background(context: LayoutContext, master: PageMaster, items: list[display.Item]) -> None:
     """Draw the background colour and image of a page, including the bleed."""
     bleed = master.bleed
     area = (-bleed, -bleed, master.width + 2 * bleed, master.height + 2 * bleed)
     if master.background is not None:
-        items.append(Fill(*area, master.background, None))
+        items.append(display.Fill(*area, master.background, None))
     if master.background_image is None:
         return
     place = None if master.source is None else master.source.location
@@ -91,10 +81,10 @@ def draw_background(context: LayoutContext, master: PageMaster, items: list[Item
         context.findings.error(image.code, f"{image.text}, for the background of the page", place)
         return
     warn_of_stretching(image, *area[2:], place, context.findings)
-    items.append(Picture(*area, image, None, master))
+    items.append(display.Picture(*area, image, None, master))
 
 
-def draw_crop_marks(page: LaidOutPage) -> None:
+def draw_crop_marks(page: display.LaidOutPage) -> None:
     """Draw two short lines at each corner to mark where the paper is trimmed."""
     if not page.slug:
         return
@@ -102,14 +92,14 @@ def draw_crop_marks(page: LaidOutPage) -> None:
     far = near + _MARK_LENGTH
     for edge in (0.0, page.height):
         for start, end in ((-far, -near), (page.width + near, page.width + far)):
-            page.items.append(Stroke(start, edge, end, edge, _MARK_WIDTH, BLACK, None))
+            page.items.append(display.Stroke(start, edge, end, edge, _MARK_WIDTH, BLACK, None))
     for edge in (0.0, page.width):
         for start, end in ((-far, -near), (page.height + near, page.height + far)):
-            page.items.append(Stroke(edge, start, edge, end, _MARK_WIDTH, BLACK, None))
+            page.items.append(display.Stroke(edge, start, edge, end, _MARK_WIDTH, BLACK, None))
 
 
 def draw_watermarks(
-    context: LayoutContext, marks: Sequence[Watermark], page: LaidOutPage, *, are_over: bool
+    context: LayoutContext, marks: Sequence[Watermark], page: display.LaidOutPage, *, are_over: bool
 ) -> None:
     """Draw the watermarks above the content, or those below it."""
     for mark in marks:
@@ -122,7 +112,7 @@ def draw_watermarks(
 
 
 def _draw_picture(
-    context: LayoutContext, mark: Watermark, picture: ImageSource, page: LaidOutPage
+    context: LayoutContext, mark: Watermark, picture: ImageSource, page: display.LaidOutPage
 ) -> None:
     """Draw a rotated picture in the centre of the page, scaled to its share of it."""
     image = find_picture(context, picture, mark.source)
@@ -139,12 +129,12 @@ def _draw_picture(
     width, height = width * scale, height * scale
     left, top = (page.width - width) / 2, (page.height - height) / 2
     centre = (page.width / 2, page.height / 2)
-    page.items.append(Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
-    page.items.append(Picture(left, top, width, height, image, None))
-    page.items.append(Restore())
+    page.items.append(display.Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
+    page.items.append(display.Picture(left, top, width, height, image, None))
+    page.items.append(display.Restore())
 
 
-def _draw_watermark(context: LayoutContext, mark: Watermark, page: LaidOutPage) -> None:
+def _draw_watermark(context: LayoutContext, mark: Watermark, page: display.LaidOutPage) -> None:
     """Draw text in the centre of the page; `rotate` is counter-clockwise."""
     style = replace(_MARK_STYLE, color=mark.color)
     width = sum(part.width for part in set_phrase(context.fonts, style, mark.text))
@@ -154,13 +144,13 @@ def _draw_watermark(context: LayoutContext, mark: Watermark, page: LaidOutPage) 
     centre = (page.width / 2, page.height / 2)
     left = centre[0] - width * size / 2
     baseline = centre[1] + context.fonts.find(style).cap_height * size / 2
-    page.items.append(Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
+    page.items.append(display.Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
     parts = set_phrase(context.fonts, replace(style, size=size), mark.text)
     page.items += phrase_items(parts, left, baseline)
-    page.items.append(Restore())
+    page.items.append(display.Restore())
 
 
-def _diagonal(page: LaidOutPage, angle: float) -> float:
+def _diagonal(page: display.LaidOutPage, angle: float) -> float:
     """Return the length of a line through the centre of the page at an angle in degrees."""
     across, down = abs(cos(radians(angle))), abs(sin(radians(angle)))
     return min(
@@ -260,7 +250,7 @@ def draw_marks(
             canvas.report(LayoutProblem("marks-value", placed.text, "Change `format`.", source))
             continue
         rectangles, wrapped = placed
-        canvas.items += [Fill(*rectangle, BLACK, None) for rectangle in rectangles]
+        canvas.items += [display.Fill(*rectangle, BLACK, None) for rectangle in rectangles]
         if wrapped:
             text = f"`{' and '.join(wrapped)}` of `marks` is shown without its first digits"
             advice = "Give it more digits in `format`."
@@ -281,7 +271,7 @@ def check_zones(
     for at, item, (left, top, right, bottom) in find_ink(canvas.items):
         for (x, y, width, height), source in zones:
             if at >= start and left < x + width and right > x and top < y + height and bottom > y:
-                text = item.text if isinstance(item, GlyphRun | ShapedRun) else ""
+                text = item.text if isinstance(item, display.GlyphRun | display.ShapedRun) else ""
                 canvas.report(_describe_touch(context, source, text))
 
 
@@ -438,7 +428,9 @@ def locate_on_page(plan: PagePlan, values: PageValues, found: dict[str, PageLoca
     page = PageLocation(values.index, plan.number, plan.run)
     for filled in plan.filled_areas:
         if filled.anchors is None:
-            page_size = LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed)
+            page_size = display.LaidOutPage(
+                plan.master.width, plan.master.height, bleed=plan.master.bleed
+            )
             canvas = DryRunCanvas(page_size, values)
             filled.fragment.draw(canvas, filled.rectangle.x, filled.rectangle.y)
             filled.anchors = tuple(canvas.anchors)

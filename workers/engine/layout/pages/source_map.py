@@ -16,25 +16,8 @@ from fontTools.misc.arrayTools import unionRect
 from fontTools.misc.transform import Identity, Transform
 
 from workers.engine.diagnostics import SourceLocation
+from workers.engine.layout import display
 from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
-from workers.engine.layout.display import (
-    Fill,
-    GlyphRun,
-    Ink,
-    Item,
-    LinkArea,
-    Path,
-    Picture,
-    PolygonSet,
-    RectangleSet,
-    Restore,
-    Save,
-    ShapedRun,
-    Stroke,
-    StrokedRectangle,
-    Widget,
-    single_items,
-)
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import LoopStep, Source, SourceNode
 
@@ -100,7 +83,7 @@ class MappingCanvas(PageCanvas):
         self._records.append(_BoxRecord(len(self.items), node, area))
         return node
 
-    def add_link(self, area: LinkArea) -> None:
+    def add_link(self, area: display.LinkArea) -> None:
         """Discard a link."""
 
     def add_anchor(self, name: str, x: float, y: float) -> None:
@@ -132,14 +115,16 @@ class _GroupState(NamedTuple):
         return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
 
 
-def _walk(items: Iterable[Item], states: list[_GroupState]) -> Iterator[tuple[int, Ink]]:
+def _walk(
+    items: Iterable[display.Item], states: list[_GroupState]
+) -> Iterator[tuple[int, display.Ink]]:
     """Yield the ink of items with its indexes; the last of `states` is that of its group."""
     for at, item in enumerate(items):
-        for single in single_items([item]):
+        for single in display.single_items([item]):
             match single:
-                case Save():
+                case display.Save():
                     states.append(_enter(states[-1], single))
-                case Restore():
+                case display.Restore():
                     states.pop()
                 case _:
                     yield at, single
@@ -158,14 +143,16 @@ class _BoxFinder:
         self._found: list[tuple[_Edges, Source]] = []
         self._states = [_GroupState(Identity, _EVERYWHERE)]
 
-    def find(self, items: Sequence[Item], records: Sequence[_BoxRecord]) -> list[ElementBox]:
+    def find(
+        self, items: Sequence[display.Item], records: Sequence[_BoxRecord]
+    ) -> list[ElementBox]:
         """Return the boxes that are not clipped away."""
         waiting = deque(records)
         for at, item in enumerate(items):
             while waiting and waiting[0].at <= at:
                 self._begin(waiting.popleft())
             for _, single in _walk([item], self._states):
-                owner = single.node if isinstance(single, Picture) else single.owner
+                owner = single.node if isinstance(single, display.Picture) else single.owner
                 if owner is not None and not isinstance(owner, _WITHOUT_BOX):
                     self._add_ink(owner, _EXTENTS[type(single)](single))
         for record in waiting:
@@ -194,7 +181,7 @@ class _BoxFinder:
             self._found[at] = (unionRect(self._found[at][0], seen), node.source)
 
 
-def find_ink(items: Iterable[Item]) -> Iterator[tuple[int, Ink, _Edges]]:
+def find_ink(items: Iterable[display.Item]) -> Iterator[tuple[int, display.Ink, _Edges]]:
     """Yield what is visible of a page: the index of an item, a single item of it, and its edges."""
     states = [_GroupState(Identity, _EVERYWHERE)]
     for at, single in _walk(items, states):
@@ -208,7 +195,7 @@ def _box_of(edges: _Edges, source: Source) -> ElementBox:
     return ElementBox(left, top, right - left, bottom - top, source.location, source.loop)
 
 
-def _enter(state: _GroupState, group: Save) -> _GroupState:
+def _enter(state: _GroupState, group: display.Save) -> _GroupState:
     matrix, clip = state
     if group.rotate is not None:  # first, as in painting: the clip is rotated with its content
         degrees, x, y = group.rotate  # clockwise about a point, with y pointing down
@@ -237,7 +224,7 @@ def _bound(points: Sequence[tuple[float, float]]) -> _Edges:
 # --- the ink of items ---------------------------------------------------------------------------
 
 
-def _of_text(item: GlyphRun | ShapedRun) -> _Edges:
+def _of_text(item: display.GlyphRun | display.ShapedRun) -> _Edges:
     return (
         item.x,
         item.y - item.face.ascent * item.size,
@@ -246,15 +233,17 @@ def _of_text(item: GlyphRun | ShapedRun) -> _Edges:
     )
 
 
-def _of_rectangle(item: Fill | StrokedRectangle | Picture | Widget) -> _Edges:
+def _of_rectangle(
+    item: display.Fill | display.StrokedRectangle | display.Picture | display.Widget,
+) -> _Edges:
     return item.x, item.y, item.x + item.width, item.y + item.height
 
 
-def _of_stroke(item: Stroke) -> _Edges:
+def _of_stroke(item: display.Stroke) -> _Edges:
     return _bound([(item.x1, item.y1), (item.x2, item.y2)])
 
 
-def _of_cells(item: RectangleSet) -> _Edges:
+def _of_cells(item: display.RectangleSet) -> _Edges:
     across, down = item.unit_width, item.unit_height
     return (
         item.x,
@@ -264,7 +253,7 @@ def _of_cells(item: RectangleSet) -> _Edges:
     )
 
 
-def _of_polygons(item: PolygonSet) -> _Edges:
+def _of_polygons(item: display.PolygonSet) -> _Edges:
     points = [point for polygon in item.polygons for point in polygon]
     return (
         item.x,
@@ -274,20 +263,20 @@ def _of_polygons(item: PolygonSet) -> _Edges:
     )
 
 
-def _of_path(item: Path) -> _Edges:
+def _of_path(item: display.Path) -> _Edges:
     numbers = [point for subpath in item.subpaths for point in subpath]
     return _bound([pair for point in numbers for pair in zip(point[::2], point[1::2], strict=True)])
 
 
 _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
-    GlyphRun: _of_text,
-    ShapedRun: _of_text,
-    Fill: _of_rectangle,
-    StrokedRectangle: _of_rectangle,
-    Picture: _of_rectangle,
-    Stroke: _of_stroke,
-    RectangleSet: _of_cells,
-    PolygonSet: _of_polygons,
-    Path: _of_path,
-    Widget: _of_rectangle,
+    display.GlyphRun: _of_text,
+    display.ShapedRun: _of_text,
+    display.Fill: _of_rectangle,
+    display.StrokedRectangle: _of_rectangle,
+    display.Picture: _of_rectangle,
+    display.Stroke: _of_stroke,
+    display.RectangleSet: _of_cells,
+    display.PolygonSet: _of_polygons,
+    display.Path: _of_path,
+    display.Widget: _of_rectangle,
 }

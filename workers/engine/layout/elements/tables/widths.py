@@ -12,20 +12,7 @@ from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.context import LayoutContext
 from workers.engine.layout.lines.drawing import text_measurer
 from workers.engine.layout.lines.opportunities import split_at_opportunities
-from workers.engine.tree.nodes import (
-    Block,
-    CellContent,
-    CellTemplate,
-    Column,
-    InlineAnchor,
-    LineBreak,
-    Paragraph,
-    Reference,
-    Role,
-    RowTemplate,
-    TableRow,
-    TextRun,
-)
+from workers.engine.tree import nodes
 from workers.engine.tree.styles.computed import Align, WhiteSpace
 from workers.engine.units import AUTO, ZERO, LengthKind
 
@@ -62,13 +49,15 @@ def _after_whole(text: str) -> str | None:
 class DecimalAlignment:
     """The distances of a cell's texts from its right edge that align their decimal signs."""
 
-    def __init__(self, context: LayoutContext, cell: CellTemplate, reserve: float = 0.0) -> None:
+    def __init__(
+        self, context: LayoutContext, cell: nodes.CellTemplate, reserve: float = 0.0
+    ) -> None:
         paragraph = cell.style.paragraph
         self._fonts = context.fonts
         self._sign = paragraph.decimal_sign
         self._is_rtl = paragraph.is_rtl
         # A year above a column is not aligned.
-        self._accepts_integers = cell.role is not Role.HEAD_CELL
+        self._accepts_integers = cell.role is not nodes.Role.HEAD_CELL
         self.reserve = reserve  # the widest fraction of the column
         self._measure = text_measurer(context.fonts, cell.style.text)
         self._widths: dict[str, float] = {}  # by fraction
@@ -80,12 +69,12 @@ class DecimalAlignment:
             return _drawn_after(text, len(text) - len(fraction))
         return fraction
 
-    def shift(self, content: CellContent) -> float:
+    def shift(self, content: nodes.CellContent) -> float:
         """Return the distance of a cell's text from its right edge, in points."""
         width = self.measure(content)
         return 0.0 if width is None else max(self.reserve - width, 0.0)
 
-    def measure(self, content: CellContent) -> float | None:
+    def measure(self, content: nodes.CellContent) -> float | None:
         """Return the width to the right of a number's digits, in points, None for no number."""
         fraction = self.find(text_of(content))
         if fraction is None:
@@ -97,7 +86,7 @@ class DecimalAlignment:
             width = self._widths[fraction] = self._measure(fraction)
         return width
 
-    def _measure_end(self, runs: Sequence[TextRun], left: int) -> float:
+    def _measure_end(self, runs: Sequence[nodes.TextRun], left: int) -> float:
         """Return the width of the last characters of some runs."""
         width = 0.0
         for run in reversed(runs):
@@ -122,24 +111,24 @@ def _drawn_after(text: str, at: int) -> str:
     return CONTROLS.sub("", "".join(text[index] for index in seen))
 
 
-def text_of(content: CellContent) -> str:
+def text_of(content: nodes.CellContent) -> str:
     """Return the text of a cell that holds at most one paragraph; empty for any other."""
     return content if isinstance(content, str) else "".join(run.text for run in _runs_of(content))
 
 
-def _runs_of(content: CellContent) -> list[TextRun]:
-    if isinstance(content, str) or len(content) != 1 or not isinstance(content[0], Paragraph):
+def _runs_of(content: nodes.CellContent) -> list[nodes.TextRun]:
+    if isinstance(content, str) or len(content) != 1 or not isinstance(content[0], nodes.Paragraph):
         return []
-    return [inline for inline in content[0].inlines if isinstance(inline, TextRun)]
+    return [inline for inline in content[0].inlines if isinstance(inline, nodes.TextRun)]
 
 
-def is_decimal(cell: CellTemplate) -> bool:
+def is_decimal(cell: nodes.CellTemplate) -> bool:
     """Return whether the text of a cell is aligned on its decimal sign."""
     return cell.style.paragraph.align is Align.DECIMAL
 
 
 def measure_fractions(
-    context: LayoutContext, groups: Sequence[tuple[RowTemplate, Sequence[TableRow]]]
+    context: LayoutContext, groups: Sequence[tuple[nodes.RowTemplate, Sequence[nodes.TableRow]]]
 ) -> dict[int, float]:
     """Return the width of the widest fraction of each column with aligned numbers, in points."""
     widest: dict[int, float] = {}
@@ -154,7 +143,7 @@ def measure_fractions(
     return widest
 
 
-_ANY: Final = Column(AUTO, ZERO, None)
+_ANY: Final = nodes.Column(AUTO, ZERO, None)
 # Of a table: with less left, the words of `fr` columns are measured too.
 _ROOM_FOR_SHARES: Final = 0.15
 
@@ -167,19 +156,19 @@ class MeasureMode(Enum):
     CUT = "what cannot be cut: where words may break anywhere, nothing of them"
 
 
-Groups = Sequence[tuple[RowTemplate, Sequence[TableRow]]]
+Groups = Sequence[tuple[nodes.RowTemplate, Sequence[nodes.TableRow]]]
 
 
-def group_by_template(rows: Iterable[TableRow]) -> Groups:
+def group_by_template(rows: Iterable[nodes.TableRow]) -> Groups:
     """Group rows by template."""
-    groups: dict[RowTemplate, list[TableRow]] = {}
+    groups: dict[nodes.RowTemplate, list[nodes.TableRow]] = {}
     for row in rows:
         groups.setdefault(row.template, []).append(row)
     return list(groups.items())
 
 
 def find_widths(
-    context: LayoutContext, columns: Sequence[Column], groups: Groups, width: float
+    context: LayoutContext, columns: Sequence[nodes.Column], groups: Groups, width: float
 ) -> tuple[list[float], dict[int, float]]:
     """Return the width of each column, and the widest fraction of those with aligned numbers, in
     points.
@@ -210,7 +199,7 @@ def find_widths(
 
 
 def measure_columns(
-    context: LayoutContext, columns: Sequence[Column], groups: Groups
+    context: LayoutContext, columns: Sequence[nodes.Column], groups: Groups
 ) -> tuple[float, float]:
     """Return the min-content and max-content widths of all columns together, in points."""
     rows = _measured_rows(context, columns, groups, 0.0)
@@ -225,20 +214,20 @@ class _MeasuredRows(NamedTuple):
 
     context: LayoutContext
     groups: Groups
-    columns: Sequence[Column]
+    columns: Sequence[nodes.Column]
     width: float
     fractions: dict[int, float]
 
 
 def _measured_rows(
-    context: LayoutContext, columns: Sequence[Column], groups: Groups, width: float
+    context: LayoutContext, columns: Sequence[nodes.Column], groups: Groups, width: float
 ) -> _MeasuredRows:
     count = max((_span(template) for template, _ in groups), default=0)
     columns = [*columns, *[_ANY] * (count - len(columns))]
     return _MeasuredRows(context, groups, columns, width, measure_fractions(context, groups))
 
 
-def _span(template: RowTemplate) -> int:
+def _span(template: nodes.RowTemplate) -> int:
     ends = [
         start + cell.colspan for cell, start in zip(template.cells, template.columns, strict=True)
     ]
@@ -269,7 +258,7 @@ def _measure(rows: _MeasuredRows, wanted: set[int], mode: MeasureMode) -> list[f
 
 def _widen(
     needs: list[float],
-    columns: Sequence[Column],
+    columns: Sequence[nodes.Column],
     wanted: set[int],
     span: tuple[int, int],
     need: float,
@@ -286,13 +275,13 @@ def _widen(
             needs[i] += (need - have) / len(growing)
 
 
-def _breaks_anywhere(block: Block) -> bool:
+def _breaks_anywhere(block: nodes.Block) -> bool:
     """Return whether a block is text whose words may break anywhere."""
-    if not isinstance(block, Paragraph):
+    if not isinstance(block, nodes.Paragraph):
         return False
     style = block.style.paragraph
     is_text = all(
-        isinstance(inline, TextRun | LineBreak | Reference | InlineAnchor)
+        isinstance(inline, nodes.TextRun | nodes.LineBreak | nodes.Reference | nodes.InlineAnchor)
         for inline in block.inlines
     )
     wraps = style.white_space not in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
@@ -301,8 +290,8 @@ def _breaks_anywhere(block: Block) -> bool:
 
 def _measure_cells(
     context: LayoutContext,
-    cell: CellTemplate,
-    contents: Sequence[CellContent],
+    cell: nodes.CellTemplate,
+    contents: Sequence[nodes.CellContent],
     reserve: float | None,
     *,
     mode: MeasureMode,
