@@ -7,23 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import finish_part
 from workers.engine.finish.merging import Placement, distribute_parts, merge_parts
 from workers.engine.layout.pages.paper import find_zone, write_marks
 from workers.engine.paint.writer import MergedWriter
 from workers.engine.pipeline import PreparedTemplate, build_document, lay_out_document, rendering
-from workers.engine.ports import (
-    PDF_UA_1,
-    Metadata,
-    NoResources,
-    NullStageObserver,
-    Payload,
-    RenderOptions,
-    Resources,
-    Stage,
-    StageObserver,
-)
 from workers.engine.tree.document import Document, SheetMarks
 from workers.engine.tree.elements.pages import read_marks
 from workers.engine.tree.page_values import count_sheets
@@ -72,18 +62,22 @@ class MergedPart:
         self,
         template: PreparedTemplate | None,
         *,
-        options: RenderOptions,
-        resources: Resources | None = None,
-        observer: StageObserver | None = None,
+        options: ports.RenderOptions,
+        resources: ports.Resources | None = None,
+        observer: ports.StageObserver | None = None,
     ) -> None:
         self._template = template
         self._options = options
-        self._resources = resources or NoResources()
-        self._observer = observer or NullStageObserver()
+        self._resources = resources or ports.NoResources()
+        self._observer = observer or ports.NullStageObserver()
         self._volume = MergedWriter()
 
     def add(
-        self, payload: Payload | None, *, name: str, accepts: Callable[[int], bool] = lambda _: True
+        self,
+        payload: ports.Payload | None,
+        *,
+        name: str,
+        accepts: Callable[[int], bool] = lambda _: True,
     ) -> AddedDocument:
         """Lay out a document, and add it to the part if `accepts` is true for its number of pages.
 
@@ -100,19 +94,19 @@ class MergedPart:
         """Return the PDF of the added documents, None without any. No document can be added afterwards."""
         if not self._volume.page_count:
             return None
-        self._observer.enter(Stage.FINISH)
+        self._observer.enter(ports.Stage.FINISH)
         return finish_part(self._volume.close(), is_draft=self._options.is_draft)
 
     def _add(
-        self, payload: Payload | None, name: str, admit: Callable[[int], bool]
+        self, payload: ports.Payload | None, name: str, admit: Callable[[int], bool]
     ) -> AddedDocument:
         findings = Findings()
-        self._observer.enter(Stage.MERGE)
+        self._observer.enter(ports.Stage.MERGE)
         document, _ = build_document(
             self._template, payload, options=self._options, findings=findings
         )
         _check_mergeable(document, is_draft=self._options.is_draft)
-        self._observer.enter(Stage.LAYOUT)
+        self._observer.enter(ports.Stage.LAYOUT)
         untagged = replace(document, is_tagged=False)
         drawn = lay_out_document(untagged, resources=self._resources, findings=findings)
         if self._options.is_duplex is not None:  # the plan adds backs where it arranges the files
@@ -133,7 +127,7 @@ class MergedPart:
         )
 
 
-def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: RenderOptions) -> int:
+def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: ports.RenderOptions) -> int:
     """Write the documents of all parts as one PDF and return its number of pages.
 
     Raises:
@@ -146,7 +140,7 @@ def sort_parts(
     parts: Iterable[tuple[Path, Sequence[Placement]]],
     outs: Sequence[BinaryIO],
     *,
-    options: RenderOptions,
+    options: ports.RenderOptions,
     is_duplex: bool,
     marks: SheetMarks | None = None,
     is_copy: bool = False,
@@ -177,8 +171,8 @@ def sort_parts(
     return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks)
 
 
-def _write_metadata(options: RenderOptions) -> Metadata:
-    return Metadata(
+def _write_metadata(options: ports.RenderOptions) -> ports.Metadata:
+    return ports.Metadata(
         is_draft=options.is_draft,
         template_id=options.template_id,
         template_version=options.template_version,
@@ -211,7 +205,7 @@ def _find_unmergeable(document: Document) -> str:
     if document.profile is not None:
         return f'of profile="{document.profile}"'
     if document.is_accessible:
-        return f'of profile="{PDF_UA_1}"'
+        return f'of profile="{ports.PDF_UA_1}"'
     if document.requires_tags:
         return 'with tagged="true"'
     if document.has_form_fields:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from workers.engine import ports
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import FinishOptions, check_passwords, finish
 from workers.engine.finish.metadata import build_pdf_metadata
@@ -23,21 +24,6 @@ from workers.engine.layout.pictures import check_pictures
 from workers.engine.merge.composition import compose_template
 from workers.engine.merge.payload import MergeResult, PreparedSource, merge_payload, prepare_source
 from workers.engine.paint.writer import write_pages
-from workers.engine.ports import (
-    Metadata,
-    NoResources,
-    NullStageObserver,
-    Payload,
-    Rendered,
-    RenderOptions,
-    RenderOutput,
-    Resources,
-    SignatureRequest,
-    Signer,
-    SigningRefusedError,
-    Stage,
-    StageObserver,
-)
 from workers.engine.syntax.checks import check_usage
 from workers.engine.syntax.nodes import SyntaxTree
 from workers.engine.tree.accessibility import check_accessibility
@@ -96,19 +82,19 @@ def rendering() -> Iterator[None]:
 @rendering()
 def render(
     template: PreparedTemplate | None,
-    payload: Payload | None,
+    payload: ports.Payload | None,
     *,
-    options: RenderOptions,
-    resources: Resources | None = None,
-    observer: StageObserver | None = None,
-) -> Rendered:
+    options: ports.RenderOptions,
+    resources: ports.Resources | None = None,
+    observer: ports.StageObserver | None = None,
+) -> ports.Rendered:
     """Render a document: a complete XML payload, or a template with or without a payload.
 
     Raises:
         AuthoringError: the document, its data or its layout has errors.
     """
-    findings, observer = Findings(), observer or NullStageObserver()
-    observer.enter(Stage.MERGE)
+    findings, observer = Findings(), observer or ports.NullStageObserver()
+    observer.enter(ports.Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
     _check_output(document, options)
     finish_options = FinishOptions(
@@ -120,15 +106,15 @@ def render(
         is_accessible=document.is_accessible,
     )
     del merged  # frees the data, which are now in the document
-    observer.enter(Stage.LAYOUT)
-    laid_out = lay_out(document, resources=resources or NoResources(), findings=findings)
+    observer.enter(ports.Stage.LAYOUT)
+    laid_out = lay_out(document, resources=resources or ports.NoResources(), findings=findings)
     finished = write_pdf(laid_out, finish_options, findings=findings, observer=observer)
-    if document.signature is not None and options.output is RenderOutput.PDF:
+    if document.signature is not None and options.output is ports.RenderOutput.PDF:
         finished = _sign(finished, document.signature, options.signer, findings)
-    if options.output is RenderOutput.INVOICE:
+    if options.output is ports.RenderOutput.INVOICE:
         assert document.einvoice is not None, "checked before layout"
         finished = document.einvoice.write_alone(finished, document.info.filename)
-    return Rendered(
+    return ports.Rendered(
         finished,
         laid_out.page_count,
         document.info.filename,
@@ -138,7 +124,7 @@ def render(
 
 
 def _sign(
-    pdf: bytes, request: SignatureRequest, signer: Signer | None, findings: Findings
+    pdf: bytes, request: ports.SignatureRequest, signer: ports.Signer | None, findings: Findings
 ) -> bytes:
     if signer is None:
         text = (
@@ -149,13 +135,13 @@ def _sign(
         return pdf
     try:
         return signer.sign(pdf, request)
-    except SigningRefusedError as error:
+    except ports.SigningRefusedError as error:
         findings.error("signature", str(error), request.location)
         raise findings.to_error() from error
 
 
-def _check_output(document: Document, options: RenderOptions) -> None:
-    if options.output is RenderOutput.PDF:
+def _check_output(document: Document, options: ports.RenderOptions) -> None:
+    if options.output is ports.RenderOutput.PDF:
         return
     if document.einvoice is None:
         text = "The document has no `einvoice` to answer as XML; add one, or ask for the PDF"
@@ -170,7 +156,7 @@ def write_pdf(
     options: FinishOptions,
     *,
     findings: Findings,
-    observer: StageObserver,
+    observer: ports.StageObserver,
 ) -> bytes:
     """Paint and finish a document; a file that needs only metadata is written in one pass.
 
@@ -182,16 +168,16 @@ def write_pdf(
         description = build_pdf_metadata(options.metadata, conformance=options.conformance)
     pdf = write_pages(laid_out, description)
     findings.raise_errors()
-    observer.enter(Stage.FINISH)
+    observer.enter(ports.Stage.FINISH)
     return pdf if options.needs_metadata_only else finish(pdf, options)
 
 
 def validate(
     template: PreparedTemplate | None,
-    payload: Payload | None,
+    payload: ports.Payload | None,
     *,
-    options: RenderOptions,
-    resources: Resources | None = None,
+    options: ports.RenderOptions,
+    resources: ports.Resources | None = None,
 ) -> Findings:
     """Return all findings that need no layout.
 
@@ -207,9 +193,9 @@ def validate(
 
 def _validate(
     template: PreparedTemplate | None,
-    payload: Payload | None,
-    options: RenderOptions,
-    resources: Resources | None,
+    payload: ports.Payload | None,
+    options: ports.RenderOptions,
+    resources: ports.Resources | None,
     findings: Findings,
 ) -> None:
     merged = merge_payload(
@@ -236,9 +222,9 @@ def _validate(
 
 def build_document(
     template: PreparedTemplate | None,
-    payload: Payload | None,
+    payload: ports.Payload | None,
     *,
-    options: RenderOptions,
+    options: ports.RenderOptions,
     findings: Findings,
 ) -> tuple[Document, MergeResult]:
     """Run the stages up to the document tree.
@@ -263,14 +249,14 @@ def build_document(
 
 
 def lay_out_document(
-    document: Document, *, resources: Resources | None, findings: Findings
+    document: Document, *, resources: ports.Resources | None, findings: Findings
 ) -> LaidOutDocument:
     """Lay out a document and draw all its pages.
 
     Raises:
         AuthoringError: content does not fit, or a resource is unavailable.
     """
-    laid_out = lay_out(document, resources=resources or NoResources(), findings=findings)
+    laid_out = lay_out(document, resources=resources or ports.NoResources(), findings=findings)
     drawn = laid_out.draw_all()
     findings.raise_errors()
     return drawn
@@ -310,8 +296,8 @@ def _compiled_template_of(
 def _build_for_validation(
     compiled: CompiledTemplate,
     merged: MergeResult,
-    options: RenderOptions,
-    resources: Resources | None,
+    options: ports.RenderOptions,
+    resources: ports.Resources | None,
     findings: Findings,
 ) -> None:
     try:
@@ -348,9 +334,11 @@ def _find_problem(barcode: Barcode) -> tuple[str, str] | None:
     return (encoded.code, encoded.text) if isinstance(encoded, ContentProblem) else None
 
 
-def _collect_metadata(document: Document, merged: MergeResult, options: RenderOptions) -> Metadata:
+def _collect_metadata(
+    document: Document, merged: MergeResult, options: ports.RenderOptions
+) -> ports.Metadata:
     info = document.info
-    return Metadata(
+    return ports.Metadata(
         title=info.title,
         author=info.author,
         subject=info.subject,

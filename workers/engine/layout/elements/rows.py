@@ -56,22 +56,9 @@ from workers.engine.layout.context import (
     describe_element,
     format_mm,
 )
+from workers.engine.tree import nodes
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.node_values import FieldKind
-from workers.engine.tree.nodes import (
-    Barcode,
-    Block,
-    Break,
-    Chart,
-    Container,
-    FormField,
-    Grid,
-    Image,
-    ListBlock,
-    Paragraph,
-    Row,
-    Rule,
-)
 from workers.engine.units import Length, LengthKind
 
 _ONE_SHARE: Final = Length(1.0, LengthKind.FRACTION)
@@ -80,7 +67,7 @@ _SHARES_OF_SLACK: Final = {"center": 0.5, "end": 1.0}
 
 
 def lay_out_row(
-    context: LayoutContext, node: Row, region: Region, resume: Resume
+    context: LayoutContext, node: nodes.Row, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out blocks side by side; in a fragmented row each continues on its own."""
     least = _own_height(resolve_box(context, node.style.box, region))
@@ -91,7 +78,7 @@ def lay_out_row(
     return lay_out_box(context, node, region, resume, content)
 
 
-def measure_row(context: LayoutContext, node: Row) -> tuple[float, float]:
+def measure_row(context: LayoutContext, node: nodes.Row) -> tuple[float, float]:
     """Return the min-content and max-content widths of a row, box included."""
     min_content = max_content = node.gap * max(
         sum(not is_positioned(child) for child in node.children) - 1, 0
@@ -113,7 +100,7 @@ def _own_height(used_box: UsedBox) -> float:
 class _RowFiller:
     """One attempt to fill a region with the blocks of a row."""
 
-    def __init__(self, context: LayoutContext, node: Row, region: Region) -> None:
+    def __init__(self, context: LayoutContext, node: nodes.Row, region: Region) -> None:
         self.context = context
         self.node = node
         self.region = region
@@ -206,7 +193,7 @@ class _RowFiller:
         self.fragments[index] = again or fragment
         return again is not None or self.region.is_top or context.is_aligning_baselines
 
-    def _aligns_baseline(self, child: Block) -> bool:
+    def _aligns_baseline(self, child: nodes.Block) -> bool:
         align = self.node.align
         return align == "baseline" or (align == "normal" and _begins_with_bare_text(child))
 
@@ -216,14 +203,17 @@ class _RowFiller:
         for index, (child, fragment) in enumerate(zip(self.children, self.fragments, strict=True)):
             assert fragment is not None
             slack = max(height - self._bottom(index), 0.0)
-            if not isinstance(child, Break) and child.style.box.margin.top.kind is LengthKind.AUTO:
+            if (
+                not isinstance(child, nodes.Break)
+                and child.style.box.margin.top.kind is LengthKind.AUTO
+            ):
                 self.tops[index] += slack
             elif self.node.align == "stretch" and slack:
                 self._stretch(index, child, height - self.tops[index])
             else:
                 self.tops[index] += slack * share
 
-    def _stretch(self, index: int, child: Block, height: float) -> None:
+    def _stretch(self, index: int, child: nodes.Block, height: float) -> None:
         """Stretch the box of a block, unless it has a height or shape of its own."""
         fragment = self.fragments[index]
         if not isinstance(fragment, BoxFragment) or not _is_stretchable(child):
@@ -280,37 +270,40 @@ class _RowFiller:
             )
 
 
-def _is_stretchable(block: Block) -> bool:
+def _is_stretchable(block: nodes.Block) -> bool:
     """Return whether a block has no height or shape of its own."""
-    if isinstance(block, Break | Image | Barcode | Chart | FormField | Rule):
+    if isinstance(
+        block,
+        nodes.Break | nodes.Image | nodes.Barcode | nodes.Chart | nodes.FormField | nodes.Rule,
+    ):
         return False
     return block.style.box.height.kind is LengthKind.AUTO and not block.style.box.rotate % 180
 
 
 def _begins_with_bare_text(block: AnyBlock) -> bool:
     """Return whether a block is a form field, or starts with text without a visible box around it."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return False
-    if isinstance(block, FormField):
+    if isinstance(block, nodes.FormField):
         return block.kind is not FieldKind.SIGNATURE
     box = block.style.box
     if box.background is not None or box.background_image is not None or box.rotate:
         return False
     if box.padding.top or box.border.top.width or box.margin.top.kind is LengthKind.AUTO:
         return False
-    if isinstance(block, Container | Row):
+    if isinstance(block, nodes.Container | nodes.Row):
         return bool(block.children) and _begins_with_bare_text(block.children[0])
-    return isinstance(block, Paragraph | ListBlock)
+    return isinstance(block, nodes.Paragraph | nodes.ListBlock)
 
 
-def _widths_of(node: Row, children: Sequence[Block], available: float) -> list[float]:
+def _widths_of(node: nodes.Row, children: Sequence[nodes.Block], available: float) -> list[float]:
     tracks = [Track(_width_of(child)) for child in children]
     gaps = node.gap * max(len(children) - 1, 0)
     return distribute_width(tracks, available - gaps, base=available)
 
 
-def _width_of(child: Block) -> Length:
-    if isinstance(child, Break) or child.style.box.width.kind is LengthKind.AUTO:
+def _width_of(child: nodes.Block) -> Length:
+    if isinstance(child, nodes.Break) or child.style.box.width.kind is LengthKind.AUTO:
         return _ONE_SHARE
     return child.style.box.width
 
@@ -335,7 +328,7 @@ class _GridCell(NamedTuple):
     problem: LayoutProblem | None
 
 
-_STRETCHED: Final[Kind[tuple[Block, float, float], Block]] = Kind()
+_STRETCHED: Final[Kind[tuple[nodes.Block, float, float], nodes.Block]] = Kind()
 
 
 @dataclass(slots=True)
@@ -370,7 +363,7 @@ class GridFragment(WholeFragment):
 
 
 def lay_out_grid(
-    context: LayoutContext, node: Grid, region: Region, resume: Resume
+    context: LayoutContext, node: nodes.Grid, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out the rows of a grid that fit into a region."""
 
@@ -380,7 +373,7 @@ def lay_out_grid(
     return lay_out_box(context, node, region, resume, content)
 
 
-def measure_grid(context: LayoutContext, node: Grid) -> tuple[float, float]:
+def measure_grid(context: LayoutContext, node: nodes.Grid) -> tuple[float, float]:
     """Return the min-content and max-content widths of a grid, box included."""
     low, high = context.measure_widest(node.children)
     stated = sum(length.value for length in node.columns if length.kind is LengthKind.POINTS)
@@ -393,14 +386,14 @@ class _GridFiller:
     """One attempt to fill a region; skipped cells are counted."""
 
     def __init__(
-        self, context: LayoutContext, node: Grid, region: Region, start: GridResume
+        self, context: LayoutContext, node: nodes.Grid, region: Region, start: GridResume
     ) -> None:
         self.context = context
         self.node = node
         self.region = region
         self.first, self.begun = start
         self.rest: tuple[StackResume | None, ...] = ()  # of a row that is split
-        self.children = [child for child in node.children if not isinstance(child, Break)]
+        self.children = [child for child in node.children if not isinstance(child, nodes.Break)]
         self.total = node.skip + len(self.children)
         gaps = node.column_gap * (len(node.columns) - 1)
         tracks = [Track(width) for width in node.columns]
@@ -514,12 +507,12 @@ class _GridFiller:
             ]
         )
 
-    def _child_at(self, inside: int) -> Block | None:
+    def _child_at(self, inside: int) -> nodes.Block | None:
         """Return the block of a cell, counted from the first of this fragment."""
         number = self.first + inside - self.node.skip
         return self.children[number] if 0 <= number < len(self.children) else None
 
-    def _place(self, child: Block, column: int, y: float, height: float) -> None:
+    def _place(self, child: nodes.Block, column: int, y: float, height: float) -> None:
         width = self.widths[column]
         fragment = self._lay_out(self._stretched(child, width, height), width, height)
         problem = None
@@ -528,23 +521,23 @@ class _GridFiller:
         place = Rectangle(self._left(column), y, width, height)
         self.cells.append(_GridCell(place, fragment, problem))
 
-    def _lay_out(self, child: Block, width: float, bottom: float | None = None) -> Fragment:
+    def _lay_out(self, child: nodes.Block, width: float, bottom: float | None = None) -> Fragment:
         fragment = lay_out_stack(self.context, (child,), Region(width, inf, True, bottom))
         assert fragment is not None
         return fragment
 
-    def _stretched(self, child: Block, width: float, height: float) -> Block:
+    def _stretched(self, child: nodes.Block, width: float, height: float) -> nodes.Block:
         """Return a block stretched to the height of its cell, unless it has a height or shape of its own."""
-        if isinstance(child, Break) or not _is_stretchable(child) or is_positioned(child):
+        if isinstance(child, nodes.Break) or not _is_stretchable(child) or is_positioned(child):
             return child
         box = child.style.box
 
-        def stretch() -> Block:
+        def stretch() -> nodes.Block:
             above = box.margin.top
             edges = 0.0 if above.kind is LengthKind.BETWEEN else above.resolve(width) or 0.0
             # The bottom margin of a paragraph applies between blocks only; a box may want its
             # border off.
-            if isinstance(child, Container):
+            if isinstance(child, nodes.Container):
                 edges += box.margin.bottom.resolve(width) or 0.0
             own = Length(max(height - edges, 0.0))
             stretched = replace(child, style=replace(child.style, box=replace(box, height=own)))
@@ -571,7 +564,7 @@ class _GridFiller:
             advice="Make its columns, their gap, or their number smaller.",
         )
 
-    def _describe_too_tall(self, child: Block, need: float, room: float) -> LayoutProblem:
+    def _describe_too_tall(self, child: nodes.Block, need: float, room: float) -> LayoutProblem:
         source, context = child.source, self.context
         return LayoutProblem(
             code="content-overflows",
