@@ -17,7 +17,7 @@ from typing import Any, Final
 from deploy.cli.output import CommandFailed, find_farm, print_result
 from pressroom_client import ApiError, Batch, Pressroom, PressroomError
 from pressroom_client.client import find_batch_type
-from pressroom_client.records import Output
+from pressroom_client.records import BatchOptions, Output
 
 INTERRUPTED: Final = 130  # what shells expect after Ctrl-C
 _SHOWN_ERRORS: Final = 20
@@ -57,11 +57,8 @@ class _Task:
     template: str
     documents: Path
     output: Path
-    kind: Output
     is_folder: bool
-    draft: bool
-    plan: str | None
-    group: str | None
+    options: BatchOptions
     fingerprint: str
 
     @classmethod
@@ -90,28 +87,17 @@ class _Task:
             raise CommandFailed(str(error)) from error
         except OSError as error:
             raise CommandFailed(f"{documents} cannot be read: {error.strerror}") from error
-        kind = "zip" if is_folder else kinds[output.suffix.lower()]
-        asked = [
-            url,
-            arguments.template,
-            kind,
-            arguments.draft,
-            arguments.plan,
-            arguments.group,
-            content,
-        ]
+        options: BatchOptions = {
+            "output": "zip" if is_folder else kinds[output.suffix.lower()],
+            "draft": arguments.draft,
+            "plan": arguments.plan,
+            "group": arguments.group,
+            "deliver": arguments.deliver,
+            "subject": arguments.subject,
+        }
+        asked = [url, arguments.template, options, content]
         fingerprint = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-        return cls(
-            arguments.template,
-            documents,
-            output,
-            kind,
-            is_folder,
-            arguments.draft,
-            arguments.plan,
-            arguments.group,
-            fingerprint,
-        )
+        return cls(arguments.template, documents, output, is_folder, options, fingerprint)
 
     @property
     def state_path(self) -> Path:
@@ -164,21 +150,14 @@ def _resume_or_submit(task: _Task, farm: Pressroom) -> Batch:
             state = _State(task.fingerprint, str(uuid.uuid4()))  # expired: start again
     # Stored before the upload: only the farm knows whether an interrupted upload was accepted.
     task.save_state(state)
-    batch = farm.submit_batch(
-        task.template,
-        task.documents,
-        output=task.kind,
-        plan=task.plan,
-        draft=task.draft,
-        group=task.group,
-        idempotency_key=state.idempotency_key,
-    )
+    options: BatchOptions = {**task.options, "idempotency_key": state.idempotency_key}
+    batch = farm.submit_batch(task.template, task.documents, **options)
     task.save_state(replace(state, batch_id=batch.id))
     return batch
 
 
 def _fetch(task: _Task, farm: Pressroom, batch: Batch, progress: Progress) -> None:
-    if task.plan is not None:
+    if task.options["plan"] is not None:
         farm.save_run(batch.id, task.output, progress=progress.show_bytes)
         progress.end()
         return

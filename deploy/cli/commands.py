@@ -491,6 +491,8 @@ COMMANDS: Final = {
                 "make one document of the consecutive rows of one key, as its list rows",
                 "FIELD",
             ),
+            _value("--deliver", "a destination that the files are delivered to", "ID"),
+            _value("--subject", "whom the documents are about, to erase them by this key", "KEY"),
             *_REMOTE,
             _JSON,
         ),
