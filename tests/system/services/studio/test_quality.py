@@ -123,7 +123,7 @@ def test_the_page_is_translated_to_german(sign_in, open_page, address, account):
     page.get_by_role("button", name="Anmelden").click()
     page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
     assert page.evaluate("document.documentElement.lang") == "de"
-    page.get_by_role("link", name="Konto").click()
+    page.get_by_role("link", name="Konto", exact=True).click()
     page.get_by_label("Sprache").select_option("en")
     expect(page.get_by_role("heading", name="Account", level=1)).to_be_visible()
     page.reload()
