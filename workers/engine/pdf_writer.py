@@ -265,10 +265,9 @@ class ObjectWriter:
         )
         self._pack.clear()
 
-    def _record_entry(self, number: int, kind: int, offset: int, index: int = 0) -> None:
+    def _record_entry(self, number: int, kind: int, offset: int) -> None:
         self._kinds[number] = kind
         self._offsets[number] = offset
-        self._indexes[number] = index
 
     def _write(self, data: bytes) -> None:
         self._out.write(data)

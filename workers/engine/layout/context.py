@@ -23,25 +23,8 @@ from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLoc
 from workers.engine.fonts import Face, needs_extra_fonts
 from workers.engine.layout.display import Anchor, Item, LaidOutPage, LinkArea, OutlineEntry, Owner
 from workers.engine.ports import Resources
+from workers.engine.tree import nodes
 from workers.engine.tree.memo import DocumentMemo, Kind, Lifetime, TemplateMemo
-from workers.engine.tree.nodes import (
-    Barcode,
-    Block,
-    Break,
-    Container,
-    Contents,
-    FormField,
-    Inline,
-    LineBreak,
-    ListBlock,
-    ListItem,
-    LoopStep,
-    NoteCall,
-    Paragraph,
-    Source,
-    SourceNode,
-    TextRun,
-)
 from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, TextStyle
 from workers.engine.units import POINTS_PER_MM
@@ -66,7 +49,7 @@ Bounds = tuple[float, float, float, float]
 # A position in a block: nested tuples of integers, opaque to all but the block's layout function.
 Resume = Any
 
-AnyBlock = Block | ListItem
+AnyBlock = nodes.Block | nodes.ListItem
 
 
 class Fonts(Protocol):
@@ -132,7 +115,7 @@ class Fragment(Protocol):
         even if all of it fits.
         """
 
-    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+    def find_overflow(self, room: float) -> tuple[nodes.Source, str] | None:
         """Return the source and first words of the first block inside that reaches below a height."""
 
 
@@ -145,7 +128,7 @@ class WholeFragment:
         """Return the fragment, None if it does not fit."""
         return self if self.height <= room + EPSILON else None
 
-    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+    def find_overflow(self, room: float) -> tuple[nodes.Source, str] | None:
         """Return None: it has no block of its own to name."""
         return None
 
@@ -177,7 +160,7 @@ class LayoutProblem:
     code: str
     message: str
     advice: str
-    chain: tuple[Source, ...]
+    chain: tuple[nodes.Source, ...]
     excerpt: str = ""
     severity: Severity = Severity.ERROR
 
@@ -201,7 +184,7 @@ class LayoutProblem:
         return tuple(dict.fromkeys(source.location for source in self.chain))
 
     @property
-    def _loop(self) -> tuple[LoopStep, ...]:
+    def _loop(self) -> tuple[nodes.LoopStep, ...]:
         return max((source.loop for source in self.chain), key=len, default=())
 
 
@@ -218,13 +201,13 @@ class PrintedFooter(NamedTuple):
     """The footer of the page being drawn: its rectangle and its source."""
 
     area: Rectangle
-    source: Source
+    source: nodes.Source
 
 
 class PrintedAddress(NamedTuple):
     """An address on the page being drawn: its box, the window, and the first and last of its items."""
 
-    node: Container
+    node: nodes.Container
     window: Rectangle
     first: int
     end: int
@@ -236,7 +219,7 @@ class PrintedCode(NamedTuple):
     `module` is the width of its narrowest bar, `quiet` that of its quiet zone, in points.
     """
 
-    node: Barcode
+    node: nodes.Barcode
     zone: Rectangle
     module: float
     quiet: float
@@ -304,7 +287,7 @@ class PageCanvas:
         self._findings = Findings() if findings is None else findings
         self._reported = set() if reported is None else reported
 
-    def owner_of(self, node: SourceNode) -> Owner:
+    def owner_of(self, node: nodes.SourceNode) -> Owner:
         """Return the owner of the items of a node, None for running content."""
         if self.is_artifact:
             return None
@@ -320,7 +303,7 @@ class PageCanvas:
             tree.leave()
 
     @contextmanager
-    def part(self, node: SourceNode, structure_type: str) -> Iterator[None]:
+    def part(self, node: nodes.SourceNode, structure_type: str) -> Iterator[None]:
         """Draw into a structure element of its own that is a part of a node, such as its label."""
         tree = self.tree
         if tree is not None:
@@ -334,7 +317,7 @@ class PageCanvas:
         """The structure tree if items belong to it, None for running content and untagged documents."""
         return None if self.is_artifact else self.structure
 
-    def add_figure(self, node: SourceNode, alt: str, box: Rectangle) -> Owner:
+    def add_figure(self, node: nodes.SourceNode, alt: str, box: Rectangle) -> Owner:
         """Return the owner of a figure in a rectangle of the page, None for decoration, which has no `alt`."""
         if self.is_artifact or not alt:
             return None
@@ -345,7 +328,7 @@ class PageCanvas:
         left, top = box.x + outside, page.height - box.y + outside
         return self.structure.add_figure(node, alt, (left, top - box.height, left + box.width, top))
 
-    def add_field(self, node: FormField, area: Bounds | None) -> Owner:
+    def add_field(self, node: nodes.FormField, area: Bounds | None) -> Owner:
         """Return the owner of a form field; `area` is the box of one that is not interactive."""
         if self.is_artifact or self.structure is None:
             return self.owner_of(node)
@@ -356,7 +339,7 @@ class PageCanvas:
         left, top = x + outside, self.page.height - y + outside
         return self.structure.add_field(node, (left, top - height, left + width, top))
 
-    def add_box(self, node: SourceNode, area: Bounds) -> Owner:
+    def add_box(self, node: nodes.SourceNode, area: Bounds) -> Owner:
         """Return the owner of a node's box, whose border box is `area`."""
         del area  # MappingCanvas records it (`workers.engine.layout.pages.source_map`)
         return self.owner_of(node)
@@ -425,9 +408,9 @@ class LayoutContext(NamedTuple):
     area: FilledRectangle = FilledRectangle()
     is_in_columns: bool = False
     is_aligning_baselines: bool = False  # a row aligns the block to the baseline of the others
-    path: tuple[Source, ...] = ()
+    path: tuple[nodes.Source, ...] = ()
 
-    def inside(self, source: Source) -> LayoutContext:
+    def inside(self, source: nodes.Source) -> LayoutContext:
         """Return the context of what is inside an element."""
         return LayoutContext(*self[:-1], (*self.path, source))
 
@@ -435,7 +418,7 @@ class LayoutContext(NamedTuple):
         """Lay out a block of any kind; the module's docstring states the contract."""
         if region.top is not None and not _is_on_grid(block):
             region = region._replace(top=None)
-        if not isinstance(block, Break) and block.style.box.rotate % 180 == 90:
+        if not isinstance(block, nodes.Break) and block.style.box.rotate % 180 == 90:
             return self.lay_out_rotated(self, block, region, resume)
         return self.layouts[type(block)](self, block, region, resume)
 
@@ -449,7 +432,7 @@ class LayoutContext(NamedTuple):
         lows, highs = zip((0.0, 0.0), *map(self.measure, blocks), strict=True)
         return max(lows), max(highs)
 
-    def report_missing_glyphs(self, text: str, source: Source | None) -> None:
+    def report_missing_glyphs(self, text: str, source: nodes.Source | None) -> None:
         """Report the characters of a text that no font covers."""
         missing = self.fonts.find_missing(text)
         if not missing:
@@ -463,7 +446,7 @@ class LayoutContext(NamedTuple):
         places = () if source is None else (source.location,)
         self.findings.add(Diagnostic(self.missing_glyph_severity, "missing-glyph", message, places))
 
-    def warn_of_missing_features(self, style: TextStyle, source: Source) -> None:
+    def warn_of_missing_features(self, style: TextStyle, source: nodes.Source) -> None:
         """Warn once about each OpenType feature that a style requires and its font lacks."""
         face: Any = self.fonts.find(style)
         if not face.shapes:
@@ -475,17 +458,17 @@ class LayoutContext(NamedTuple):
             )
             self.warn_once("missing-feature", message, source)
 
-    def warn_once(self, code: str, message: str, source: Source) -> None:
+    def warn_once(self, code: str, message: str, source: nodes.Source) -> None:
         """Warn at the first of the elements that a message is about."""
         self.memo.remember(
             _WARNINGS, message, lambda: self.findings.warn(code, message, source.location)
         )
 
-    def chain(self, *inner: Source) -> tuple[Source, ...]:
+    def chain(self, *inner: nodes.Source) -> tuple[nodes.Source, ...]:
         """Return the elements responsible for an error: `inner`, then the open ones outwards."""
         return (*inner, *reversed(self.path))
 
-    def too_tall(self, source: Source, *, needed: float, available: float) -> LayoutProblem:
+    def too_tall(self, source: nodes.Source, *, needed: float, available: float) -> LayoutProblem:
         """Return the problem of unbreakable content taller than an empty area."""
         return LayoutProblem(
             code="taller-than-area",
@@ -497,7 +480,7 @@ class LayoutContext(NamedTuple):
 
     def too_wide(
         self,
-        source: Source,
+        source: nodes.Source,
         *,
         needed: float,
         available: float,
@@ -522,13 +505,13 @@ class LayoutContext(NamedTuple):
 
 def _is_on_grid(block: AnyBlock) -> bool:
     """Return whether text of a block is placed on the line grid of its area."""
-    if type(block) is Container:
+    if type(block) is nodes.Container:
         is_in_flow = block.position is None and block.floating is None
         return is_in_flow and not block.style.box.rotate
     return type(block) in _ON_GRID
 
 
-_ON_GRID: Final = frozenset({Paragraph, ListBlock, ListItem, Contents})
+_ON_GRID: Final = frozenset({nodes.Paragraph, nodes.ListBlock, nodes.ListItem, nodes.Contents})
 
 
 def format_mm(points: float) -> str:
@@ -536,24 +519,25 @@ def format_mm(points: float) -> str:
     return f"{points / POINTS_PER_MM:.1f}".removesuffix(".0") + " mm"
 
 
-def describe_element(source: Source, path: Sequence[Source]) -> str:
+def describe_element(source: nodes.Source, path: Sequence[nodes.Source]) -> str:
     """Describe an element and its container for a message: `p` in `box`."""
     own = f"`{source.location.tag_name}`"
     container = find_container(source, path)
     return own if container is None else f"{own} in `{container.location.tag_name}`"
 
 
-def find_container(source: Source, path: Sequence[Source]) -> Source | None:
+def find_container(source: nodes.Source, path: Sequence[nodes.Source]) -> nodes.Source | None:
     """Return the innermost open element other than the element itself, or None."""
     return next((open_ for open_ in reversed(path) if open_.location != source.location), None)
 
 
-def plain_text(inlines: Iterable[Inline]) -> str:
+def plain_text(inlines: Iterable[nodes.Inline]) -> str:
     """Return the text of inline content for a message; a line break becomes a space."""
     return "".join(
-        inline.text if isinstance(inline, TextRun) else " "
+        inline.text if isinstance(inline, nodes.TextRun) else " "
         for inline in inlines
-        if isinstance(inline, TextRun | LineBreak) and not isinstance(inline, NoteCall)
+        if isinstance(inline, nodes.TextRun | nodes.LineBreak)
+        and not isinstance(inline, nodes.NoteCall)
     )
 
 

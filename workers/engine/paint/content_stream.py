@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from workers.engine.fonts import Cluster, Face
 from workers.engine.layout import display
+from workers.engine.paint import embedding
 from workers.engine.paint.canvas_file import (
     ALL_FONTS,
     ALONG,
@@ -34,14 +35,6 @@ from workers.engine.paint.canvas_file import (
     write_fraction,
     write_stream,
     write_stroke_color,
-)
-from workers.engine.paint.embedding import (
-    ShapedFont,
-    VectorWriter,
-    make_subset,
-    write_font,
-    write_image,
-    write_page,
 )
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import write_number
@@ -70,7 +63,7 @@ class PdfResources:
         self._file = file
         self._widen = widen
         self._fonts: dict[Face, tuple[str, set[str]]] = {}  # names, and the characters used
-        self._shaped: dict[Face, ShapedFont] = {}
+        self._shaped: dict[Face, embedding.ShapedFont] = {}
         self._shaped_count = 0
         self._shared: dict[tuple[bytes, bytes], WrittenObject] = {}
         self._images: dict[str, str] = {}
@@ -78,7 +71,7 @@ class PdfResources:
         self._form_count = 0
         self._color_glyphs: dict[tuple[object, ...], str | None] = {}
         self._color_glyph_bytes = 0
-        self._vectors = VectorWriter(
+        self._vectors = embedding.VectorWriter(
             find_image=lambda image: refer_to_xobject(self.use_image(image)),
             use_font=self.use_font,
             use_shaped_font=self.use_shaped_font,
@@ -94,7 +87,9 @@ class PdfResources:
 
     def _embed(self, face: Face) -> WrittenObject:
         characters = self._widen(face, self._fonts[face][1])
-        return write_font(face, make_subset(face, frozenset(characters)), self._write_shared)
+        return embedding.write_font(
+            face, embedding.make_subset(face, frozenset(characters)), self._write_shared
+        )
 
     def _write_shared(self, entries: bytes, data: bytes) -> WrittenObject:
         """Return a stream of fonts, one for equal entries and data."""
@@ -103,12 +98,12 @@ class PdfResources:
             known = self._shared[entries, data] = write_stream([entries], data)
         return known
 
-    def use_shaped_font(self, face: Face) -> ShapedFont:
+    def use_shaped_font(self, face: Face) -> embedding.ShapedFont:
         """Return the font for shaped text of a face."""
         font = self._shaped.get(face)
         if font is None or font.is_full:
             self._shaped_count += 1
-            font = self._shaped[face] = ShapedFont(face, f"X{self._shaped_count}")
+            font = self._shaped[face] = embedding.ShapedFont(face, f"X{self._shaped_count}")
             self._file.add_font(font.name, DeferredObject(partial(font.embed, self._write_shared)))
         return font
 
@@ -145,9 +140,9 @@ class PdfResources:
             case VectorImage():
                 return self._vectors.write_image(image)
             case ImportedPage():
-                return write_page(image)
+                return embedding.write_page(image)
             case PreparedImage():
-                return write_image(image)
+                return embedding.write_image(image)
 
     def add_group(
         self,
@@ -346,7 +341,9 @@ class ContentStreamWriter:
         else:
             self._out.append(font.write(item.clusters))
 
-    def _write_colored(self, item: display.ShapedRun, face: Face, font: ShapedFont) -> None:
+    def _write_colored(
+        self, item: display.ShapedRun, face: Face, font: embedding.ShapedFont
+    ) -> None:
         """Write a run with colour glyphs: forms, and their text invisibly (decision 438)."""
         scale = item.size / face.units
         forms: list[tuple[float, str]] = []
@@ -384,7 +381,7 @@ class ContentStreamWriter:
         self._text_x = self._text_y = 0
 
     def _set_font(self, face: Any, size: float) -> None:
-        if isinstance(face, ShapedFont):
+        if isinstance(face, embedding.ShapedFont):
             name = face.name
         else:
             name, self._state.characters = self._resources.use_font(face)
@@ -393,7 +390,7 @@ class ContentStreamWriter:
         if face.is_emboldened or self._state.is_emboldened:
             self._set_boldness(face, size)
 
-    def _set_boldness(self, face: Face | ShapedFont, size: float) -> None:
+    def _set_boldness(self, face: Face | embedding.ShapedFont, size: float) -> None:
         """Set or reset the text rendering mode that emboldens a face without a bold one."""
         state = self._state
         if face.is_emboldened is not state.is_emboldened:

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import uharfbuzz as hb
 
+from workers.engine import svg
 from workers.engine.fonts import Cluster, Face, code_of, encodable_text
 from workers.engine.paint.canvas_file import (
     ObjectPart,
@@ -30,15 +31,6 @@ from workers.engine.paint.canvas_file import (
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import compress
 from workers.engine.prepared_images import PixelStream, PreparedImage
-from workers.engine.svg import (
-    ExtGState,
-    FormXObject,
-    MeshShading,
-    Shading,
-    TilingPattern,
-    VectorImage,
-    format_numbers,
-)
 
 # Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).
 _DROPPED: Final = frozenset(
@@ -583,40 +575,40 @@ class VectorWriter:
         self._use_shaped_font = use_shaped_font
         self._find_image = find_image
         self._use_font = use_font
-        self._forms: dict[FormXObject, WrittenObject] = {}
+        self._forms: dict[svg.FormXObject, WrittenObject] = {}
 
-    def write_image(self, image: VectorImage) -> WrittenObject:
+    def write_image(self, image: svg.VectorImage) -> WrittenObject:
         """Return a vector image as a form in a unit square, like a raster image."""
         left, bottom, right, top = image.form.box
-        matrix = b"/Matrix [%b] " % format_numbers(
+        matrix = b"/Matrix [%b] " % svg.format_numbers(
             (1 / (right - left), 0, 0, 1 / (top - bottom), 0, 0)
         )
         return self._write(image.form, matrix)
 
-    def write_glyph(self, form: FormXObject) -> WrittenObject:
+    def write_glyph(self, form: svg.FormXObject) -> WrittenObject:
         """Return the form of a colour glyph, in font units."""
         return self._write(form, b"")
 
-    def _find_form(self, form: FormXObject) -> WrittenObject:
+    def _find_form(self, form: svg.FormXObject) -> WrittenObject:
         """Return a form in the units of its caller, written once."""
         known = self._forms.get(form)
         if known is None:
             known = self._forms[form] = self._write(form, b"")
         return known
 
-    def _write(self, form: FormXObject, matrix: bytes) -> WrittenObject:
+    def _write(self, form: svg.FormXObject, matrix: bytes) -> WrittenObject:
         content, resources = self._write_content(form)
         isolated = b" /I true" if form.is_isolated else b""
         group = (
             b" /Group << /S /Transparency /CS /DeviceRGB%b >>" % isolated if form.is_group else b""
         )
         entries = b"/Type /XObject /Subtype /Form /BBox [%b] %b" % (
-            format_numbers(form.box),
+            svg.format_numbers(form.box),
             matrix,
         )
         return write_deflated([entries, b"/Resources ", resources, group], content)
 
-    def _write_content(self, form: FormXObject) -> tuple[bytes, WrittenObject]:
+    def _write_content(self, form: svg.FormXObject) -> tuple[bytes, WrittenObject]:
         """Return the content of a form and its resource dictionary."""
         content, shaped_texts = self._write_shaped(form)
         found: dict[bytes, list[tuple[bytes, list[ObjectPart]]]] = {
@@ -628,7 +620,7 @@ class VectorWriter:
                     name,
                     [
                         self._find_form(item)
-                        if isinstance(item, FormXObject)
+                        if isinstance(item, svg.FormXObject)
                         else self._find_image(item)
                     ],
                 )
@@ -640,7 +632,7 @@ class VectorWriter:
         return content, WrittenObject(*write_dictionary(kinds))
 
     def _write_shaped(
-        self, form: FormXObject
+        self, form: svg.FormXObject
     ) -> tuple[bytes, list[tuple[bytes, list[ObjectPart]]]]:
         """Return the content of a form with its shaped text in codes of this document, and the fonts."""
         parts: list[bytes] = []
@@ -651,24 +643,24 @@ class VectorWriter:
             fonts[font.name] = None
             place = b"0 Tc /%b %b Tf %b Tm " % (
                 font.name.encode("ascii"),
-                format_numbers((size,)),
-                format_numbers(matrix),
+                svg.format_numbers((size,)),
+                svg.format_numbers(matrix),
             )
             parts += [form.content[done:at], place, font.write(clusters)]
             done = at
         named = [(b"/" + name.encode("ascii"), [refer_to_font(name)]) for name in fonts]
         return b"".join([*parts, form.content[done:]]), named
 
-    def _fonts_of(self, form: FormXObject) -> Iterator[tuple[bytes, list[ObjectPart]]]:
+    def _fonts_of(self, form: svg.FormXObject) -> Iterator[tuple[bytes, list[ObjectPart]]]:
         for name, (face, texts) in form.fonts.items():
             known, characters = self._use_font(face)
             characters.update("".join(texts))
             yield name, [refer_to_font(known)]
 
-    def _state(self, state: ExtGState) -> list[ObjectPart]:
+    def _state(self, state: svg.ExtGState) -> list[ObjectPart]:
         entries: list[tuple[bytes, list[ObjectPart]]] = []
         if state.opacity is not None:
-            opacity = format_numbers((state.opacity,))
+            opacity = svg.format_numbers((state.opacity,))
             entries += [(b"/ca", [opacity]), (b"/CA", [opacity])]
         if state.blend is not None:
             entries.append((b"/BM", [b"/" + state.blend]))
@@ -678,11 +670,11 @@ class VectorWriter:
             entries.append((b"/SMask", mask))
         return write_dictionary(entries)
 
-    def _pattern(self, pattern: Shading | TilingPattern) -> WrittenObject:
-        if isinstance(pattern, Shading):
+    def _pattern(self, pattern: svg.Shading | svg.TilingPattern) -> WrittenObject:
+        if isinstance(pattern, svg.Shading):
             return WrittenObject(
                 b"<< /Type /Pattern /PatternType 2 /Matrix [%b] /Shading "
-                % format_numbers(pattern.matrix),
+                % svg.format_numbers(pattern.matrix),
                 self._shading(pattern),
                 b" >>",
             )
@@ -691,16 +683,16 @@ class VectorWriter:
             b"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [%b] /XStep %b"
             b" /YStep %b /Matrix [%b] /Resources "
             % (
-                format_numbers(pattern.form.box),
-                format_numbers((pattern.width,)),
-                format_numbers((pattern.height,)),
-                format_numbers(pattern.matrix),
+                svg.format_numbers(pattern.form.box),
+                svg.format_numbers((pattern.width,)),
+                svg.format_numbers((pattern.height,)),
+                svg.format_numbers(pattern.matrix),
             )
         )
         return write_deflated([entries, resources], content)
 
-    def _shading(self, gradient: Shading | MeshShading) -> WrittenObject:
-        if isinstance(gradient, MeshShading):
+    def _shading(self, gradient: svg.Shading | svg.MeshShading) -> WrittenObject:
+        if isinstance(gradient, svg.MeshShading):
             return _write_mesh(gradient)
         space = _RGB if len(gradient.stops[0][1]) == 3 else _GRAY
         return WrittenObject(
@@ -708,19 +700,19 @@ class VectorWriter:
             % (
                 gradient.kind,
                 space,
-                format_numbers(gradient.coordinates),
+                svg.format_numbers(gradient.coordinates),
                 _function(gradient.stops),
             )
         )
 
 
-def _write_mesh(mesh: MeshShading) -> WrittenObject:
+def _write_mesh(mesh: svg.MeshShading) -> WrittenObject:
     entries = (
         b"/ShadingType 4 /ColorSpace %b /BitsPerFlag 8 /BitsPerCoordinate 16 /BitsPerComponent 8"
         b" /Decode [%b%b]"
         % (
             _RGB if mesh.components == 3 else _GRAY,
-            format_numbers(mesh.bounds),
+            svg.format_numbers(mesh.bounds),
             b" 0 1" * mesh.components,
         )
     )
@@ -736,7 +728,7 @@ def _function(stops: _Stops) -> bytes:
     stops = ((0.0, stops[0][1]), *stops) if stops[0][0] > 0 else stops
     stops = (*stops, (1.0, stops[-1][1])) if stops[-1][0] < 1 else stops
     functions = [
-        _EXPONENTIAL % (format_numbers(before), format_numbers(after))
+        _EXPONENTIAL % (svg.format_numbers(before), svg.format_numbers(after))
         for (_, before), (_, after) in pairwise(stops)
     ]
     if len(functions) == 1:
@@ -744,6 +736,6 @@ def _function(stops: _Stops) -> bytes:
     bounds = [offset for offset, _ in stops[1:-1]]
     return b"<< /FunctionType 3 /Domain [0 1] /Functions [%b] /Bounds [%b] /Encode [%b] >>" % (
         b" ".join(functions),
-        format_numbers(bounds),
+        svg.format_numbers(bounds),
         b" ".join([b"0 1"] * len(functions)),
     )

@@ -13,16 +13,7 @@ import uharfbuzz as hb
 
 from workers.engine.fonts import Face
 from workers.engine.layout.display import Item, Widget
-from workers.engine.paint.canvas_file import (
-    ALL_FONTS,
-    CanvasFile,
-    DeferredObject,
-    ObjectPart,
-    WrittenObject,
-    refer_to_page,
-    write_deflated,
-    write_fill_color,
-)
+from workers.engine.paint import canvas_file
 from workers.engine.paint.content_stream import ContentStreamWriter, PdfResources
 from workers.engine.paint.embedding import (
     FLAGS,
@@ -54,17 +45,17 @@ _TO_UNICODE: Final = write_to_unicode(
 )
 
 
-def write_typing_font(face: Face) -> WrittenObject:
+def write_typing_font(face: Face) -> canvas_file.WrittenObject:
     """Return a face as a simple TrueType font for typed text; its program is cached by face."""
     name, program, length, widths = face.with_cache(_make, max_entries=1)()
     descriptor = write_descriptor(face, name, program, length, is_symbolic=False)
-    return WrittenObject(
+    return canvas_file.WrittenObject(
         b"<< /Type /Font /Subtype /TrueType /BaseFont /%b /Encoding /WinAnsiEncoding"
         b" /FirstChar %d /LastChar %d /Widths [%b] /FontDescriptor "
         % (name, _FIRST, _LAST, widths),
         descriptor,
         b" /ToUnicode ",
-        write_deflated((), _TO_UNICODE),
+        canvas_file.write_deflated((), _TO_UNICODE),
         b" >>",
     )
 
@@ -106,17 +97,19 @@ class FormFields:
     """The form fields of one document, added page by page."""
 
     def __init__(
-        self, file: CanvasFile, resources: PdfResources, tree: StructureTree | None
+        self, file: canvas_file.CanvasFile, resources: PdfResources, tree: StructureTree | None
     ) -> None:
         self._file = file
         self._resources = resources
         self._tree = tree
-        self._fields: list[WrittenObject | DeferredObject] = []
-        self._widgets: list[tuple[int, WrittenObject]] = []  # with their pages, from 1
+        self._fields: list[canvas_file.WrittenObject | canvas_file.DeferredObject] = []
+        self._widgets: list[tuple[int, canvas_file.WrittenObject]] = []  # with their pages, from 1
         self._groups: dict[str, _RadioGroup] = {}
-        self._fonts: dict[Face, tuple[bytes, WrittenObject]] = {}
-        self._appearances: dict[tuple[bytes, bytes], WrittenObject] = {}
-        self._marks: dict[tuple[float, float, tuple[Item, ...]], WrittenObject] = {}  # of buttons
+        self._fonts: dict[Face, tuple[bytes, canvas_file.WrittenObject]] = {}
+        self._appearances: dict[tuple[bytes, bytes], canvas_file.WrittenObject] = {}
+        self._marks: dict[
+            tuple[float, float, tuple[Item, ...]], canvas_file.WrittenObject
+        ] = {}  # of buttons
 
     def add_page(self, widgets: Iterable[Widget], height: float) -> None:
         """Add the fields of the page under construction, which is `height` points high."""
@@ -131,23 +124,23 @@ class FormFields:
         """Write the form; no field can be added afterwards."""
         if not self._widgets:
             return
-        fields: list[ObjectPart] = []
+        fields: list[canvas_file.ObjectPart] = []
         for field in self._fields:
             fields += [field, b" "]
-        fonts: list[ObjectPart] = []
+        fonts: list[canvas_file.ObjectPart] = []
         for name, font in self._fonts.values():
             fonts += [b"/" + name + b" ", font, b" "]
         resources = [b" /DR << /Font << ", *fonts, b">> >>"] if fonts else []
         self._file.set_form([b"<< /Fields [", *fields, b"]", *resources, b" >>"], self._widgets)
 
-    def _write(self, widget: Widget, page: int, height: float) -> WrittenObject:
+    def _write(self, widget: Widget, page: int, height: float) -> canvas_file.WrittenObject:
         node: FormField = widget.node
         left, bottom = self._file.to_media_box(widget.x, height - widget.y - widget.height)
         corners = left, bottom, left + widget.width, bottom + widget.height
-        parts: list[ObjectPart] = [
+        parts: list[canvas_file.ObjectPart] = [
             b"<< /Type /Annot /Subtype /Widget /F %d /BS << /W 0 >> /Rect [%b] /P "
             % (_PRINTED, b" ".join(map(write_number, corners))),
-            refer_to_page(page),
+            canvas_file.refer_to_page(page),
             *self._write_appearances(widget),
         ]
         if node.label:
@@ -157,21 +150,23 @@ class FormFields:
         if node.kind is FieldKind.RADIO:
             return self._add_to_group(node, parts)
         parts += [b" /T ", write_text(node.name), *self._write_value(widget), b" >>"]
-        field = WrittenObject(*parts)
+        field = canvas_file.WrittenObject(*parts)
         self._fields.append(field)
         return field
 
-    def _add_to_group(self, node: FormField, parts: list[ObjectPart]) -> WrittenObject:
+    def _add_to_group(
+        self, node: FormField, parts: list[canvas_file.ObjectPart]
+    ) -> canvas_file.WrittenObject:
         group = self._groups.get(node.name)
         if group is None:
             group = self._groups[node.name] = _RadioGroup(node.name)
-            group.field = DeferredObject(group.write)
+            group.field = canvas_file.DeferredObject(group.write)
             self._fields.append(group.field)
-        widget = WrittenObject(*parts, b" /Parent ", group.field, b" >>")
+        widget = canvas_file.WrittenObject(*parts, b" /Parent ", group.field, b" >>")
         group.buttons.append((node, widget))
         return widget
 
-    def _write_value(self, widget: Widget) -> list[ObjectPart]:
+    def _write_value(self, widget: Widget) -> list[canvas_file.ObjectPart]:
         """Return the entries of a field other than a radio button: type, flags, value."""
         node: FormField = widget.node
         flags = _FLAGS.get(node.kind, 0) | _common_flags([node]) | (_COMB if node.cells else 0)
@@ -201,10 +196,10 @@ class FormFields:
         if face not in self._fonts:
             self._fonts[face] = b"T%d" % (len(self._fonts) + 1), write_typing_font(face)
         name, _ = self._fonts[face]
-        color = write_fill_color(style.color).strip()
+        color = canvas_file.write_fill_color(style.color).strip()
         return b"(/%b %b Tf %b)" % (name, write_number(style.size), color)
 
-    def _write_appearances(self, widget: Widget) -> list[ObjectPart]:
+    def _write_appearances(self, widget: Widget) -> list[canvas_file.ObjectPart]:
         node: FormField = widget.node
         if not node.kind.is_button:
             return [b" /AP << /N ", self._write_appearance(widget, widget.appearances[0]), b" >>"]
@@ -219,7 +214,7 @@ class FormFields:
             b" >> >>",
         ]
 
-    def _write_mark(self, widget: Widget, items: tuple[Item, ...]) -> WrittenObject:
+    def _write_mark(self, widget: Widget, items: tuple[Item, ...]) -> canvas_file.WrittenObject:
         """Return the appearance of a button, which is painted once for all of its size."""
         key = widget.width, widget.height, items
         known = self._marks.get(key)
@@ -227,7 +222,7 @@ class FormFields:
             known = self._marks[key] = self._write_appearance(widget, items)
         return known
 
-    def _write_appearance(self, widget: Widget, items: Sequence[Item]) -> WrittenObject:
+    def _write_appearance(self, widget: Widget, items: Sequence[Item]) -> canvas_file.WrittenObject:
         """Return an appearance as a form XObject; equal ones are in the file once."""
         writer = ContentStreamWriter(self._resources, width=widget.width, height=widget.height)
         content = b"".join(part for part in writer.paint(items) if isinstance(part, bytes))
@@ -238,8 +233,8 @@ class FormFields:
         known = self._appearances.get((size, content))
         if known is None:
             head = b"/Type /XObject /Subtype /Form /BBox [0 0 %b] /Resources << " % size
-            fonts = [b"/Font ", ALL_FONTS] if b" Tf\n" in content else []
-            known = write_deflated([head, *fonts, b" >>"], content)
+            fonts = [b"/Font ", canvas_file.ALL_FONTS] if b" Tf\n" in content else []
+            known = canvas_file.write_deflated([head, *fonts, b" >>"], content)
             self._appearances[size, content] = known
         return known
 
@@ -250,19 +245,19 @@ class _RadioGroup:
     def __init__(self, name: str) -> None:
         self._name = name
         self.field: Any = None
-        self.buttons: list[tuple[FormField, WrittenObject]] = []
+        self.buttons: list[tuple[FormField, canvas_file.WrittenObject]] = []
 
-    def write(self) -> WrittenObject:
+    def write(self) -> canvas_file.WrittenObject:
         """Return the field, once all buttons are known."""
         nodes = [node for node, _ in self.buttons]
         flags = _FLAGS[FieldKind.RADIO] | _common_flags(nodes)
         checked = next((node.value for node in nodes if node.is_checked), OFF)
         labels = ", ".join(node.label for node in nodes if node.label)[:_MAX_GROUP_LABEL]
         spoken = b" /TU " + write_text(labels) if labels else b""
-        kids: list[ObjectPart] = []
+        kids: list[canvas_file.ObjectPart] = []
         for _, widget in self.buttons:
             kids += [widget, b" "]
-        return WrittenObject(
+        return canvas_file.WrittenObject(
             b"<< /FT /Btn /Ff %d /T %b%b /V %b /Kids ["
             % (flags, write_text(self._name), spoken, _write_state(checked)),
             *kids,

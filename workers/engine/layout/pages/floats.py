@@ -17,19 +17,12 @@ from functools import partial
 from math import inf
 from typing import Final, NamedTuple
 
+from workers.engine.layout.blocks import stacks
 from workers.engine.layout.blocks.columns import (
     ColumnsFragment,
     FillFunction,
     balance_columns,
     fill_columns,
-)
-from workers.engine.layout.blocks.stacks import (
-    FLOAT_BREAK,
-    StackResume,
-    collapse_margins,
-    foot_height_of,
-    lay_out_stack,
-    margins_of,
 )
 from workers.engine.layout.context import (
     EPSILON,
@@ -325,7 +318,7 @@ def fill_balanced(
 
         def try_without_notes(height: float) -> ColumnsFragment | None:
             room = Region(region.width, height, is_top=False, top=region.top)
-            return fill_all(lay_out_stack, room)
+            return fill_all(stacks.lay_out_stack, room)
 
         return balance_columns(filled, try_without_notes)
     if notes.pending:
@@ -352,7 +345,7 @@ MAX_NEW: Final = 8  # figures of the text of an area that are tried to stand in 
 _MIN_TEXT: Final = 0.15  # of an area: if figures leave less, no text is beside them
 _MIN_GAP: Final = mm(4)  # between text and figures
 _PAGE_BREAKS: Final = frozenset(("page", "left", "right"))
-_SECTION_BREAKS: Final = frozenset((*_PAGE_BREAKS, FLOAT_BREAK))
+_SECTION_BREAKS: Final = frozenset((*_PAGE_BREAKS, stacks.FLOAT_BREAK))
 
 
 class AreaFill:
@@ -372,8 +365,8 @@ class AreaFill:
         self._state = state
         self._spans_columns = spans_columns
         self._region = region
-        self._start = resume or StackResume(0, None, False)
-        self._over = StackResume(len(blocks), None, False)
+        self._start = resume or stacks.StackResume(0, None, False)
+        self._over = stacks.StackResume(len(blocks), None, False)
         self._fill = fill
         self._accepts = accepts
         self._placed = PlacedFloats()
@@ -537,7 +530,7 @@ class AreaFill:
 
     def _is_cut(self, trial: Fragment, body: Fragment) -> bool:
         """Return whether a trial has less text than there was before."""
-        if body.forced == FLOAT_BREAK:
+        if body.forced == stacks.FLOAT_BREAK:
             return False
         return (trial.resume or self._over) != (body.resume or self._over)
 
@@ -568,7 +561,7 @@ class AreaFill:
         resume = self._start if body is None else body.resume
         forced = "" if body is None else body.forced
         queue = state.queue
-        if forced == FLOAT_BREAK:
+        if forced == stacks.FLOAT_BREAK:
             forced = ""
         if queue.waiting and resume is None:
             resume = self._over
@@ -582,7 +575,7 @@ class AreaFill:
         above, below = self._heights(self._placed)
         lower_edge = height
         if self._placed.bottoms:
-            lower_edge -= foot_height_of(body)
+            lower_edge -= stacks.foot_height_of(body)
             if isinstance(body, FootnoteFragment):  # its notes are below the figures
                 body = replace(body, height=body.height + below)
         bottoms = self._placed.bottoms
@@ -608,11 +601,11 @@ class AreaFill:
             return 0.0
         width, total, margin = self._region.width, 0.0, None
         for node, fragment in floats:
-            top, bottom = margins_of(node, width)
+            top, bottom = stacks.margins_of(node, width)
             if margin is None:
                 total += max(top, _MIN_GAP) if is_below and has_text else 0.0
             else:
-                total += collapse_margins(margin, top)
+                total += stacks.collapse_margins(margin, top)
             total, margin = total + fragment.height, bottom
         return total if is_below or not has_text else total + max(margin or 0.0, _MIN_GAP)
 
@@ -621,8 +614,8 @@ class AreaFill:
     ) -> Iterator[PlacedFloat]:
         margin: float | None = None
         for node, fragment in floats:
-            top, bottom = margins_of(node, self._region.width)
-            y += 0.0 if margin is None else collapse_margins(margin, top)
+            top, bottom = stacks.margins_of(node, self._region.width)
+            y += 0.0 if margin is None else stacks.collapse_margins(margin, top)
             yield PlacedFloat(node, fragment, y)
             y, margin = y + fragment.height, bottom
 
@@ -679,7 +672,7 @@ class FloatFiller:
         *,
         accepts: Callable[[Container], bool],
     ) -> Fragment | None:
-        fill_text = lay_out_stack if self._state.notes is None else self._state.notes.fill
+        fill_text = stacks.lay_out_stack if self._state.notes is None else self._state.notes.fill
 
         def fill(context: LayoutContext, inner: Region) -> Fragment | None:
             return fill_text(context, blocks, inner, resume)
