@@ -168,7 +168,9 @@ def sort_parts(
 
     draw_marks = draw if marks is not None or is_copy else None
     metadata = _write_metadata(options)
-    return distribute_parts(parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks)
+    return distribute_parts(
+        parts, outs, metadata, is_duplex=is_duplex, draw_marks=draw_marks, marks_backs=is_copy
+    )
 
 
 def _write_metadata(options: ports.RenderOptions) -> ports.Metadata:

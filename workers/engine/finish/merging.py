@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -52,18 +53,22 @@ def distribute_parts(
     *,
     is_duplex: bool = False,
     draw_marks: DrawMarks | None = None,
+    marks_backs: bool = False,
 ) -> list[int]:
     """Write the documents of all parts to files, and return the number of pages of each file.
 
     Each document goes where its placement says; a part without placements goes to the end of the first
     file. Every page is copied once, whatever the order. With `is_duplex` each document begins on a front:
-    one of an odd number of pages is followed by a blank page. `draw_marks` draws on each page.
+    one of an odd number of pages is followed by a blank page. `draw_marks` draws on fronts, and on backs
+    where they are marked.
 
     Raises:
         ValueError: a part has no page, or a file has none.
     """
+    every = 2 if is_duplex and not marks_backs else 1
     files = [
-        _MergedFile(ObjectWriter(out), is_duplex=is_duplex, draw_marks=draw_marks) for out in outs
+        _MergedFile(ObjectWriter(out), is_duplex=is_duplex, draw_marks=draw_marks, every=every)
+        for out in outs
     ]
     for path, placements in parts:
         with pikepdf.open(path) as part:
@@ -115,12 +120,18 @@ class _MergedFile:
     """One file: pages are written as they come, their order at the end."""
 
     def __init__(
-        self, writer: ObjectWriter, *, is_duplex: bool, draw_marks: DrawMarks | None
+        self,
+        writer: ObjectWriter,
+        *,
+        is_duplex: bool,
+        draw_marks: DrawMarks | None,
+        every: int,  # page of a document has marks
     ) -> None:
         self.runs: dict[int, _Run] = {}  # by position
         self._writer = writer
         self._is_duplex = is_duplex
         self._draw_marks = draw_marks
+        self._every = every
         self._saving = 0  # the stream that saves the graphics state before the content of a page
         self._catalog = writer.reserve()
         self._pages = writer.reserve()
@@ -167,11 +178,9 @@ class _MergedFile:
         if not self._saving:
             self._saving = self._writer.reserve()
             self._writer.write_stream(self._saving, b"", b"q\n")
-        for at, page in enumerate(pages, 1):
+        for at, page in zip(count(1, self._every), pages[:: self._every], strict=False):
             left, bottom, right, top = (float(edge) for edge in page.get("/TrimBox", page.MediaBox))
             drawn = self._draw_marks(placement, at, right - left, top - bottom)
-            if not drawn:
-                continue
             number = self._writer.reserve()
             moved = b"Q q 1 0 0 1 %.3f %.3f cm\n%bQ\n" % (left, bottom, drawn)
             self._writer.write_stream(number, b"", moved)
@@ -255,7 +264,7 @@ class _PartCopier:
         self._numbers: dict[int, int] = {}
         self._pending: list[int] = []
         self._additions: dict[int, bytes] = {}
-        self._deduplicated: set[int] = set()  # resource dictionaries already processed
+        self._reached: set[int] = set()  # objects of resources already processed
 
     def map_object(self, old: pikepdf.Object, number: int) -> None:
         """Replace references to an object of the part by those to an object of the output."""
@@ -282,10 +291,10 @@ class _PartCopier:
 
     def deduplicate_resources(self, resources: pikepdf.Object | None) -> None:
         """Replace each object that a resource dictionary refers to by an equal one already written."""
-        if resources is None or resources.objgen[0] in self._deduplicated:
+        if resources is None or resources.objgen[0] in self._reached:
             return
         if resources.is_indirect:
-            self._deduplicated.add(resources.objgen[0])
+            self._reached.add(resources.objgen[0])
         for old in self._find_reachable(resources):
             digest = self._digest(old, frozenset())
             if digest is None or old in self._numbers:
@@ -325,15 +334,18 @@ class _PartCopier:
         return number
 
     def _find_reachable(self, resources: pikepdf.Object) -> list[int]:
-        """Return the numbers of the objects reachable from a resource dictionary, without itself."""
-        seen: dict[int, None] = {}
+        """Return the numbers of the objects reachable from a resource dictionary, without itself and those
+        that were reached before.
+        """
+        found: list[int] = []
         pending = _references(resources.unparse(resolved=True))
         while pending:
             old = pending.pop()
-            if old not in seen:
-                seen[old] = None
+            if old not in self._reached:
+                self._reached.add(old)
+                found.append(old)
                 pending += _references(_unparse(self._part.get_object(old, 0)))
-        return list(seen)
+        return found
 
     def _digest(self, old: int, above: frozenset[int]) -> bytes | None:
         """Return a digest of an object and all that it refers to, None for one in a cycle."""
