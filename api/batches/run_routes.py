@@ -51,7 +51,6 @@ from shared.batches.runs import (
     StoredFile,
     list_files,
     read_account,
-    show_reprint,
 )
 from shared.batches.stored_plans import (
     MAX_PLANS,
@@ -208,7 +207,7 @@ class RunRoutes(Routes):
 
     @post(
         "/v2/batches/{batch_id}/reprint",
-        {202: json_response("Accepted.", "RunReprint", {"Location": "Path of its file."})},
+        {202: json_response("Accepted.", "RunFile", {"Location": "Path of its file."})},
         body=RequestBody(json_content("Reprint"), "The documents."),
         errors=_DECISION_ERRORS,
     )
@@ -225,7 +224,7 @@ class RunRoutes(Routes):
         principal = current_principal()
         with self._ports.database.session() as session:
             batch = find_own_batch(session, batch_id)
-            reprint = show_reprint(order_reprint(session, batch.id, wanted, at=now()))
+            reprint = order_reprint(session, batch.id, wanted, at=now()).as_shown()
             details = {"number": reprint.number, **wanted.to_builtins()}
             record_change(session, principal, "documents.reprinted", batch.id, _shorten(details))
         self._ports.cell(batch.account_id).batches.arrange(batch)

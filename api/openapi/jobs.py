@@ -33,7 +33,7 @@ from shared.batches.plans import (
     StoredPlan,
 )
 from shared.batches.records import ItemStatus, ShownBatch
-from shared.batches.runs import RunAccount, ShownCopy, ShownFile, ShownReprint
+from shared.batches.runs import RunAccount, ShownFile
 from shared.batches.stored_plans import MAX_PLANS
 from shared.jobs.repository import Job
 from shared.jobs.subjects import ErasureReceipt
@@ -126,13 +126,11 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
     "StoredPlan": record_schema(StoredPlan, plan=ref("Plan")),
     "Plans": object_schema({"plans": array_of("StoredPlan", maxItems=MAX_PLANS)}),
     "RunFile": record_schema(ShownFile, value=_VALUE),
-    "RunCopy": record_schema(ShownCopy),
-    "RunReprint": record_schema(ShownReprint),
     "RunAccount": record_schema(
         RunAccount,
         files=array_of("RunFile", maxItems=MAX_FILES * (MAX_DECISIONS + 1)),
-        proof=ref("RunCopy"),
-        reprints=array_of("RunReprint", maxItems=MAX_DECISIONS),
+        proof=ref("RunFile"),
+        reprints=array_of("RunFile", maxItems=MAX_DECISIONS),
     ),
     "HeldDocuments": record_schema(HeldDocuments),
     "Reprint": record_schema(Reprint, unit=enum_of(Unit, default=Unit.DOCUMENTS)),

@@ -106,7 +106,7 @@ _FARM: Final = _path(
 )
 _RUN: Final = _value("batch_id", "a batch with a plan", "BATCH")
 _HELD: Final = (
-    _value("--documents", "indexes of documents, such as 0,4,10-20 (all that are held)", "LIST"),
+    _value("--documents", "indexes of documents, such as 0,4,17 (all that are held)", "LIST"),
     _value("--reason", "why they are held, such as proof, warning or condition", "REASON"),
 )
 _REMOTE: Final = (
@@ -511,7 +511,7 @@ COMMANDS: Final = {
         (
             _RUN,
             [
-                _value("--documents", "their indexes, such as 0,4,10-20", "LIST"),
+                _value("--documents", "their indexes, such as 0,4,17", "LIST"),
                 _value("--sets", "their numbers in the run", "FIRST-LAST"),
                 _value("--sheets", "sheets of a file", "FIRST-LAST"),
             ],

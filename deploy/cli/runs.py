@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from deploy.cli.output import CommandFailed, find_farm, print_result
 from pressroom_client import Pressroom, PressroomError
 
-_MOST_INDEXES: Final = 5000
 _SECONDS_BETWEEN: Final = 0.5
 _PATIENCE_SECONDS: Final = 600.0
 
@@ -29,13 +28,14 @@ def run_reprint(arguments: argparse.Namespace) -> int:
     """Order a reprint, wait for its file, and write it."""
     farm = Pressroom(*find_farm(arguments))
     wanted: dict[str, Any] = {"copy": arguments.copy or None, "file": arguments.file}
+    ranges = {"sets": arguments.sets, "sheets": arguments.sheets}
+    for unit, text in ranges.items():
+        if text is not None:
+            first, _, last = text.partition("-")
+            numbers = _read_numbers(f"{first},{last or first}")
+            wanted |= {"unit": unit, "first": numbers[0], "last": numbers[1]}
     if arguments.documents is not None:
-        wanted["documents"] = _read_indexes(arguments.documents)
-    elif arguments.sets or arguments.sheets:
-        wanted["unit"] = "sets" if arguments.sets else "sheets"
-        wanted["first"], wanted["last"] = _read_range(arguments.sets or arguments.sheets)
-    else:
-        raise CommandFailed("name --documents, --sets or --sheets")
+        wanted["documents"] = _read_numbers(arguments.documents)
     try:
         number = farm.reprint(arguments.batch_id, **wanted)
         _wait(farm, arguments.batch_id, number)
@@ -62,7 +62,7 @@ def _wait(farm: Pressroom, batch_id: str, number: int) -> None:
 
 def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, Any]]) -> int:
     farm = Pressroom(*find_farm(arguments))
-    documents = None if arguments.documents is None else _read_indexes(arguments.documents)
+    documents = None if arguments.documents is None else _read_numbers(arguments.documents)
     try:
         account = decide(farm, arguments.batch_id, documents=documents, reason=arguments.reason)
     except PressroomError as error:
@@ -72,24 +72,8 @@ def _decide(arguments: argparse.Namespace, decide: Callable[..., Mapping[str, An
     return 0
 
 
-def _read_indexes(text: str) -> Sequence[int]:
-    """Read indexes such as 0,4,10-20.
-
-    Raises:
-        CommandFailed: the text has another form, or names too many.
-    """
-    indexes: list[int] = []
-    for part in text.split(","):
-        first, last = _read_range(part)
-        if len(indexes) + last - first >= _MOST_INDEXES:
-            raise CommandFailed(f"--documents {text[:40]}: name at most {_MOST_INDEXES:,} indexes")
-        indexes.extend(range(first, last + 1))
-    return indexes
-
-
-def _read_range(text: str) -> tuple[int, int]:
-    first, _, last = text.partition("-")
-    numbers = [int(each) for each in (first, last or first) if each.isascii() and each.isdigit()]
-    if len(numbers) != 2 or numbers[0] > numbers[1]:
-        raise CommandFailed(f"{text[:40]!r} is neither a number nor a range such as 10-20")
-    return numbers[0], numbers[1]
+def _read_numbers(text: str) -> list[int]:
+    numbers = text.split(",")
+    if not all(each.isascii() and each.isdigit() for each in numbers):
+        raise CommandFailed(f"{text[:40]!r} are no numbers, such as 0,4,17")
+    return [int(each) for each in numbers]

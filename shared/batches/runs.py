@@ -36,31 +36,21 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
-class ShownCopy(ShownRecord, frozen=True):
-    """A file that repeats documents of a run, as clients see it: its proof, or a reprint."""
+class ShownFile(ShownRecord, frozen=True):
+    """A file of a run, its proof or a reprint, as clients see it."""
 
+    number: Annotated[
+        int,
+        doc(
+            "From 1, in the order of the plan; then those released. Reprints have numbers of their own, a proof 0.",
+            minimum=0,
+        ),
+    ]
     documents: Annotated[int, doc("Documents in it.", minimum=0)]
     pages: Annotated[int, doc("Its pages, blank ones among them.", minimum=0)]
     sheets: Annotated[int, doc("Its sheets of paper.", minimum=0)]
-    bytes: Annotated[int, doc("Its size; 0 until it is written.", minimum=0)]
+    bytes: Annotated[int, doc("Its size; 0 for a reprint that is not written yet.", minimum=0)]
     sha256: Annotated[str | None, doc("SHA-256 of the file, once it is written.", **SHA256)] = None
-
-
-class ShownReprint(ShownCopy, frozen=True, kw_only=True):
-    """A reprint as clients see it."""
-
-    number: Annotated[int, doc("From 1; its file is `reprint-1`.", minimum=1)]
-
-
-class ShownFile(ShownRecord, frozen=True):
-    """A file of a run as clients see it."""
-
-    number: Annotated[int, doc("From 1, in the order of the plan; then those released.", minimum=1)]
-    documents: Annotated[int, doc("Documents in it.", minimum=1)]
-    pages: Annotated[int, doc("Its pages, blank ones among them.", minimum=1)]
-    sheets: Annotated[int, doc("Its sheets of paper.", minimum=1)]
-    bytes: Annotated[int, doc("Its size.", minimum=1)]
-    sha256: Annotated[str, doc("SHA-256 of the file.", **SHA256)]
     value: Annotated[Value, doc("The value of `split.value` that its documents have.")] = None
 
 
@@ -87,8 +77,8 @@ class RunAccount(ShownRecord, frozen=True):
     ]
     sheets: Annotated[int, doc("Sheets of the delivered documents.", minimum=0)]
     files: Annotated[tuple[ShownFile, ...], doc("The files of a batch with a plan.")]
-    proof: ShownCopy | None = None
-    reprints: Annotated[tuple[ShownReprint, ...], doc("Its reprints.")] = ()
+    proof: ShownFile | None = None
+    reprints: Annotated[tuple[ShownFile, ...], doc("Its reprints.")] = ()
 
 
 class StoredFile(Record, frozen=True):
@@ -107,9 +97,11 @@ class StoredFile(Record, frozen=True):
     value: Value = None
     request: Mapping[str, Any] | None = None
 
-    def as_copy(self) -> dict[str, Any]:
-        """Return what is shown of a proof or a reprint."""
-        return {**self.to_builtins(), "sha256": self.sha256 or None}
+    def as_shown(self) -> ShownFile:
+        """Return the file as clients see it."""
+        number = self.number if self.number > INDEX_NUMBER else PROOF_NUMBER - self.number
+        shown = self.to_builtins() | {"number": number, "sha256": self.sha256 or None}
+        return ShownFile.of_builtins(shown)
 
 
 class RunItem(Record, frozen=True):
@@ -213,17 +205,10 @@ def read_account(session: Session, batch: Batch) -> RunAccount:
         open=counts.queued + counts.running + is_open,
         pages=pages if delivered else 0,
         sheets=sum(file.sheets for file in files) if batch.plan else (pages if delivered else 0),
-        files=tuple(ShownFile.of_builtins(file.to_builtins()) for file in files),
-        proof=None if proof is None else ShownCopy.of_builtins(proof.as_copy()),
-        reprints=tuple(
-            show_reprint(file) for file in reversed(stored) if file.number < PROOF_NUMBER
-        ),
+        files=tuple(file.as_shown() for file in files),
+        proof=None if proof is None else proof.as_shown(),
+        reprints=tuple(file.as_shown() for file in reversed(stored) if file.request is not None),
     )
-
-
-def show_reprint(file: StoredFile) -> ShownReprint:
-    """Return a reprint as clients see it."""
-    return ShownReprint.of_builtins(file.as_copy() | {"number": PROOF_NUMBER - file.number})
 
 
 def is_held(batch: Batch) -> ColumnElement[bool]:

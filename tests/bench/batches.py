@@ -179,15 +179,16 @@ def measure_batch(
     documents: int,
     *,
     output: str,
+    body: bytes | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Run:
-    """Send a batch, do something meanwhile, wait for it, read its result."""
+    """Send a batch, of invoices by default, do something meanwhile, wait for it, read its result."""
     processes = Processes(client.farm)
     processes.start()
     cpu = processes.cpu("batch")
     begun = time.perf_counter()
     path = f"/v2/batches?template={template}&output={output}"
-    batch = client.json("POST", path, invoices(documents), "application/x-ndjson")
+    batch = client.json("POST", path, body or invoices(documents), "application/x-ndjson")
     accepted = time.perf_counter()
     meanwhile()
     while batch["status"] not in ("finished", "cancelled"):

@@ -57,6 +57,7 @@ PARTS = {
     "farm": Part("The farm at work, and after kills"),
     "backlog": Part("Accepted renders, worked off"),
     "batches": Part("Batches", has_huge=True),
+    "runs": Part("Runs of letters"),
     "feeding": Part("The next slice among many batches"),
     "overhead": Part("The queue beside stock Celery"),
     "cost": Part("What a document costs"),

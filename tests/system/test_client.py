@@ -37,9 +37,9 @@ def template(client) -> str:
     return client.templates.create("note", TEMPLATE).id
 
 
-def run(account, folder, *arguments, code=0):
+def run(account, folder, *arguments, code=0, command=("batch",)):
     done = subprocess.run(
-        [sys.executable, "-m", "deploy.cli.main", "batch", *arguments, "--json"],
+        [sys.executable, "-m", "deploy.cli.main", *command, *arguments, "--json"],
         cwd=folder,
         env=environment(account),
         capture_output=True,
@@ -134,6 +134,25 @@ def test_the_command_writes_the_files_of_a_plan_and_their_index(
     names = sorted(path.name for path in (tmp_path / "notes").iterdir())
     assert names == ["001.pdf", "002.pdf", "index.csv"]
     assert [each["documents"] for each in client.batch_account(told["batch"])["files"]] == [20, 10]
+
+
+def test_commands_reject_release_and_reprint_documents_of_a_run(
+    client, account, template, tmp_path
+) -> None:
+    client.put_plan("held", {"hold": {"conditions": [{"value": "n", "below": 5}]}, "sort": ["n"]})
+    batch = client.submit_batch(template, [{"n": n} for n in range(8)], plan="held")
+    client.wait_batch(batch.id, timeout_seconds=60)
+
+    def decide(command, *options, code=0):
+        return run(account, tmp_path, batch.id, *options, code=code, command=("run", command))
+
+    assert decide("reject", "--documents", "0,1")[0]["rejected"] == 2
+    assert decide("release", "--reason", "condition")[0]["held"] == 0
+    assert "no numbers" in decide("reprint", "--sets", "a-b", "-o", "a.pdf", code=1)[1]
+    assert "accepted are documents" in decide("reprint", "-o", "a.pdf", code=1)[1]
+    assert decide("reprint", "--sets", "2-3", "-o", "a.pdf")[0] == {"reprint": 1, "output": "a.pdf"}
+    with pikepdf.open(tmp_path / "a.pdf") as pdf, pdf.open_outline() as outline:
+        assert [entry.title for entry in outline.root] == ["Note 6", "Note 7"]
 
 
 def test_the_command_makes_one_pdf(account, template, tmp_path) -> None:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from io import BufferedReader
 from itertools import chain, groupby
@@ -28,6 +29,7 @@ from shared.batches.plans import (
     MAX_FILES,
     Hold,
     Plan,
+    RunDocument,
     RunFile,
     Split,
     TooManyFilesError,
@@ -221,7 +223,7 @@ def _write_proof(batch: Batch, batch_context: BatchContext) -> None:
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
     with tempfile.TemporaryFile() as part:
-        writer = _RunWriter(batch, batch.plan, batch_context, part, items)
+        writer = _RunWriter(batch, batch.plan, batch_context, part, _find_rendered(items))
         for proof in writer.write_proof():
             with batch_context.database.session() as session:
                 is_used = add_proof(session, batch, proof)
@@ -240,7 +242,7 @@ def _write_run(
     with batch_context.database.snapshot() as session:
         items = list_run_items(session, batch.id)
         known = {file.number: file for file in list_files(session, batch.id)}
-    writer = _RunWriter(batch, plan, batch_context, part, items)
+    writer = _RunWriter(batch, plan, batch_context, part, _find_rendered(items))
     if plan.hold != Hold():
         arrange(plan, writer.documents)  # held ones have to fit too
     files = arrange_run(batch, plan, items)
@@ -265,23 +267,24 @@ def _write_run(
     return stored
 
 
+def _find_rendered(items: Sequence[RunItem]) -> list[RunItem]:
+    return [item for item in items if item.status is ItemStatus.SUCCEEDED]
+
+
+@dataclass(frozen=True, slots=True)
 class _RunWriter:
     """Writes files of a run from the parts of its slices."""
 
-    def __init__(
-        self,
-        batch: Batch,
-        plan: Plan,
-        batch_context: BatchContext,
-        part: BinaryIO,
-        items: Sequence[RunItem],
-    ) -> None:
-        self._batch = batch
-        self._plan = plan
-        self._context = batch_context
-        self._part = part
-        self._items = [item for item in items if item.status is ItemStatus.SUCCEEDED]
-        self.documents = [item.as_document() for item in self._items]
+    batch: Batch
+    plan: Plan
+    context: BatchContext
+    part: BinaryIO
+    items: Sequence[RunItem]
+
+    @property
+    def documents(self) -> list[RunDocument]:
+        """The documents that were rendered."""
+        return [item.as_document() for item in self.items]
 
     def write(
         self,
@@ -297,31 +300,31 @@ class _RunWriter:
             for position, document in enumerate(file.documents)
         }
         of_parts: dict[int, list[Placement]] = {}
-        for first, group in groupby(self._items, key=attrgetter("part_first_index")):
+        for first, group in groupby(self.items, key=attrgetter("part_first_index")):
             own = [chosen.get(item.index) or Placement(None, 0, item.pages or 0) for item in group]
             if any(placement.file is not None for placement in own):
                 of_parts[first] = own
         parts = (
             (path, of_parts[found.first_index])
-            for found, path in _fetch_parts(self._batch, self._context, self._part, of_parts)
+            for found, path in _fetch_parts(self.batch, self.context, self.part, of_parts)
         )
         with ExitStack() as opened:
             outs = [opened.enter_context(tempfile.TemporaryFile()) for _ in files]
             pages = sort_parts(
                 parts,
                 outs,
-                options=make_options(self._batch),
-                is_duplex=self._plan.duplex,
-                marks=read_plan_marks(self._plan),
+                options=make_options(self.batch),
+                is_duplex=self.plan.duplex,
+                marks=read_plan_marks(self.plan),
                 is_copy=is_copy,
             )
             return [
                 _store_file(
-                    self._batch,
-                    self._context,
+                    self.batch,
+                    self.context,
                     out,
                     number,
-                    _account_of(self._plan, file, count),
+                    _account_of(self.plan, file, count),
                     file.value,
                 )
                 for out, (number, file), count in zip(outs, files, pages, strict=True)
@@ -329,10 +332,10 @@ class _RunWriter:
 
     def write_proof(self) -> list[StoredFile]:
         """Store the proof, of the first documents in the order of the plan; there is none if all failed."""
-        wanted = self._plan.hold.proof or 0
+        wanted = self.plan.hold.proof or 0
         first = [document for document in self.documents if document.index < wanted]
-        files = arrange(self._plan.replace(split=Split()), first)
-        places = _place_documents(self._plan, files)
+        files = arrange(self.plan.replace(split=Split()), first)
+        places = _place_documents(self.plan, files)
         return self.write([(PROOF_NUMBER, file) for file in files], places)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pypdfium2
 import pytest
 
@@ -92,3 +94,52 @@ def test_fold_and_punch_marks_stand_where_din_5008_has_them(standard, marks):
     for mark in marks:
         assert any(abs(y / 4 / 72 * 25.4 - mark) < 0.4 for y in rows)
     assert len(rows) <= 2 * len(marks)
+
+
+ADDRESSEES = ("Ada Byron", "Harbour Joinery GmbH", "Speicherstraße 18", "20457 Hamburg", "Floor 3")
+
+
+def make_letter(chance, misplaced):
+    """Return a letter, with a fault of one kind or none, and the code of its warning."""
+    standard = chance.choice(list(ADDRESS_WINDOWS))
+    window = ADDRESS_WINDOWS[standard]
+    kind = chance.choice(["width", "lines", "window", "zone"]) if misplaced else None
+    lines = [chance.choice(ADDRESSEES) for _ in range(chance.randint(1, window.lines))]
+    if kind == "lines":
+        lines += [chance.choice(ADDRESSEES) for _ in range(window.lines + 1 - len(lines))]
+    if kind == "width":
+        lines[chance.randrange(len(lines))] = "Long name " * chance.randint(5, 9)
+    side, mark = chance.uniform(3, 25), chance.uniform(125, 200)
+    # Above the window, or below it; the zone of the marks is to the left of both.
+    free = (0, window.top - side - 0.5), (window.top + window.height + 0.5, 240)
+    left, top = chance.uniform(25, 150), chance.uniform(*chance.choice(free))
+    if kind == "window":
+        left = chance.uniform(max(window.left - side + 1, 0), window.left + window.width - 1)
+        top = chance.uniform(window.top - side + 1, window.top + window.height - 1)
+    if kind == "zone":
+        left, top = (
+            chance.uniform(max(13 - side, 0), 13),
+            chance.uniform(mark + 1 - side, mark + 15),
+        )
+    codes_of = {"width": "address-width", "lines": "address-lines", "window": "address-window"}
+    source = (
+        '<document><page size="A4" margin="110mm 20mm 15mm 25mm">'
+        f'<marks type="omr" left="6mm" top="{mark:.2f}mm"/></page><flow>'
+        f'<address standard="{standard}" value="{lines}" font-size="9pt"/>'
+        f'<box left="{left:.2f}mm" top="{top:.2f}mm" width="{side:.2f}mm" height="{side:.2f}mm" '
+        'background="#336699"/></flow></document>'
+    )
+    return source, [codes_of.get(kind, "marks-zone")] if kind else []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("count", "misplaced"), [(200, True), (2000, False)])
+def test_misplacements_are_found_and_nothing_else_is(count, misplaced):
+    chance = random.Random(43)
+    wrong = []
+    for _ in range(count):
+        source, expected = make_letter(chance, misplaced)
+        made = render(prepare_template(source.encode()), None, options=OPTIONS)
+        if codes(made) != expected:
+            wrong.append((source, codes(made), expected))
+    assert wrong == []

@@ -676,25 +676,8 @@ export interface RunFile {
   pages: number;
   sheets: number;
   bytes: number;
-  sha256: string;
+  sha256?: string;
   value?: string | number | boolean;
-}
-
-export interface RunCopy {
-  documents: number;
-  pages: number;
-  sheets: number;
-  bytes: number;
-  sha256?: string;
-}
-
-export interface RunReprint {
-  documents: number;
-  pages: number;
-  sheets: number;
-  bytes: number;
-  sha256?: string;
-  number: number;
 }
 
 export interface RunAccount {
@@ -708,8 +691,8 @@ export interface RunAccount {
   pages: number;
   sheets: number;
   files: Array<RunFile>;
-  proof?: RunCopy;
-  reprints?: Array<RunReprint>;
+  proof?: RunFile;
+  reprints?: Array<RunFile>;
 }
 
 export interface HeldDocuments {
