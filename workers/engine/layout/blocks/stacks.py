@@ -36,17 +36,7 @@ from workers.engine.layout.context import (
     plain_text,
     shorten_value,
 )
-from workers.engine.tree.nodes import (
-    Block,
-    Break,
-    Container,
-    ListBlock,
-    ListItem,
-    Note,
-    Paragraph,
-    Row,
-    Source,
-)
+from workers.engine.tree import nodes
 from workers.engine.tree.styles.computed import BoxStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
@@ -55,7 +45,7 @@ _FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo
 
 def forced_break_before(block: AnyBlock) -> str:
     """Return the break that a block forces before itself, empty for none."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return "" if block.need is not None else block.to
     breaks = block.style.breaks
     if breaks.counter_reset is not None and breaks.before is not BreakTo.LEFT:
@@ -68,7 +58,7 @@ def forced_break_before(block: AnyBlock) -> str:
 
 def page_family_at_start(block: AnyBlock) -> str | None:
     """Return the page family of a block's first content, None for that of the flow."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return None
     children = breaking_children(block)
     return page_family_at_start(children[0]) if children else block.style.breaks.page
@@ -76,7 +66,7 @@ def page_family_at_start(block: AnyBlock) -> str | None:
 
 def page_family_at_end(block: AnyBlock) -> str | None:
     """Return the page family of a block's last content, None for that of the flow."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return None
     children = breaking_children(block)
     return page_family_at_end(children[-1]) if children else block.style.breaks.page
@@ -84,7 +74,7 @@ def page_family_at_end(block: AnyBlock) -> str | None:
 
 def forced_break_after(block: AnyBlock) -> str:
     """Return the break that a block forces after itself, empty for none."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return ""
     after = block.style.breaks.after
     if after in _FORCING:
@@ -95,7 +85,7 @@ def forced_break_after(block: AnyBlock) -> str:
 
 def avoids_break_after(block: AnyBlock) -> bool:
     """Return whether a block, or its last content, avoids a break after it."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return False
     if block.style.breaks.after is BreakTo.AVOID:
         return True
@@ -105,7 +95,7 @@ def avoids_break_after(block: AnyBlock) -> bool:
 
 def avoids_break_before(block: AnyBlock) -> bool:
     """Return whether a block, or its first content, avoids a break before it."""
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return False
     if block.style.breaks.before is BreakTo.AVOID:
         return True
@@ -115,27 +105,27 @@ def avoids_break_before(block: AnyBlock) -> bool:
 
 def breaking_children(block: AnyBlock) -> Sequence[AnyBlock]:
     """Return the children whose breaks propagate to a block (CSS Fragmentation 3, 3.1)."""
-    if type(block) is Paragraph:
+    if type(block) is nodes.Paragraph:
         return ()
-    if type(block) is Container and block.columns is not None and block.columns.count > 1:
+    if type(block) is nodes.Container and block.columns is not None and block.columns.count > 1:
         return ()  # a break inside is a column break
-    if type(block) is Note:
+    if type(block) is nodes.Note:
         return ()  # where notes are collected, they are on the surrounding pages
     return stacked_children(block)
 
 
 def stacked_children(block: AnyBlock) -> Sequence[AnyBlock]:
     """Return the in-flow children of a block that is a stack."""
-    if type(block) is Paragraph:
+    if type(block) is nodes.Paragraph:
         return ()
-    if isinstance(block, Container):
+    if isinstance(block, nodes.Container):
         children = block.children
         if children and (is_out_of_flow(children[0]) or is_out_of_flow(children[-1])):
             return [child for child in children if not is_out_of_flow(child)]
         return children
-    if isinstance(block, ListItem | Note):
+    if isinstance(block, nodes.ListItem | nodes.Note):
         return block.children
-    if isinstance(block, ListBlock):
+    if isinstance(block, nodes.ListBlock):
         return block.items
     return ()
 
@@ -199,7 +189,7 @@ class StackFragment:
         for _, offset, fragment, block, _ in self.placed:
             canvas.draw_block(block, fragment, x, y + offset)
 
-    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+    def find_overflow(self, room: float) -> tuple[nodes.Source, str] | None:
         """Return the first block that reaches below a height, with its first words."""
         for _, y, fragment, block, _ in self.placed:
             if y + fragment.height > room + EPSILON:
@@ -289,13 +279,13 @@ def top_margin(block: AnyBlock, width: float, *, is_first: bool = False) -> floa
 
     For a block that `is_first` in its container it is what the author states.
     """
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return 0.0
     margin = block.style.box.margin.top
     own = 0.0 if is_first and margin.kind is LengthKind.BETWEEN else _points(margin, width)
-    if type(block) is Paragraph:  # most blocks
+    if type(block) is nodes.Paragraph:  # most blocks
         return own
-    if type(block) is Row:
+    if type(block) is nodes.Row:
         is_open = collapses_child_margins(block.style.box)
         shared = shared_top_margin(block, width, is_first=is_first) if is_open else 0.0
         return collapse_margins(own, shared)
@@ -320,17 +310,17 @@ def lay_out_children(
 
 def is_broken_against_style(block: AnyBlock, fragment: Fragment) -> bool:
     """Return whether a block with `break-inside="avoid"` continues elsewhere without a forced break."""
-    if fragment.resume is None or fragment.forced or isinstance(block, Break):
+    if fragment.resume is None or fragment.forced or isinstance(block, nodes.Break):
         return False
     return block.style.breaks.avoid_inside
 
 
-def in_flow_children(row: Row) -> list[Block]:
+def in_flow_children(row: nodes.Row) -> list[nodes.Block]:
     """Return the in-flow blocks of a row."""
-    return [c for c in row.children if not isinstance(c, Break) and not is_positioned(c)]
+    return [c for c in row.children if not isinstance(c, nodes.Break) and not is_positioned(c)]
 
 
-def shared_top_margin(row: Row, width: float, *, is_first: bool = False) -> float:
+def shared_top_margin(row: nodes.Row, width: float, *, is_first: bool = False) -> float:
     """Return the least top margin of the blocks of a row, in points."""
     margins = [top_margin(child, width, is_first=is_first) for child in in_flow_children(row)]
     return min(margins, default=0.0)
@@ -341,9 +331,9 @@ def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> fl
 
     The extent of margins below a row depends on its layout, hence `fragment`.
     """
-    if type(block) is Paragraph:
+    if type(block) is nodes.Paragraph:
         return _points(block.style.box.margin.bottom, width)
-    if isinstance(block, Break) or not _ends_in_row(block):
+    if isinstance(block, nodes.Break) or not _ends_in_row(block):
         return _bottom_margin(block, width)
     own = _points(block.style.box.margin.bottom, width)
     inner = fragment.content if isinstance(fragment, BoxFragment) else fragment
@@ -353,18 +343,18 @@ def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> fl
 
 
 def _ends_in_row(block: AnyBlock) -> bool:
-    if type(block) is not Row and type(block) is not Container:
+    if type(block) is not nodes.Row and type(block) is not nodes.Container:
         return False
     if not collapses_child_margins(block.style.box):
         return False
-    if type(block) is Row:
+    if type(block) is nodes.Row:
         return True
     children = stacked_children(block)
     return bool(children) and _ends_in_row(children[-1])
 
 
 def _bottom_margin(block: AnyBlock, width: float) -> float:
-    if isinstance(block, Break):
+    if isinstance(block, nodes.Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
     children = stacked_children(block)
@@ -402,11 +392,11 @@ def _points(length: Length, width: float) -> float:
 
 
 def _has_auto_top_margin(block: AnyBlock) -> bool:
-    return not isinstance(block, Break) and block.style.box.margin.top.kind is LengthKind.AUTO
+    return not isinstance(block, nodes.Break) and block.style.box.margin.top.kind is LengthKind.AUTO
 
 
 def _first_words(block: AnyBlock) -> str:
-    if isinstance(block, Paragraph):
+    if isinstance(block, nodes.Paragraph):
         return shorten_value(plain_text(block.inlines))
     return next((words for child in breaking_children(block) if (words := _first_words(child))), "")
 
@@ -445,11 +435,11 @@ class _StackLayout:
                 continue
             forced = self._forced_before(index)
             if forced:
-                after = index + 1 if isinstance(block, Break) else index
+                after = index + 1 if isinstance(block, nodes.Break) else index
                 return self._make_fragment(StackResume(after, None, True), forced)
             if self.context.section_ends and self._ends_section(index):
                 return self._end_section(index)
-            if isinstance(block, Break):
+            if isinstance(block, nodes.Break):
                 if self._needs_more(block):
                     return self._make_fragment(StackResume(index + 1, None, False))
                 continue
@@ -509,13 +499,13 @@ class _StackLayout:
     def _changes_family(self, before: AnyBlock, block: AnyBlock) -> bool:
         if (
             not self.context.has_page_families
-            or isinstance(before, Break)
-            or isinstance(block, Break)
+            or isinstance(before, nodes.Break)
+            or isinstance(block, nodes.Break)
         ):
             return False
         return page_family_at_end(before) != page_family_at_start(block)
 
-    def _needs_more(self, block: Break) -> bool:
+    def _needs_more(self, block: nodes.Break) -> bool:
         if block.need is None or not self.placed or self.region.height == inf:
             return False
         return self.region.height - self.y < block.need - EPSILON
@@ -548,7 +538,7 @@ class _StackLayout:
         heading, is not broken.
         """
         last = next((placed for placed in self.placed if placed.number == index), None)
-        if last is None or (type(last.block) is Paragraph and avoids_break_after(last.block)):
+        if last is None or (type(last.block) is nodes.Paragraph and avoids_break_after(last.block)):
             return None
         room = last.fragment.height - 2 * EPSILON
         inner = self.start.inner if index == self.start.child else None

@@ -13,14 +13,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Severity
 from workers.engine.layout import display
-from workers.engine.layout.blocks.boxes import (
-    UsedBox,
-    draw_box,
-    outer_widths,
-    resolve_box,
-    side_edges,
-    with_own_width,
-)
+from workers.engine.layout.blocks import boxes
 from workers.engine.layout.context import (
     EPSILON,
     Fragment,
@@ -67,7 +60,7 @@ class FieldFragment(WholeFragment):
 
     context: LayoutContext
     node: FormField
-    used_box: UsedBox
+    used_box: boxes.UsedBox
     height: float
     problem: LayoutProblem | None
     chain: tuple[Source, ...]
@@ -99,7 +92,7 @@ class FieldFragment(WholeFragment):
             owner = canvas.add_field(node, (x, y, width, self.height))
         if node.kind is FieldKind.RADIO:
             box = replace(box, radius=max(width, self.height))
-        draw_box(canvas.items, box, (x, y, width, self.height), owner)
+        boxes.draw_box(canvas.items, box, (x, y, width, self.height), owner)
         self._draw_dividers(canvas, x, y, owner)
         self.context.report_missing_glyphs(node.shown_text.replace("\n", " "), node.source)
         if not node.is_interactive:
@@ -215,7 +208,7 @@ def lay_out_field(
     context: LayoutContext, node: FormField, region: Region, _resume: Resume
 ) -> Fragment | None:
     """Lay out a form field: of text as wide as its region, others at their own width."""
-    used_box = resolve_box(context, node.style.box, region)
+    used_box = boxes.resolve_box(context, node.style.box, region)
     if node.style.box.width.kind is LengthKind.AUTO and not region.has_fixed_width:
         used_box = _with_natural_width(context, node, used_box, region)
     height = used_box.height
@@ -256,9 +249,9 @@ def measure_field(context: LayoutContext, node: FormField) -> tuple[float, float
     """Return the min-content and max-content outer widths of a form field, in points."""
     least, most = _natural_widths(context, node)
     if node.kind.is_button or node.cells:
-        insets = side_edges(node.style.box)
+        insets = boxes.side_edges(node.style.box)
         least, most = max(least - insets, 0.0), max(most - insets, 0.0)
-    return outer_widths(node.style.box, least, most)
+    return boxes.outer_widths(node.style.box, least, most)
 
 
 def _natural_widths(context: LayoutContext, node: FormField) -> tuple[float, float]:
@@ -277,8 +270,8 @@ def _natural_widths(context: LayoutContext, node: FormField) -> tuple[float, flo
 
 
 def _with_natural_width(
-    context: LayoutContext, node: FormField, used_box: UsedBox, region: Region
-) -> UsedBox:
+    context: LayoutContext, node: FormField, used_box: boxes.UsedBox, region: Region
+) -> boxes.UsedBox:
     if node.kind in _FILLING and not node.cells:
         return used_box
     width = _natural_widths(context, node)[1]
@@ -287,10 +280,10 @@ def _with_natural_width(
     limit = node.style.box.max_width
     most = None if limit is None else limit.resolve(region.width)
     width = min(width, used_box.width if node.kind is FieldKind.SIGNATURE else width)
-    return with_own_width(used_box, width if most is None else min(width, most), region)
+    return boxes.with_own_width(used_box, width if most is None else min(width, most), region)
 
 
-def _natural_height(node: FormField, used_box: UsedBox) -> float:
+def _natural_height(node: FormField, used_box: boxes.UsedBox) -> float:
     insets = used_box.insets.top + used_box.insets.bottom
     if node.kind.is_button:
         return node.style.text.size * BUTTON_SIDE
@@ -309,7 +302,7 @@ def _centred_baseline(context: LayoutContext, node: FormField, height: float) ->
 
 
 def _find_problem(
-    context: LayoutContext, node: FormField, used_box: UsedBox, height: float
+    context: LayoutContext, node: FormField, used_box: boxes.UsedBox, height: float
 ) -> LayoutProblem | None:
     """Return the problem of a value larger than its field, which viewers scroll and printers cut."""
     if node.kind.is_button or not node.shown_text:

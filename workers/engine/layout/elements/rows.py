@@ -20,14 +20,7 @@ from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Final, NamedTuple
 
-from workers.engine.layout.blocks.boxes import (
-    IN_CELL,
-    BoxFragment,
-    UsedBox,
-    lay_out_box,
-    outer_widths,
-    resolve_box,
-)
+from workers.engine.layout.blocks import boxes
 from workers.engine.layout.blocks.columns import Track, distribute_width
 from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
 from workers.engine.layout.blocks.stacks import (
@@ -70,12 +63,12 @@ def lay_out_row(
     context: LayoutContext, node: nodes.Row, region: Region, resume: Resume
 ) -> Fragment | None:
     """Lay out blocks side by side; in a fragmented row each continues on its own."""
-    least = _own_height(resolve_box(context, node.style.box, region))
+    least = _own_height(boxes.resolve_box(context, node.style.box, region))
 
     def content(inner: Region, at: Resume) -> Fragment | None:
         return _RowFiller(context.inside(node.source), node, inner).fill(at, least)
 
-    return lay_out_box(context, node, region, resume, content)
+    return boxes.lay_out_box(context, node, region, resume, content)
 
 
 def measure_row(context: LayoutContext, node: nodes.Row) -> tuple[float, float]:
@@ -88,10 +81,10 @@ def measure_row(context: LayoutContext, node: nodes.Row) -> tuple[float, float]:
             continue
         low, high = context.measure(child)
         min_content, max_content = min_content + low, max_content + high
-    return outer_widths(node.style.box, min_content, max_content)
+    return boxes.outer_widths(node.style.box, min_content, max_content)
 
 
-def _own_height(used_box: UsedBox) -> float:
+def _own_height(used_box: boxes.UsedBox) -> float:
     """Return the least height of the content of a box, 0 where the content decides."""
     stated = used_box.min_height if used_box.height is None else used_box.height
     return max(stated - used_box.insets.top - used_box.insets.bottom, 0.0)
@@ -216,7 +209,7 @@ class _RowFiller:
     def _stretch(self, index: int, child: nodes.Block, height: float) -> None:
         """Stretch the box of a block, unless it has a height or shape of its own."""
         fragment = self.fragments[index]
-        if not isinstance(fragment, BoxFragment) or not _is_stretchable(child):
+        if not isinstance(fragment, boxes.BoxFragment) or not _is_stretchable(child):
             return
         if fragment.used_box.max_height is not None:
             height = max(min(height, fragment.used_box.max_height), fragment.height)
@@ -370,7 +363,7 @@ def lay_out_grid(
     def content(inner: Region, at: Resume) -> Fragment | None:
         return _GridFiller(context.inside(node.source), node, inner, at or GridResume(0)).fill()
 
-    return lay_out_box(context, node, region, resume, content)
+    return boxes.lay_out_box(context, node, region, resume, content)
 
 
 def measure_grid(context: LayoutContext, node: nodes.Grid) -> tuple[float, float]:
@@ -379,7 +372,7 @@ def measure_grid(context: LayoutContext, node: nodes.Grid) -> tuple[float, float
     stated = sum(length.value for length in node.columns if length.kind is LengthKind.POINTS)
     stated += node.column_gap * max(len(node.columns) - 1, 0)
     open_ = sum(length.kind is not LengthKind.POINTS for length in node.columns)
-    return outer_widths(node.style.box, stated + low * open_, stated + high * open_)
+    return boxes.outer_widths(node.style.box, stated + low * open_, stated + high * open_)
 
 
 class _GridFiller:
@@ -541,7 +534,7 @@ class _GridFiller:
                 edges += box.margin.bottom.resolve(width) or 0.0
             own = Length(max(height - edges, 0.0))
             stretched = replace(child, style=replace(child.style, box=replace(box, height=own)))
-            memo.store(IN_CELL, stretched, True)
+            memo.store(boxes.IN_CELL, stretched, True)
             return stretched
 
         memo = self.context.memo

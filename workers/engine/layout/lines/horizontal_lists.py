@@ -15,18 +15,9 @@ from workers.engine.characters import has_right_to_left
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.fonts import Face, JoinedTexts
 from workers.engine.layout.context import LayoutContext, Region
+from workers.engine.layout.lines import opportunities
 from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, find_encoding
 from workers.engine.layout.lines.hyphenation import hyphenate
-from workers.engine.layout.lines.opportunities import (
-    OBJECT_REPLACEMENT,
-    find_bound_spaces,
-    find_no_break_spaces,
-    may_bind_spaces,
-    may_break_between,
-    may_break_inside,
-    may_prohibit_break,
-    split_at_opportunities,
-)
 from workers.engine.tree.expressions.running_text import MAX_TEXT, too_long_message
 from workers.engine.tree.memo import Kind
 from workers.engine.tree.nodes import (
@@ -140,13 +131,13 @@ class HorizontalList:
         if self.texts:
             self._resolve_boundary(spaced[0], glyph_style.style.lang)
         boundaries = [SPACE] * (len(spaced) - 1)
-        if may_prohibit_break(text):
-            for number in find_no_break_spaces(spaced):
+        if opportunities.may_prohibit_break(text):
+            for number in opportunities.find_no_break_spaces(spaced):
                 boundaries[number] = NO_BREAK_SPACE
-        if may_bind_spaces(text):
-            for number in find_bound_spaces(spaced, glyph_style.style.lang):
+        if opportunities.may_bind_spaces(text):
+            for number in opportunities.find_bound_spaces(spaced, glyph_style.style.lang):
                 boundaries[number] = NO_BREAK_SPACE
-        if may_break_inside(text):
+        if opportunities.may_break_inside(text):
             self._add_split_words(glyph_style, spaced, boundaries, hyphens=hyphens)
         else:
             self._add_words(glyph_style, spaced, boundaries)
@@ -192,7 +183,7 @@ class HorizontalList:
     def add_atomic_inline(self, atomic: AtomicInline) -> None:
         """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
         if self.texts:
-            self._resolve_boundary(OBJECT_REPLACEMENT, "")
+            self._resolve_boundary(opportunities.OBJECT_REPLACEMENT, "")
         self.add_box(atomic, "", atomic.width, BREAK)
 
     def _begin_run(self, glyph_style: GlyphStyle | AtomicInline) -> None:
@@ -202,20 +193,20 @@ class HorizontalList:
 
     def _resolve_boundary(self, word: str, lang: str) -> None:
         """Resolve the boundary between the last box and a word of another style, as within one style."""
-        before, boundary = self.texts[-1] or OBJECT_REPLACEMENT, self.boundaries[-1]
+        before, boundary = self.texts[-1] or opportunities.OBJECT_REPLACEMENT, self.boundaries[-1]
         if before.isspace():
             return  # a preserved indent stays with the text it indents, however long
         last, first = before[-1], word[0]
-        if boundary == SPACE and find_bound_spaces((before, word), lang):
+        if boundary == SPACE and opportunities.find_bound_spaces((before, word), lang):
             self.boundaries[-1] = NO_BREAK_SPACE
             return
         if last.isalnum() and first.isalnum() and (boundary == SPACE or (last + first).isascii()):
             return  # no pair of classes needs a look-up: most words
         if boundary == SPACE:
-            if find_no_break_spaces((before, word)):
+            if opportunities.find_no_break_spaces((before, word)):
                 self.boundaries[-1] = NO_BREAK_SPACE
         elif boundary in (NO_BREAK, BREAK):
-            may_break = may_break_between(before, word)
+            may_break = opportunities.may_break_between(before, word)
             breaks = DISCRETIONARY if before[-1] == SOFT_HYPHEN else BREAK
             self.boundaries[-1] = breaks if may_break else NO_BREAK
 
@@ -252,7 +243,7 @@ class HorizontalList:
         follows: list[int] = []
         distances: list[float] = []
         for word, last in zip(words, [*boundaries, NO_BREAK], strict=True):
-            segments = split_at_opportunities(word)
+            segments = opportunities.split_at_opportunities(word)
             if not hyphens:
                 segments = _remove_soft_hyphens(segments)
             if joined is not None and len(segments) > 1 and joined.are_in[word]:
@@ -426,7 +417,7 @@ def _make_horizontal_list(
 def _text_of(item: _InlineItem) -> str:
     if isinstance(item, InlineAnchor):
         return ""
-    return OBJECT_REPLACEMENT if isinstance(item, InlineBlock) else item[1]
+    return opportunities.OBJECT_REPLACEMENT if isinstance(item, InlineBlock) else item[1]
 
 
 def _split_by_level(
