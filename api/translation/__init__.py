@@ -169,7 +169,9 @@ def find_language() -> str:
     """Return the language of a response: the one that the request prefers, or English."""
     if not has_request_context():
         return SOURCE
-    return request.accept_languages.best_match(LANGUAGES, SOURCE)
+    # Best first; `best_match` would prefer the exact `en` to the `de` of `de-AT, en;q=0.5`.
+    asked = (tag.partition("-")[0].lower() for tag, quality in request.accept_languages if quality)
+    return next((tag for tag in asked if tag in LANGUAGES), SOURCE)
 
 
 def translate_findings(body: Any, language: str) -> Any:
