@@ -107,7 +107,6 @@ def test_the_version_is_that_of_the_distribution(capsys):
     ],
 )
 def test_a_shell_completes_commands_options_and_values(tmp_path, line, expected):
-    pytest.importorskip("argcomplete")
     written = tmp_path / "completions"
     environment = {
         "_ARGCOMPLETE": "1",
