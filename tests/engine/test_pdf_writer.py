@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -12,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
-from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, compress, repack, write_text
+from workers.engine.pdf_writer import (
+    AlignedObjects,
+    AppendedObjects,
+    FormattedObjects,
+    write_file,
+    write_text,
+)
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
@@ -25,17 +30,9 @@ def stream(data: bytes) -> bytes:
 
 
 def packed(*bodies: bytes, page: bytes = PAGE, **options: Any) -> bytes:
-    """Write bodies as ReportLab does, with a table of where they are, and pack them."""
-    file, offsets = b"%PDF-1.7\n", []
-    for number, body in enumerate((ROOT, PAGES, page, *bodies), 1):
-        offsets.append(len(file))
-        file += b"%d 0 obj\n%b\nendobj\n" % (number, body)
-    rows = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    file += (
-        b"xref\n0 %d\n0000000000 65535 f \n%btrailer\n<< /Root 1 0 R /Size %d >>\n"
-        b"startxref\n%d\n%%%%EOF\n" % (len(offsets) + 1, rows, len(offsets) + 1, len(file))
-    )
-    return repack(file, information=b"<< /Producer (test) >>", **options)
+    """Write bodies after those of a document of one page, whose information comes last."""
+    objects = [ROOT, PAGES, page, *bodies, b"<< /Producer (test) >>"]
+    return write_file(FormattedObjects(objects, 1, len(objects), [3]), **options)
 
 
 @given(
@@ -102,14 +99,6 @@ def test_the_identifier_depends_on_the_file_content():
         assert bytes(first.trailer.ID[0]) != bytes(second.trailer.ID[0])
 
 
-@pytest.mark.parametrize("end", [b"endstream", b"\nendstream", b"\r\nendstream"])
-def test_a_line_ends_before_the_end_of_a_stream_and_is_none_of_its_data(end):
-    file = packed(b"<< /Length 5 >>\nstream\n" + b"data\n" + end)
-    assert b"\nstream\ndata\n\nendstream\nendobj" in file
-    with opened(file) as pdf:
-        assert pdf.get_object(4, 0).read_raw_bytes() == b"data\n"
-
-
 @given(
     columns=st.integers(16, 70),
     rows=st.lists(st.integers(1, 3), min_size=1, max_size=60),
@@ -126,7 +115,7 @@ def test_every_aligned_object_is_found_again(columns, rows, repeats, filling):
     ]
     firsts: list[int] = []
 
-    def append(first: int, _: Sequence[int]) -> AppendedObjects:
+    def append(first: int) -> AppendedObjects:
         firsts.append(first + 1)
         offsets = (0, *accumulate(lengths[:-1]))
         block = AlignedObjects(columns, offsets, lined(bodies, columns))
@@ -149,7 +138,7 @@ def test_entries_are_added_to_dictionaries():
     additions = {3: b"/StructParents 7 /Tabs /S"}
     firsts: list[int] = []
 
-    def append(first: int, _: Sequence[int]) -> AppendedObjects:
+    def append(first: int) -> AppendedObjects:
         firsts.append(first)
         return AppendedObjects([b"<< /Kind /More >>"], additions)
 
@@ -159,10 +148,3 @@ def test_entries_are_added_to_dictionaries():
         assert (pdf.pages[0].obj.StructParents, pdf.pages[0].obj.Tabs) == (7, "/S")
         assert pdf.get_object(4, 0).read_raw_bytes() == b">> endstream <<"
         assert pdf.docinfo["/Producer"] == "test"
-
-
-def test_pages_get_the_contents_that_are_compressed_already():
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << >> /Contents 4 0 R >>"
-    with opened(packed(stream(b"q Q"), page=page, contents=[compress(b"1 g\xff")])) as pdf:
-        assert pdf.check_pdf_syntax() == []
-        assert pdf.pages[0].Contents.read_bytes() == b"1 g\xff"

@@ -212,7 +212,7 @@ class _MergedFile:
         )
         information = writer.reserve()
         writer.write_object(information, write_document_information(metadata))
-        writer.close(root=b"%d 0 R" % self._catalog, information=b"%d 0 R" % information)
+        writer.close(root=self._catalog, information=information)
         return count
 
     def _write_outline(self, entries: Sequence[tuple[int, bytes]]) -> bytes:

@@ -17,7 +17,14 @@ from reportlab.pdfbase import pdfdoc, pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
 from workers.engine.caches import BoundedCache
-from workers.engine.pdf_writer import AppendedObjects, compress, repack, write_number, write_text
+from workers.engine.pdf_writer import (
+    AppendedObjects,
+    FormattedObjects,
+    compress,
+    write_file,
+    write_number,
+    write_text,
+)
 from workers.engine.ports import PdfMetadata
 from workers.engine.units import Color, ColorSpace
 
@@ -170,7 +177,40 @@ pdfmetrics.registerFont(_NoFont())
 
 
 class _DocumentCanvas(Canvas):  # type: ignore[misc]
-    """A canvas whose fonts belong to its document alone, not to the process."""
+    """A canvas whose fonts belong to its document alone, not to the process, and whose pages have content of ours."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(BytesIO(), **options)
+        self._contents: list[WrittenObject] = []  # of the pages: nothing, until they are written
+
+    def end_page(self) -> None:
+        """End the page, with a place for its content."""
+        name = self._doc.thisPageName()
+        self.showPage()
+        self._contents.append(WrittenObject(b"null"))
+        self._doc.idToObject[name].Contents = self._contents[-1]
+
+    def format_objects(self, information: bytes, contents: Sequence[bytes]) -> FormattedObjects:
+        """Return the objects with the document information and the compressed contents of the pages.
+
+        Nothing can be added afterwards.
+        """
+        file, document = self.getpdfdata(), self._doc
+        starts = [document.idToOffset[name] for _, name in sorted(document.numberToId.items())]
+        ends = [*starts[1:], file.rindex(b"xref", 0, file.rindex(b"startxref"))]
+        bodies = [
+            file[file.index(b"obj\n", start) + 4 : file.rindex(b"endobj", start, end)].rstrip()
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        root, about = (_number_of(document, each) for each in (document.Catalog, document.info))
+        bodies[about - 1] = information
+        for place, content in zip(self._contents, contents, strict=True):
+            entries = b"<< /Filter /FlateDecode /Length %d >>" % len(content)
+            number = _number_of(document, place)
+            bodies[number - 1] = b"%b\nstream\n%b\nendstream" % (entries, content)
+        numbers = document.idToObjectNumberAndVersion
+        pages = [numbers[f"Page{page}"][0] for page in range(1, len(contents) + 1)]
+        return FormattedObjects(bodies, root, about, pages)
 
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
         """Add a font to the resources of all pages."""
@@ -183,7 +223,6 @@ class CanvasFile:
 
     def __init__(self, description: PdfMetadata | None = None) -> None:
         self._canvas = _DocumentCanvas(
-            BytesIO(),
             invariant=1,
             pageCompression=0,  # their contents are ours, see `_draw`
             pdfVersion=(1, 7),
@@ -235,7 +274,7 @@ class CanvasFile:
     def end_page(self, content: PageContent) -> None:
         """Draw the content of the page and end it."""
         self._draw(content)
-        self._canvas.showPage()
+        self._canvas.end_page()
 
     def add_link(
         self,
@@ -300,10 +339,11 @@ class CanvasFile:
             root = NumberingObject(tree.find_objects(), b"<< /Type /StructTreeRoot >>")
             self.set_catalog("StructTreeRoot", root)
             self.set_catalog("MarkInfo", WrittenObject(b"<< /Marked true >>"))
-        written: bytes = self._canvas.getpdfdata()
-        del self._canvas  # it holds the content of all pages
+        objects = self._canvas.format_objects(self._information, self._contents)
+        del self._canvas, self._contents
+        pages = objects.pages
 
-        def append(first: int, pages: Sequence[int]) -> AppendedObjects:
+        def append(first: int) -> AppendedObjects:
             appended = AppendedObjects((), {})
             after = first + len(self._links)
             if tree is not None and root is not None:
@@ -316,9 +356,7 @@ class CanvasFile:
             links = self._write_links(pages, first, additions)
             return appended._replace(bodies=[*links, *appended.bodies], additions=additions)
 
-        return repack(
-            written, information=self._information, contents=self._contents, append=append
-        )
+        return write_file(objects, append=append)
 
     def _write_links(
         self, pages: Sequence[int], first: int, additions: Mapping[int, bytes]

@@ -14,7 +14,7 @@ from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
-from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence, source_maker
+from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.nodes import (
     Block,
@@ -74,7 +74,7 @@ def report_page_time(element: Element, context: CompileContext) -> NodeBuilder:
 class BlockBuilder:
     """The source, style, id and attributes of a block, and whether they depend on data."""
 
-    __slots__ = ("attributes", "element_style", "identity", "plain", "sheet", "slug", "source")
+    __slots__ = ("attributes", "element_style", "identity", "plain", "sheet", "slug")
 
     def __init__(self, element: Element, context: CompileContext, *names: str) -> None:
         self.sheet = context.sheet
@@ -82,7 +82,6 @@ class BlockBuilder:
         self.identity: CompiledAttribute[str | None] = context.compile_attribute(element, "id")
         self.attributes = tuple(context.compile_attributes(element, *names))
         self.plain = Source(element.location)
-        self.source = source_maker(element.location)
         self.slug = element.slug if isinstance(element, MarkdownElement) else ""
 
     @property
@@ -98,6 +97,10 @@ class BlockBuilder:
     def compute(self, scope: Scope, parent: ComputedStyle) -> ComputedStyle:
         """Return the style under a parent's; errors are reported."""
         return self.element_style.compute(scope, parent)
+
+    def source(self, scope: Scope) -> Source:
+        """Return the source of a node: one object outside of loops."""
+        return Source(self.plain.location, scope.loop) if scope.loop else self.plain
 
     def read(self, scope: Scope) -> list[Any]:
         """Return the values of the attributes, in the order of their names."""
