@@ -11,8 +11,8 @@ import zxingcpp
 from PIL import Image
 
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.pipeline import Rendered, prepare_template, render
-from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
