@@ -14,6 +14,7 @@ import pytest
 from deploy.embedded.loopback import free_port
 from deploy.embedded.parent_death import with_parent_death_signal
 from shared.encryption import new_key
+from tests.containers.farm import fill_in
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
 from tests.servers import start_redis
 from tests.waiting import wait_until
@@ -77,7 +78,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
     running = []
     try:
         for name in ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher"):
-            own = {**environment, **(compose()["services"][name]["environment"])}
+            own = environment | fill_in(compose()["services"][name]["environment"], {})
             own |= {
                 name: environment[name]
                 for name in environment
