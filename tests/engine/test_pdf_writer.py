@@ -134,7 +134,8 @@ def lined(bodies: list[bytes], columns: int) -> bytes:
     return b"".join(b"\0" + data[at : at + columns] for at in range(0, len(data), columns))
 
 
-def test_entries_are_added_to_dictionaries():
+@pytest.mark.parametrize("count", [0, 300])  # more than an object stream takes
+def test_entries_are_added_to_dictionaries(count: int):
     additions = {3: b"/StructParents 7 /Tabs /S"}
     firsts: list[int] = []
 
@@ -142,7 +143,8 @@ def test_entries_are_added_to_dictionaries():
         firsts.append(first)
         return AppendedObjects([b"<< /Kind /More >>"], additions)
 
-    with opened(packed(stream(b">> endstream <<"), append=append)) as pdf:
+    more = [b"[%d]" % at for at in range(count)]
+    with opened(packed(stream(b">> endstream <<"), *more, append=append)) as pdf:
         assert pdf.check_pdf_syntax() == []
         assert pdf.get_object(firsts[0], 0).Kind == "/More"
         assert (pdf.pages[0].obj.StructParents, pdf.pages[0].obj.Tabs) == (7, "/S")

@@ -110,13 +110,14 @@ def write_file(
     writer = ObjectWriter(out)
     first = writer.reserve(len(objects.bodies))
     appended = append(first + len(objects.bodies))
+    # All are numbered before the first object stream, which takes a number too.
+    after = writer.reserve(len(appended.bodies) + appended.aligned_count)
     for number, body in enumerate(objects.bodies, first):
         if body.endswith(b"endstream"):
             writer.write_raw_object(number, body)
             continue
         entries = appended.additions.get(number)
         writer.write_object(number, b"%b%b>>" % (body[:-2], entries) if entries else body)
-    after = writer.reserve(len(appended.bodies) + appended.aligned_count)
     for number, body in enumerate(appended.bodies, after):
         writer.write_object(number, body)
     number = after + len(appended.bodies)
