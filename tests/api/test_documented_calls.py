@@ -64,7 +64,7 @@ def port(settings, tmp_path):
 def shell(port, account, tmp_path):
     """Return a function that runs the call of an operation with values, and the body of FILE."""
 
-    def run(operation, body=None, /, *, key=account.api_key, **values):
+    def run(operation, body=None, /, *, credential=account.api_key, **values):
         call = CALLS[operation]
         if body is not None:
             sent = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -75,7 +75,7 @@ def shell(port, account, tmp_path):
         environment = {
             "PATH": os.environ["PATH"],
             "PRESSROOM_URL": f"http://127.0.0.1:{port}",
-            "PRESSROOM_KEY": key,
+            "PRESSROOM_KEY": credential,
         }
         done = subprocess.run(
             ["sh", "-c", call.replace("curl", "curl -sS --fail-with-body", 1)],
@@ -101,7 +101,7 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
         return json.loads(out) if is_json else out
 
     def administer(operation: str, body: dict | None = None, /, **values: str):
-        return run(operation, body, key=OPERATOR, **values)
+        return run(operation, body, credential=OPERATOR, **values)
 
     assert account.account_id in run("checkKey")["status"]
     template = run("createTemplate", b"<document/>", name="Letter")["id"]
@@ -230,6 +230,6 @@ def test_every_documented_call_runs(account, caller, worker, slices, shell, tmp_
 
 
 def test_a_rejected_call_shows_the_error_body_and_fails(shell):
-    code, out = shell("checkKey", key="wrong")
+    code, out = shell("checkKey", credential="wrong")
     assert code != 0
     assert json.loads(out)["statusCode"] == 401
