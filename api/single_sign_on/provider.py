@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import Any, Final
 
 import requests
@@ -15,39 +13,8 @@ from authlib.integrations.flask_client import OAuth, OAuthError
 from flask import Flask, Response, request
 from joserfc.errors import JoseError
 
+from api.single_sign_on.outcomes import Person, Problem, SignInError
 from shared.auth.single_sign_on import SingleSignOn
-
-
-class Problem(StrEnum):
-    """The reasons of a failed sign-in, for which the Studio has texts."""
-
-    CANCELLED = "cancelled"
-    EXPIRED = "expired"
-    PROVIDER = "provider"
-    UNVERIFIED = "unverified"
-    NO_ACCESS = "no-access"
-    SEVERAL = "several"
-    REVOKED = "revoked"
-    ACCOUNT = "account"
-
-
-class SignInError(Exception):
-    """A sign-in fails; the text is for the log."""
-
-    def __init__(self, problem: Problem, reason: str, *, accounts: Iterable[str] = ()) -> None:
-        super().__init__(reason)
-        self.problem = problem
-        self.accounts = tuple(accounts)
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A person who signed in, as the signed ID token says: the subject, a name to show, and values of the claim."""
-
-    subject: str
-    name: str
-    values: tuple[str, ...]
-
 
 _TIMEOUT_SECONDS: Final = 5
 # Asymmetric only: `none` is no signature, and HS256 would be made with the secret of the client.

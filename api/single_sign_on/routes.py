@@ -11,7 +11,7 @@ from api.auth.guard import authenticate_digest, find_session_token, write_sessio
 from api.http import read_query, write_json
 from api.operations.model import OperationResponse, Parameter, Routes, get, json_response, string
 from api.ports import Ports
-from api.single_sign_on.provider import Person, Problem, SignInError
+from api.single_sign_on.outcomes import Person, Problem, SignInError
 from shared.auth.sign_in_keys import SignInRevokedError, digest_person, record_sign_in
 from shared.auth.single_sign_on import Role, SingleSignOn
 from shared.clock import now

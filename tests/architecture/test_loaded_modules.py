@@ -14,6 +14,8 @@ ENGINE = {
 }
 WEB = {"flask", "werkzeug", "gunicorn"}
 STORES = {"sqlalchemy", "redis", "celery"}
+# Libraries of extras, without which the farm of `pip install pressroom` starts.
+EXTRAS = {"authlib", "pygls", "pyhanko", "saxonche", "mcp", "argcomplete"}
 UNUSED = {
     "api.app": ENGINE,
     "workers.farm.worker": {"numpy", "openpyxl"} | WEB,
@@ -31,4 +33,5 @@ def test_a_process_loads_only_what_it_uses(module):
     script = f"import sys, {module}; print(*sys.modules)"
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert not UNUSED[module] & set(done.stdout.split())
+    unused = UNUSED[module] | EXTRAS - ({"pyhanko"} if "signer" in module else set())
+    assert not unused & set(done.stdout.split())
