@@ -136,8 +136,6 @@ _OPERATOR_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = dict.fromkeys(
 )
 # Statuses also used by errors without a code.
 _STATUSES_WITHOUT_CODE: Final = (400, 401, 403, 404)
-# Sent by the HTTP server with its own page, before the application runs (decision 310).
-_SERVER_STATUSES: Final = (414,)
 _HEADER_BY_STATUS: Final[Mapping[int, str]] = {
     401: "WWW-Authenticate",
     429: "Retry-After",
@@ -313,12 +311,6 @@ def _write_error_response(
     operation: Operation, status: int, codes: tuple[ErrorCode, ...], shared: _SharedErrors
 ) -> dict[str, Any]:
     summary = HTTPStatus(status).phrase
-    if status in _SERVER_STATUSES:
-        return {
-            "description": f"{summary}: a short page of the HTTP server.",
-            "headers": {},
-            "content": {"text/html": {"schema": {"type": "string"}}},
-        }
     schema: dict[str, Any] = dict(ref("Error"))
     if codes:
         summary += (

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal, record_change
-from api.http import read_choice, read_limit, write_json
+from api.http import read_choice, read_cursor, read_limit, write_json
 from api.operations.model import (
     BODY_ERRORS,
     Parameter,
@@ -24,7 +24,7 @@ from api.operations.model import (
     post,
 )
 from api.operations.parameters import LIMIT, NO_CONTENT
-from api.webhooks.routes import START_AFTER_DELIVERY, write_delivery
+from api.webhooks.routes import START_AFTER_DELIVERY, is_delivery_cursor, write_delivery
 from shared.auth.scopes import Scope
 from shared.clock import now
 from shared.errors import ServiceError
@@ -158,7 +158,7 @@ class DeliveryRoutes(Routes):
             found, has_more = list_deliveries(
                 session,
                 limit=read_limit(query),
-                start_after=query.get("start_after"),
+                start_after=read_cursor(query, is_delivery_cursor),
                 account_id=current_principal().state.account_id,
                 status=read_choice(query, "status", DeliveryStatus),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from flask import Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.http import read_limit, write_json
+from api.http import read_cursor, read_limit, write_json
 from api.operations.model import (
     BODY_ERRORS,
     Parameter,
@@ -39,9 +40,10 @@ _MAX_URL_LENGTH: Final = 2048
 _MAX_NAMED: Final = 5  # unknown events in one message
 START_AFTER_DELIVERY: Final = Parameter(
     "start_after",
-    {"type": "string", "minLength": 1, "maxLength": 64},
+    {"type": "string", "pattern": "^[!-~]{1,64}$"},
     "The id of the last delivery of the previous page.",
 )
+is_delivery_cursor: Final = re.compile("[!-~]{1,64}").fullmatch
 
 
 class WebhookRoutes(Routes):
@@ -179,7 +181,10 @@ class WebhookRoutes(Routes):
         with self._ports.database.snapshot() as session:
             webhooks.find_webhook(session, principal.state.account_id, webhook_id)
             found, has_more = webhooks.list_deliveries(
-                session, webhook_id, limit=limit, start_after=query.get("start_after")
+                session,
+                webhook_id,
+                limit=limit,
+                start_after=read_cursor(query, is_delivery_cursor),
             )
         return write_json(
             {"deliveries": [write_delivery(delivery) for delivery in found], "has_more": has_more}
