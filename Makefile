@@ -73,7 +73,7 @@ test-containers: $(DEV_READY) ## build the image, run the farm of compose.yaml b
 test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versions that the bounds allow
 	@$(BIN)/uv venv --quiet --clear build/newest
 	@$(BIN)/uv pip install --quiet --python build/newest -e '.[dev]' ./deploy/tools/fonts
-	@build/newest/bin/python -m pytest -n 2 -m "not services and not system and not faults and not alone" tests/api tests/shared tests/farm
+	@build/newest/bin/python -m pytest -n 2 -m "not services and not system and not faults and not alone and not long" tests/api tests/shared tests/farm
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from shared.jobs.records import BodyKind
@@ -95,6 +96,18 @@ def _die_once(template, resources, started):
 def _memory(template, resources):
     hoard = [bytearray(64 << 20) for _ in range(1000)]
     return _pages(template, resources, len(hoard))
+
+
+_KEPT: list[bytearray] = []
+
+
+def _keep(template, resources):
+    """Leave this process without memory."""
+    for size in (64 << 20, 1 << 20, 1 << 14):
+        with suppress(MemoryError):
+            while True:
+                _KEPT.append(bytearray(size))
+    return _pages(template, resources, 1)
 
 
 def _reveal(template, resources, file):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from resource import RUSAGE_THREAD, getrusage
 
 from celery import Celery
@@ -51,4 +55,12 @@ def test_every_task_has_memory_for_frames():
     register_tasks(app, lambda: None)
     register_batch_tasks(app, lambda: None, lambda: None)
     for name in (RENDER_TASK, SLICE_TASK, JOBS_TASK, ASSEMBLE_TASK):
-        assert app.tasks[name].run.__code__.co_stacksize > 16_384
+        assert app.tasks[name].run.__wrapped__.__code__.co_stacksize > 16_384
+
+
+def test_a_task_without_memory_ends_its_process_alone():
+    # Celery ends the whole worker for a task that raises it.
+    script = "from workers.farm.tasks import with_frame_memory as task\n@task\ndef work():\n    raise MemoryError\nwork()"
+    root = Path(__file__).parents[2]
+    ended = subprocess.run([sys.executable, "-c", script], cwd=root, check=False)
+    assert ended.returncode == -signal.SIGKILL

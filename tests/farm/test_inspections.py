@@ -81,3 +81,9 @@ def test_inspections_leave_renders_as_they_were(front, inspect):
     inspect("accept 1")
     assert front.render("pages 2").pages == 2
     assert front.used() == (2, 1)
+
+
+def test_a_process_that_is_left_without_memory_is_replaced_and_its_worker_goes_on(front):
+    front.render("keep")
+    for pages in (1, 2, 3):
+        assert front.render(f"pages {pages}").pages == pages

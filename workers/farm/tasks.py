@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
@@ -60,9 +63,22 @@ F = TypeVar("F", bound=Callable[..., None])
 
 
 def with_frame_memory(function: F) -> F:
-    """Return the function of a task, so that it and all that it calls use one chunk of memory for their frames."""
+    """Return the function of a task, so that it and all that it calls use one chunk of memory for their frames.
+
+    Where memory ends outside a job, as when there is none for the chunk, the child is killed, and its message
+    delivered again: Celery ends the whole worker for a task that raises `MemoryError`.
+    """
     code = function.__code__.replace(co_stacksize=_FRAME_WORDS)
-    return cast("F", FunctionType(code, function.__globals__, closure=function.__closure__))
+    roomy = FunctionType(code, function.__globals__, closure=function.__closure__)
+
+    @wraps(roomy)
+    def work(*arguments: Any, **named: Any) -> None:
+        try:
+            roomy(*arguments, **named)
+        except MemoryError:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return cast("F", work)
 
 
 def register_tasks(app: Celery, get_context: Callable[[], RenderContext]) -> None:
