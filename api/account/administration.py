@@ -68,6 +68,9 @@ _ACCOUNT_ID: Final = string(
     "The id.", pattern="^acc_[a-z0-9]{1,60}$", examples=["acc_3ocgfeeghiuyg5wnorrj2owg"]
 )
 _ENTRY_NUMBER: Final = string("A number.", pattern="^[1-9][0-9]{0,14}$", examples=["100"])
+# What the lists accept as cursors is what their description says.
+_is_account_id: Final = re.compile(_ACCOUNT_ID["pattern"]).fullmatch
+_is_entry_number: Final = re.compile(_ENTRY_NUMBER["pattern"]).fullmatch
 _ACCOUNT: Final = Parameter("account_id", _ACCOUNT_ID, "An account.")
 _QUEUE: Final = Parameter("queue", {"type": "string", "enum": list(QUEUES)}, "A queue.")
 _COUNTED: Final = tuple(
@@ -165,10 +168,7 @@ class AdminRoutes(Routes):
         Ordered by id.
         """
         query = current_query()
-        limit, after = (
-            read_limit(query),
-            read_cursor(query, re.compile(_ACCOUNT_ID["pattern"]).fullmatch),
-        )
+        limit, after = read_limit(query), read_cursor(query, _is_account_id)
         with self._ports.database.snapshot() as session:
             found = accounts.list_accounts(session, after=after, limit=limit + 1)
         page: dict[str, Any] = {"accounts": [each.show() for each in found[:limit]]}
@@ -372,10 +372,7 @@ class AuditRoutes(Routes):
     @get(
         "/v2/audit",
         {200: json_response("One page.", "AuditLog")},
-        query=(
-            LIMIT,
-            start_after(_ENTRY_NUMBER),
-        ),
+        query=(LIMIT, start_after(_ENTRY_NUMBER)),
     )
     def read_audit_log(self) -> Response:
         """Read the audit log.
@@ -384,7 +381,7 @@ class AuditRoutes(Routes):
         that covers the one before, so that a later change of the log is noticed.
         """
         query = current_query()
-        cursor = read_cursor(query, re.compile(_ENTRY_NUMBER["pattern"]).fullmatch)
+        cursor = read_cursor(query, _is_entry_number)
         with self._ports.database.snapshot() as session:
             found, has_more = audit.list_entries(
                 session,

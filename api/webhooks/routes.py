@@ -38,12 +38,13 @@ _SECRET_BYTES: Final = 32
 _ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)
 _MAX_URL_LENGTH: Final = 2048
 _MAX_NAMED: Final = 5  # unknown events in one message
+_DELIVERY_CURSOR: Final = "^[!-~]{1,64}$"
 START_AFTER_DELIVERY: Final = Parameter(
     "start_after",
-    {"type": "string", "pattern": "^[!-~]{1,64}$"},
+    {"type": "string", "pattern": _DELIVERY_CURSOR},
     "The id of the last delivery of the previous page.",
 )
-is_delivery_cursor: Final = re.compile("[!-~]{1,64}").fullmatch
+is_delivery_cursor: Final = re.compile(_DELIVERY_CURSOR).fullmatch
 
 
 class WebhookRoutes(Routes):
