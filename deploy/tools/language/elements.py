@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, groupby
-from pathlib import Path
 from typing import Any, Final
 
 from defusedxml.ElementTree import fromstring
@@ -25,6 +24,7 @@ from deploy.tools.language.markdown import (
     row,
 )
 from deploy.tools.language.mistakes import SPECIAL, Mistake, find_diagnostic
+from workers.engine.data_tables import read_table
 from workers.engine.syntax.vocabulary import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
@@ -96,7 +96,7 @@ def _write_section(specs: Sequence[ElementSpec], widths: Mapping[str, int]) -> s
             _own_attributes(specs),
             _shared_attributes(specs[0]),
             *_examples(specs, widths),
-            write_mistakes(mistake for spec in specs for mistake in SPECIAL.get(spec.name, ())),
+            write_mistakes(mistake for spec in specs for mistake in SPECIAL[spec.name]),
         )
         if part
     )
@@ -185,7 +185,7 @@ def _write_example(example: Example, widths: Mapping[str, int]) -> str:
 
 
 MOST_CHARACTERS: Final = 48  # of a value, so that an example stands on one line
-_WRITTEN: Final = Path(__file__).with_name("attribute_examples.txt")
+_WRITTEN: Final = read_table(__package__, "attribute_examples.txt")
 
 
 def write_attribute_index() -> str:
@@ -214,18 +214,12 @@ def write_example(name: str) -> str:
     Raises:
         LookupError: Nothing shows it: write one into attribute_examples.txt.
     """
-    if written := _read_written().get(name):
+    if written := _WRITTEN.get(name):
         return written
     for tag, attribute, value in _find_uses():
         if attribute == name and len(value) <= MOST_CHARACTERS:
             return f'<{tag} {name}="{value}">'
     raise LookupError(f"no example has the attribute {name}")
-
-
-@lru_cache(maxsize=1)
-def _read_written() -> dict[str, str]:
-    lines = (line.partition(": ") for line in _WRITTEN.read_text().splitlines())
-    return {name: example for name, _, example in lines}
 
 
 @lru_cache(maxsize=1)

@@ -71,6 +71,19 @@ LINKED: Final = {
 }
 
 
+def read_sections(name: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the entries of a text file beside this one by section: each name, and what follows its colon."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    entries: list[tuple[str, str]] = []
+    for line in Path(__file__).with_name(name).read_text("utf-8").splitlines():
+        if line.startswith("## "):
+            entries = sections.setdefault(line[3:], [])
+        elif line and not line.startswith("# "):
+            entry, _, text = line.partition(": ")
+            entries.append((entry, text))
+    return sections
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """An example and the elements it illustrates: a whole document, or a part of one."""

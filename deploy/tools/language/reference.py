@@ -91,7 +91,7 @@ def _write_filters() -> str:
     return "\n\n".join(_filter_table(*group) for group in FILTER_GROUPS.items())
 
 
-def _filter_table(title: str, filters: Mapping[str, tuple[Formula, ...]]) -> str:
+def _filter_table(title: str, filters: Mapping[str, list[Formula]]) -> str:
     lines = [row(title, "Effect", "Examples"), row("---", "---", "---")]
     for name, formulas in filters.items():
         shown = "<br>".join(map(_show_formula, formulas))
