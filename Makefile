@@ -21,7 +21,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate lint types arch lock fmt check client render language records studio gallery proof sbom clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate docs lint types arch lock fmt check client render language records studio gallery proof sbom clean
 
 ##@ Start here
 help: ## list the targets
@@ -123,6 +123,12 @@ records: $(DEV_READY) ## write the records of the Python client and of the Studi
 studio: ## build the Studio's page anew from api/studio/source; needs Node
 	@sh deploy/setup/need-node.sh
 	@cd api/studio/source && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build
+docs: $(DEV_READY) ## build README, deploy/docs, the language and the decisions as a site with a search, in build/docs/site
+	@rm -rf build/docs && mkdir -p build/docs/pages
+	@git ls-files README.md deploy workers/engine shared/templates tests/bench/RESULTS.md ':!deploy/tools/language' | \
+		grep -E '\.(md|png|svg|xml|json|csv|rng|ya?ml)$$' | tar -c -T - | tar -x -C build/docs/pages
+	@cp deploy/docs/zensical.toml build/docs/
+	@$(BIN)/zensical build --strict -f build/docs/zensical.toml
 gallery: $(DEV_READY) ## redraw the pictures of the templates
 	@$(BIN)/python -m deploy.tools.gallery
 

@@ -1,4 +1,4 @@
-"""The README's examples of calls, the command and the client work as printed."""
+"""The README's examples of calls, the command and the client, and the tutorials, work as printed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from pypdf import PdfReader
+
+from deploy.embedded.demo.show import launched_farm
+from deploy.embedded.loopback import free_port
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 _, DRAFT, INVOICE, TEMPLATE, BATCH = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def farm(tmp_path_factory):
+    """Run a farm that delivers to this machine, as the tutorial about deliveries wants it."""
+    environment = {"PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true"}
+    with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
+        yield farm
 
 
 @pytest.fixture
@@ -24,7 +36,7 @@ def run(farm, account, tmp_path):
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     (tmp_path / "deploy").symlink_to(ROOT / "deploy")
     environment = {
-        "PATH": os.environ["PATH"],
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "PRESSROOM_URL": farm.record.url,
         "PRESSROOM_KEY": account.api_key,
@@ -34,7 +46,7 @@ def run(farm, account, tmp_path):
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     return run
@@ -71,3 +83,22 @@ def test_the_python_of_the_readme_runs(run, tmp_path) -> None:
     assert (tmp_path / "invoice.pdf").read_bytes().startswith(b"%PDF")
     with zipfile.ZipFile(tmp_path / "invoices.zip") as archive:
         assert sum(name.endswith(".pdf") for name in archive.namelist()) == 40
+
+
+@pytest.mark.parametrize(
+    ("page", "file", "shown"),
+    [
+        ("first-invoice", "invoice-1.pdf", ["Möbel Hansen & Söhne", "24103 Kiel", "1,608.00"]),
+        ("night-batch", "letters/001.pdf", ["Rostock", "Hamburg", "Kiel"]),
+        ("delivery", "received/invoices/*/*/000002.pdf", ["2026-3"]),
+    ],
+)
+def test_a_tutorial_runs_as_pasted(page, file, shown, run, tmp_path) -> None:
+    text = (ROOT / f"deploy/docs/{page}.md").read_text().replace(":9010", f":{free_port()}")
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    run("sh", "-ec", "trap '[ -z $! ] || kill $!' EXIT\n" + "\n".join(blocks))
+    [made] = tmp_path.glob(file)
+    text = "\n".join(each.extract_text() for each in PdfReader(made).pages)
+    places = [text.find(each) for each in shown]
+    assert -1 not in places
+    assert places == sorted(places)
