@@ -21,7 +21,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate docs lint types arch lock fmt check client render language records studio gallery proof sbom clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-containers test-newest test-faults test-long bench simulate docs lint types arch lock fmt check client render language records studio vscode gallery proof sbom clean
 
 ##@ Start here
 help: ## list the targets
@@ -129,6 +129,10 @@ docs: $(DEV_READY) ## build README, deploy/docs, the language and the decisions 
 		grep -E '\.(md|png|svg|xml|json|csv|rng|ya?ml)$$' | tar -c -T - | tar -x -C build/docs/pages
 	@cp deploy/docs/zensical.toml build/docs/
 	@$(BIN)/zensical build --strict -f build/docs/zensical.toml
+vscode: ## check the extension for VS Code and package it as build/pressroom.vsix; needs Node
+	@sh deploy/setup/need-node.sh
+	@mkdir -p build && cp -r deploy/editors/vscode build/
+	@cd build/vscode && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --silent && npm run --silent types && npm run --silent package
 gallery: $(DEV_READY) ## redraw the pictures of the templates
 	@$(BIN)/python -m deploy.tools.gallery
 

@@ -1,5 +1,7 @@
+// @ts-check
 "use strict";
 
+const { spawn } = require("node:child_process");
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
@@ -9,15 +11,27 @@ const MOST_READ = 4000; // characters of a file that is asked whether it is a te
 // with a root of this name have a namespace, which templates do not.
 const TEMPLATE = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[^]*?-->\s*)*<document(?![\w:.-])(?![^>]*\sxmlns)/;
 
+/** @type {LanguageClient | undefined} */
 let client;
+/** The pages that are shown, by the path of their file. @type {Map<string, vscode.WebviewPanel>} */
+const previews = new Map();
 
-/** Look at the files that are open, and at each that is opened. */
+/**
+ * Look at the files that are open, and at each that is opened.
+ * @param {vscode.ExtensionContext} context
+ */
 function activate(context) {
-  context.subscriptions.push(vscode.workspace.onDidOpenTextDocument(look));
+  context.subscriptions.push(
+    vscode.workspace.onDidOpenTextDocument(look),
+    vscode.commands.registerCommand("pressroom.preview", preview),
+  );
   for (const document of vscode.workspace.textDocuments) look(document);
 }
 
-/** Treat an XML file as a template if it is one, and start the language server with the first template. */
+/**
+ * Treat an XML file as a template if it is one, and start the language server with the first template.
+ * @param {vscode.TextDocument} document
+ */
 function look(document) {
   if (document.languageId === LANGUAGE) void start();
   else if (document.languageId === "xml" && isWanted() && TEMPLATE.test(readStart(document))) {
@@ -29,13 +43,19 @@ function isWanted() {
   return vscode.workspace.getConfiguration("pressroom").get("recognizeTemplates");
 }
 
+/** @param {vscode.TextDocument} document */
 function readStart(document) {
   return document.getText(new vscode.Range(document.positionAt(0), document.positionAt(MOST_READ)));
 }
 
+/** The command of the setting, which ends with `lsp`. @returns {string[]} */
+function readCommand() {
+  return vscode.workspace.getConfiguration("pressroom").get("command") ?? ["pressroom", "lsp"];
+}
+
 async function start() {
   if (client) return;
-  const [command, ...args] = vscode.workspace.getConfiguration("pressroom").get("command");
+  const [command, ...args] = readCommand();
   client = new LanguageClient(
     "pressroom",
     "Pressroom",
@@ -45,15 +65,69 @@ async function start() {
   try {
     await client.start();
   } catch (error) {
-    void vscode.window.showErrorMessage(
-      `The command "${command}" of the setting pressroom.command cannot be started: ${error.message}. ` +
-        "Install it with: pip install 'pressroom[lsp]'",
-    );
+    tell(command, error);
   }
 }
 
-/** Stop the server; called when the editor closes. */
+/** Show the pages of the current template beside its text; they follow each time that a file is saved. */
+function preview() {
+  const document = vscode.window.activeTextEditor?.document;
+  if (document?.languageId !== LANGUAGE || document.isUntitled) {
+    void vscode.window.showInformationMessage("Open a template that is saved as a file to see its pages.");
+    return;
+  }
+  const file = document.uri.fsPath;
+  const shown = previews.get(file);
+  if (shown) shown.reveal();
+  else showPages(file);
+}
+
+/** @param {string} file */
+function showPages(file) {
+  const [command, ...args] = readCommand().slice(0, -1);
+  const server = spawn(command, [...args, "preview", file]);
+  const name = vscode.workspace.asRelativePath(file);
+  const panel = vscode.window.createWebviewPanel("pressroom.preview", name, vscode.ViewColumn.Beside, {
+    enableScripts: true,
+    retainContextWhenHidden: true,
+  });
+  previews.set(file, panel);
+  panel.onDidDispose(() => {
+    previews.delete(file);
+    server.kill();
+  });
+  let said = "";
+  server.on("error", (error) => tell(command, error));
+  server.stderr.on("data", (text) => (said += text));
+  server.on("exit", () => {
+    if (said && previews.get(file) === panel) void vscode.window.showErrorMessage(said);
+    panel.dispose();
+  });
+  server.stdout.on("data", async (text) => {
+    const [address] = /http:\S+/.exec(String(text)) ?? [];
+    if (!address) return;
+    const reached = await vscode.env.asExternalUri(vscode.Uri.parse(address)); // of another machine, by a tunnel
+    panel.webview.html = `<!doctype html><meta http-equiv="Content-Security-Policy"
+      content="default-src 'none'; frame-src ${reached.scheme}://${reached.authority}; style-src 'unsafe-inline'">
+      <style>body { margin: 0; padding: 0 } iframe { border: 0; width: 100%; height: 100vh }</style>
+      <iframe title="Pages" src="${reached}"></iframe>`;
+  });
+}
+
+/**
+ * @param {string} command
+ * @param {unknown} error
+ */
+function tell(command, error) {
+  void vscode.window.showErrorMessage(
+    `The command "${command}" of the setting pressroom.command cannot be started: ` +
+      `${error instanceof Error ? error.message : error}. Install it with: pip install 'pressroom[lsp]'`,
+  );
+}
+
+/** Stop the servers; called when the editor closes. */
 async function deactivate() {
+  for (const panel of previews.values()) panel.dispose();
   if (client?.isRunning()) await client.stop();
 }
 
