@@ -1,17 +1,12 @@
-"""The common parts of blocks: source, style, id and attributes, counters, positions and columns.
-
-An element may also build blocks itself, in the fonts and colours of its document (`StyledBlocks`).
-"""
+"""The common parts of blocks: source, style, id and attributes, counters, positions and columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element, MarkdownElement
-from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES
+from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.build_state import Scope
 from workers.engine.tree.compiler.attributes import CompiledAttribute, ElementStyle, find_color
 from workers.engine.tree.compiler.builders import NodeBuilder, Nodes, sequence
@@ -22,14 +17,11 @@ from workers.engine.tree.nodes import (
     Container,
     Floating,
     FloatTo,
-    Paragraph,
     Position,
     Role,
     Source,
-    TextRun,
 )
-from workers.engine.tree.styles.cascade import ComputedStyle, StyleSheet, expand_shorthands
-from workers.engine.tree.styles.computed import Style
+from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
 
 _COUNTER_ATTRIBUTE: Final = "counter-set"  # of every element that may count
@@ -127,52 +119,6 @@ class BlockBuilder:
     ) -> Container:
         """Return a plain box with the style and an id of the block."""
         return Container(self.source(scope), Role.DIV, computed.style, blocks, None, name)
-
-
-@dataclass(frozen=True, slots=True)
-class StyledBlocks:
-    """Makes blocks of one element; `properties` are as an author would write them.
-
-    Styles are computed once, also for those that are replaced by another source.
-    """
-
-    sheet: StyleSheet
-    parent: ComputedStyle
-    source: Source
-    _known: dict[tuple[tuple[str, str], ...], ComputedStyle] = field(default_factory=dict)
-
-    def text(self, text: str, properties: Mapping[str, str]) -> Paragraph:
-        """Return a paragraph."""
-        computed = self._compute(properties)
-        style = computed.for_text(text) if computed.inherited.is_auto else computed.style
-        return Paragraph(self.source, Role.P, style, (TextRun(text, style.text),))
-
-    def box(self, properties: Mapping[str, str], blocks: tuple[Block, ...]) -> Container:
-        """Return a box."""
-        return Container(self.source, Role.DIV, self.style(properties), blocks)
-
-    def style(self, properties: Mapping[str, str]) -> Style:
-        """Return the style of a block inside the element."""
-        return self._compute(properties).style
-
-    def _compute(self, properties: Mapping[str, str]) -> ComputedStyle:
-        key = tuple(properties.items())
-        computed = self._known.get(key)
-        if computed is None:
-            values = parse_properties(properties)
-            computed = self._known[key] = self.sheet.compute(self.parent, values)
-        return computed
-
-
-def parse_properties(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of properties that are as an author would write them."""
-    parsed = {name: _parse(name, text) for name, text in properties.items()}
-    return expand_shorthands(parsed)
-
-
-@cache
-def _parse(name: str, text: str) -> Any:
-    return PROPERTIES[name].value_type.parse(text)
 
 
 _SIDES: Final = ("top", "right", "bottom", "left")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from enum import Enum
 from functools import partial
 from typing import Any, Final
@@ -28,7 +29,6 @@ from workers.engine.tree.compiler.control_flow import compile_controlled, compil
 from workers.engine.tree.elements import footnotes, markdown
 from workers.engine.tree.elements.block_builder import (
     BlockBuilder,
-    StyledBlocks,
     compile_columns,
     compile_floating,
     compile_position,
@@ -38,6 +38,7 @@ from workers.engine.tree.elements.block_builder import (
     with_counters,
 )
 from workers.engine.tree.elements.charts import FIGURES
+from workers.engine.tree.elements.composed import compile_content
 from workers.engine.tree.elements.inlines import (
     FORMATTING,
     collect_inlines,
@@ -148,11 +149,7 @@ def _compile_flow_once(element: Element, context: CompileContext) -> NodeBuilder
     return builder
 
 
-# A foreign address keeps its order in a letter that is written from right to left.
-_LINE: Final = {"margin-bottom": "0", "direction": "auto"}
-_REMARK: Final = {**_LINE, "font-size": "8pt", "line-height": "1.2"}
-_SENDER: Final = {**_REMARK, "font-size": "6.5pt"}
-_SHRINK: Final = {"overflow": "shrink", "min-font-size": "4pt"}
+_OF_ADDRESS: Final = ("lower", "upper", "inset", "sender", "remarks", "lines")
 
 
 def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
@@ -163,6 +160,7 @@ def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
         context.compile_expression(element.attributes.get(name, "none"), location)
         for name in ("value", "remarks")
     )
+    content = compile_content(element, context, *_OF_ADDRESS)
 
     def build(scope: Scope, parent: ComputedStyle, out: Nodes) -> None:
         standard, sender, has_marks = common.read(scope)
@@ -178,20 +176,13 @@ def compile_address(element: Element, context: CompileContext) -> NodeBuilder:
                 f"them{nodes.describe_loops(source.loop)}",
                 location,
             )
-        make = StyledBlocks(context.sheet, computed, source)
-        inside = {"padding-left": f"{window.inset}mm", **_SHRINK}
-        lower = {"height": f"{window.height - window.remarks}mm", **inside}
-        blocks: tuple[nodes.Block, ...] = (
-            make.box(lower, tuple(make.text(line, _LINE) for line in lines)),
-        )
-        if window.remarks:
-            notes: tuple[nodes.Block, ...] = (make.text(sender, _SENDER),) if sender else ()
-            notes += tuple(make.text(text, _REMARK) for text in above)
-            upper = {"height": f"{window.remarks}mm", "padding-bottom": "0.8mm", **inside}
-            blocks = (make.box(upper, (make.box({"margin-top": "auto"}, notes),)), *blocks)
+        measures = (window.height - window.remarks, window.remarks, window.inset)
+        shown = (*(Decimal(str(round(each, 3))) for each in measures), sender, above, lines)
+        blocks = content(scope, computed, dict(zip(_OF_ADDRESS, shown, strict=True)))
         place = nodes.Position(Length(mm(window.top)), None, None, Length(mm(window.left)))
         envelope = nodes.Envelope(standard, window, has_marks)
-        style = make.style({"width": f"{window.width}mm"})
+        width = {"width": Length(mm(window.width))}
+        style = context.sheet.compute(computed, width).style
         name = common.read_id(scope)
         out.append(
             nodes.Container(
