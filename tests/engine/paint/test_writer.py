@@ -228,15 +228,6 @@ def test_pages_of_different_sizes_set_no_font_they_do_not_use():
         assert [float(sheet.mediabox[2]) for sheet in pdf.pages] == [100, 50, 100]
 
 
-def test_running_content_is_an_artifact_around_whole_text_objects():
-    content = marks(
-        printed(page(text(5, 10, "body"), text(5, 90, "page 1", owner=None), text(5, 20, "more")))
-    )
-    assert content.count(b"/Artifact BMC") == content.count(b"EMC") == 1
-    order = re.findall(rb"BT|ET|BMC|EMC", content)
-    assert order == [b"BT", b"ET", b"BMC", b"BT", b"ET", b"EMC", b"BT", b"ET"]
-
-
 @pytest.mark.parametrize("family", ["sans-serif", "Noto Sans SC"])
 def test_justified_words_move_apart(family):
     face = find_face((family,), 400, False)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, groupby
 from math import cos, radians, sin
 from operator import sub
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from workers.engine.fonts import Cluster, Face
 from workers.engine.layout import display
@@ -22,10 +22,8 @@ from workers.engine.paint.canvas_file import (
     ROUNDED,
     CanvasFile,
     DeferredObject,
-    PageContent,
     WrittenObject,
     XObjectCall,
-    join_content,
     refer_to_xobject,
     resource_name,
     write_call,
@@ -68,7 +66,6 @@ class PdfResources:
         self._shared: dict[tuple[bytes, bytes], WrittenObject] = {}
         self._images: dict[str, str] = {}
         self._group_count = 0
-        self._form_count = 0
         self._color_glyphs: dict[tuple[object, ...], str | None] = {}
         self._color_glyph_bytes = 0
         self._vectors = embedding.VectorWriter(
@@ -172,15 +169,6 @@ class PdfResources:
         self._file.add_xobject(name, write_stream(entries, b"/S gs /G Do"))
         return name, group
 
-    def add_form(self, corners: tuple[float, float, float, float], content: PageContent) -> str:
-        """Add a form XObject (ISO 32000-1, 8.10) and return its name."""
-        self._form_count += 1
-        name = f"R{self._form_count}"
-        calls = [part.name for part in content if isinstance(part, XObjectCall)]
-        form = _write_form(corners, calls, _INITIAL_STATE + join_content(content))
-        self._file.add_xobject(name, form)
-        return name
-
 
 def _write_form(
     corners: tuple[float, float, float, float],
@@ -197,12 +185,6 @@ def _write_form(
 def _begin_form(corners: tuple[float, float, float, float]) -> bytes:
     box = b" ".join(map(write_number, corners))
     return b"/Type /XObject /Subtype /Form /BBox [%b] /Resources " % box
-
-
-class FormCall(NamedTuple):
-    """A call of a form in place of the items it draws."""
-
-    name: str
 
 
 @dataclass(slots=True)
@@ -231,14 +213,13 @@ class ContentStreamWriter:
         # The enclosing groups: their output and calls, and the opacity of the group inside.
         self._outer: list[tuple[list[bytes], list[tuple[int, str]], float]] = []
         self._saved: list[GraphicsState] = []
-        self._is_artifact = False
         self._in_text = False
         self._pending = b""  # the operator that paints the current path
         self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
         self._state = GraphicsState()
         self.widgets: list[display.Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[display.Item | FormCall]) -> list[bytes | XObjectCall]:
+    def paint(self, items: Iterable[display.Item]) -> list[bytes | XObjectCall]:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
@@ -249,7 +230,7 @@ class ContentStreamWriter:
             start = at + 1
         return [*content, b"".join(self._out[start:])]
 
-    def _write_items(self, items: Iterable[display.Item | FormCall]) -> None:
+    def _write_items(self, items: Iterable[display.Item]) -> None:
         for item in items:
             WRITERS[type(item)](self, item)
 
@@ -265,8 +246,8 @@ class ContentStreamWriter:
 
     def write_glyphs(self, item: display.GlyphRun) -> None:
         """Write a run of text; consecutive runs share one text object."""
-        x, y, face, size, color, codes, text, _, owner, letter_spacing, encoded = item
-        self._prepare_text(owner, face, size, color, letter_spacing)
+        x, y, face, size, color, codes, text, _, _, letter_spacing, encoded = item
+        self._prepare_text(face, size, color, letter_spacing)
         self._state.characters.update(encoded or text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out += (
@@ -281,7 +262,7 @@ class ContentStreamWriter:
 
     def write_rows(self, item: display.TextRows) -> None:
         """Write the texts of rows as if they were runs of text."""
-        self._prepare_text(item.owners, item.face, item.size, item.color, item.letter_spacing)
+        self._prepare_text(item.face, item.size, item.color, item.letter_spacing)
         self._write_texts(item, [b""] * len(item.texts))
 
     def _write_texts(self, item: display.TextRows, before: Sequence[bytes]) -> None:
@@ -309,13 +290,9 @@ class ContentStreamWriter:
         self._out.append(b"".join(parts))
         self._text_x, self._text_y = xs[-1], last_y
 
-    def _prepare_text(
-        self, owner: object | None, face: Any, size: float, color: Color, letter_spacing: float
-    ) -> None:
+    def _prepare_text(self, face: Any, size: float, color: Color, letter_spacing: float) -> None:
         """Start a text object if none is open, and set the text state."""
         state = self._state
-        if (owner is None) is not self._is_artifact:
-            self._switch_artifact()
         if not self._in_text:
             self._begin_text()
         if face is not state.face or size != state.size:
@@ -331,7 +308,7 @@ class ContentStreamWriter:
     def write_shaped(self, item: display.ShapedRun) -> None:
         """Write a run of shaped text."""
         font = self._resources.use_shaped_font(item.face)
-        self._prepare_text(item.owner, font, item.size, item.color, 0.0)
+        self._prepare_text(font, item.size, item.color, 0.0)
         at_x, at_y = round(item.x * 100), round((self._height - item.y) * 100)
         moved = HUNDREDTHS[at_x - self._text_x], HUNDREDTHS[at_y - self._text_y]
         self._out.append(b"%b %b Td " % moved)
@@ -404,13 +381,13 @@ class ContentStreamWriter:
 
     def write_fill(self, item: display.Fill) -> None:
         """Fill a rectangle; consecutive ones of one colour share a path."""
-        x, y, width, height, color, owner, radius = item
-        self._begin_path(owner, b"f\n", color)
+        x, y, width, height, color, _, radius = item
+        self._begin_path(b"f\n", color)
         self._out.append(self._rectangle(x, y, width, height, radius))
 
     def write_bands(self, item: display.Bands) -> None:
         """Fill rectangles below one another as if they were rectangles of their own."""
-        self._begin_path(None, b"f\n", item.color)
+        self._begin_path(b"f\n", item.color)
         height, numbers = self._height, HUNDREDTHS
         left, right = round(item.x * 100), round((item.x + item.width) * 100)
         start, across = numbers[left] + b" ", b" " + numbers[right - left] + b" "
@@ -425,7 +402,7 @@ class ContentStreamWriter:
         if not item.rectangles:
             return
         self._end_object()
-        self._begin_path(item.owner, b"", item.color)
+        self._begin_path(b"", item.color)
         grid = b"%b 0 0 %b %b %b cm\n" % (
             write_fraction(item.unit_width),
             write_fraction(-item.unit_height),
@@ -437,7 +414,7 @@ class ContentStreamWriter:
     def write_polygons(self, item: display.PolygonSet) -> None:
         """Fill many polygons as one path, in whole units."""
         self._end_object()
-        self._begin_path(item.owner, b"", item.color)
+        self._begin_path(b"", item.color)
         unit = write_fraction(item.unit)
         place = write_number(item.x), write_number(self._height - item.y)
         self._out.append(b"q %b 0 0 %b %b %b cm\n" % (unit, write_fraction(-item.unit), *place))
@@ -448,8 +425,8 @@ class ContentStreamWriter:
 
     def write_stroke(self, item: display.Stroke) -> None:
         """Stroke a straight line; consecutive ones of one style share a path."""
-        x1, y1, x2, y2, width, color, owner, dash = item
-        self._begin_path(owner, b"S\n", color, (width, dash))
+        x1, y1, x2, y2, width, color, _, dash = item
+        self._begin_path(b"S\n", color, (width, dash))
         height = self._height
         self._out.append(
             b"%.10g %.10g m %.10g %.10g l\n"
@@ -462,7 +439,7 @@ class ContentStreamWriter:
         """
         height, numbers, tops = self._height, HUNDREDTHS, item.tops
         for line in item.lines:
-            self._begin_path(None, b"S\n", line.color, (line.width, line.dash))
+            self._begin_path(b"S\n", line.color, (line.width, line.dash))
             spans = [(top + line.y1, top + line.y2) for top in tops]
             if line.y1 != line.y2 and not line.dash:
                 spans = [(spans[0][0], spans[-1][1])]
@@ -476,7 +453,7 @@ class ContentStreamWriter:
         """Fill or stroke lines and curves as one path; solid strokes have round joins and ends."""
         line = (item.width, item.dash) if item.width else None
         self._end_object()
-        self._begin_path(item.owner, b"", item.color, line)
+        self._begin_path(b"", item.color, line)
         height = self._height
         out: list[bytes] = []
         for subpath in item.subpaths:
@@ -497,13 +474,12 @@ class ContentStreamWriter:
 
     def write_outline(self, item: display.StrokedRectangle) -> None:
         """Stroke a rectangle."""
-        self._begin_path(item.owner, b"S\n", item.color, (item.line_width, item.dash))
+        self._begin_path(b"S\n", item.color, (item.line_width, item.dash))
         box = item.x, item.y, item.width, item.height
         self._out.append(self._rectangle(*box, item.radius))
 
     def _begin_path(
         self,
-        owner: object | None,
         operator: bytes,
         color: Color,
         line: tuple[float, tuple[float, ...]] | None = None,
@@ -511,8 +487,6 @@ class ContentStreamWriter:
         """Continue the current path if it is painted alike, else start one."""
         current = self._state.fill if line is None else self._state.stroke
         is_alike = color == current and (line is None or line == self._state.line)
-        if (owner is None) is not self._is_artifact:
-            self._switch_artifact()
         if self._pending == operator and is_alike:
             return
         self._end_text()
@@ -574,8 +548,6 @@ class ContentStreamWriter:
     def write_picture(self, item: display.Picture) -> None:
         """Draw an image; its orientation is applied inside its rectangle."""
         image = item.image
-        if (item.owner is None) is not self._is_artifact:
-            self._switch_artifact()
         self._end_object()
         a, b, c, d, e, f = image.matrix
         width, height = item.width, item.height
@@ -639,22 +611,10 @@ class ContentStreamWriter:
             write_number(y + sine * x - cosine * y),
         )
 
-    def call_form(self, item: FormCall) -> None:
-        """Draw a form; the graphics state does not change."""
-        self._end_open()
-        self._call(item.name)
-
-    # --- open text and marked content, and the graphics state
-
-    def _switch_artifact(self) -> None:
-        """Start or end a sequence of artifacts (ISO 32000-1, 14.8.2.2)."""
-        self._end_object()
-        self._is_artifact = not self._is_artifact
-        self._out.append(b"/Artifact BMC\n" if self._is_artifact else b"EMC\n")
+    # --- open text and paths
 
     def _end_open(self) -> None:
-        if self._is_artifact:
-            self._switch_artifact()
+        """End what is open before a group starts or ends."""
         self._end_object()
 
     def _end_object(self) -> None:
@@ -688,12 +648,8 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     display.Save: ContentStreamWriter.begin_group,
     display.Restore: ContentStreamWriter.end_group,
     display.Widget: ContentStreamWriter.add_widget,
-    FormCall: ContentStreamWriter.call_form,
 }
 
-
-# A form starts with the state of its caller, its writer with that of a page.
-_INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"

@@ -14,11 +14,11 @@ from typing import Any, Final
 from workers.engine.caches import BoundedCache
 from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun, TextRows, Widget
 from workers.engine.layout.structure import LogicalStructure
-from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
+from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, PdfResources
 from workers.engine.paint.structure_tree import MCID_STEP, NOBODY, MarkedContent, StructureTree
 
 # Items without an owner, or with several.
-_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRows})
+_COMPLETE: Final = frozenset({Save, Restore, Widget, TextRows})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
 _NOTHING: Final = -1  # no sequence is open
 
@@ -49,7 +49,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         self._current: int | None = _NOTHING
         self._is_inside = False  # of a text object
 
-    def _write_items(self, items: Iterable[Item | FormCall]) -> None:
+    def _write_items(self, items: Iterable[Item]) -> None:
         figures, roles, writers = self._structure.boxes, self._structure.roles, _TAGGED_WRITERS
         for item in items:
             kind = type(item)
@@ -80,7 +80,7 @@ class TaggedStreamWriter(ContentStreamWriter):
             return
         rows: Sequence[Sequence[Any]] = item.owners  # numbers of structure elements
         before = self._begin_cells(rows)
-        self._prepare_text(rows, item.face, item.size, item.color, item.letter_spacing)
+        self._prepare_text(item.face, item.size, item.color, item.letter_spacing)
         self._write_texts(item, before)
 
     def _begin_cells(self, rows: Sequence[Sequence[int]]) -> Sequence[bytes]:
@@ -112,16 +112,12 @@ class TaggedStreamWriter(ContentStreamWriter):
             self._begin_text()
             self._is_inside = True
         self._current = owner
-        self._is_artifact = owner is None
         if owner is None:
             self._out.append(b"/Artifact BMC\n")
             return
         owners = self._content.owners
         self._out.append(_begin_sequence(self._structure.roles[owner]) % len(owners))
         owners.append(owner)
-
-    def _switch_artifact(self) -> None:
-        """Keep the open sequences: `_switch` has chosen one for the item."""
 
     def _end_open(self) -> None:
         if self._is_inside:
@@ -131,7 +127,7 @@ class TaggedStreamWriter(ContentStreamWriter):
             self._end_object()
             if self._current != _NOTHING:
                 self._out.append(b"EMC\n")
-        self._current, self._is_inside, self._is_artifact = _NOTHING, False, False
+        self._current, self._is_inside = _NOTHING, False
 
     def begin_group(self, item: Save) -> None:
         """Start a group; a transparent one is a stream of its own."""
