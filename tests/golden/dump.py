@@ -15,7 +15,6 @@ from workers.engine.layout.display import (
     Owner,
     Path,
     Picture,
-    PolygonSet,
     RectangleSet,
     Restore,
     Save,
@@ -112,17 +111,6 @@ def _cells(item: RectangleSet) -> str:
     return f"cells{_artifact_mark(item.owner)} {box}{_color(item.color)} {len(item.rectangles)} rectangles"
 
 
-def _polygons(item: PolygonSet) -> str:
-    points = [point for polygon in item.polygons for point in polygon]
-    left, top = (min((point[side] for point in points), default=0) for side in (0, 1))
-    right, bottom = (max((point[side] for point in points), default=0) for side in (0, 1))
-    unit = item.unit
-    box = _box(
-        item.x + left * unit, item.y + top * unit, (right - left) * unit, (bottom - top) * unit
-    )
-    return f"polygons{_artifact_mark(item.owner)} {box}{_color(item.color)} {len(item.polygons)} polygons"
-
-
 def _path(item: Path) -> str:
     written = "; ".join(" ".join(",".join(map(_n, p)) for p in path) for path in item.subpaths)
     if len(written) > _MAX_PATH:
@@ -179,7 +167,6 @@ _WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
     StrokedRectangle: _outline,
     Stroke: _stroke,
     RectangleSet: _cells,
-    PolygonSet: _polygons,
     Path: _path,
     Picture: _picture,
     Save: _save,

@@ -192,17 +192,6 @@ class RectangleSet(NamedTuple):
     owner: Owner
 
 
-class PolygonSet(NamedTuple):
-    """Many polygons of one colour painted as one path by the even-odd rule, in whole units as in RectangleSet."""
-
-    x: float
-    y: float
-    unit: float
-    polygons: tuple[tuple[tuple[int, int], ...], ...]
-    color: Color
-    owner: Owner
-
-
 # The points of a subpath, the first where it starts: two numbers end a straight line, six are the
 # control points and end of a Bézier curve (ISO 32000-1, 8.5.2.2).
 Subpath = tuple[tuple[float, ...], ...]
@@ -266,16 +255,7 @@ class Widget(NamedTuple):
 
 # What is drawn, but for rows of it.
 Ink = (
-    GlyphRun
-    | ShapedRun
-    | Fill
-    | Stroke
-    | StrokedRectangle
-    | RectangleSet
-    | PolygonSet
-    | Path
-    | Picture
-    | Widget
+    GlyphRun | ShapedRun | Fill | Stroke | StrokedRectangle | RectangleSet | Path | Picture | Widget
 )
 SingleItem = Ink | Save | Restore
 Item = SingleItem | TextRows | Bands | StrokeRows

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, groupby
+from itertools import groupby
 from math import cos, radians, sin
 from operator import sub
 from typing import Any, Final
@@ -411,18 +411,6 @@ class ContentStreamWriter:
         )
         self._out += (b"q ", grid, *map(RECTANGLES.__getitem__, item.rectangles), b"f\nQ\n")
 
-    def write_polygons(self, item: display.PolygonSet) -> None:
-        """Fill many polygons as one path, in whole units."""
-        self._end_object()
-        self._begin_path(b"", item.color)
-        unit = write_fraction(item.unit)
-        place = write_number(item.x), write_number(self._height - item.y)
-        self._out.append(b"q %b 0 0 %b %b %b cm\n" % (unit, write_fraction(-item.unit), *place))
-        for polygon in item.polygons:
-            path = b"%d %d m\n" + b"%d %d l\n" * (len(polygon) - 1) + b"h\n"
-            self._out.append(path % tuple(chain(*polygon)))
-        self._out.append(b"f*\nQ\n")
-
     def write_stroke(self, item: display.Stroke) -> None:
         """Stroke a straight line; consecutive ones of one style share a path."""
         x1, y1, x2, y2, width, color, _, dash = item
@@ -639,7 +627,6 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     display.Fill: ContentStreamWriter.write_fill,
     display.Bands: ContentStreamWriter.write_bands,
     display.RectangleSet: ContentStreamWriter.write_cells,
-    display.PolygonSet: ContentStreamWriter.write_polygons,
     display.Path: ContentStreamWriter.write_path,
     display.Stroke: ContentStreamWriter.write_stroke,
     display.StrokeRows: ContentStreamWriter.write_stroke_rows,

@@ -61,7 +61,8 @@ class Symbol:
     The bars of a linear symbol may have any height; a stack is rows of bars, each of a fixed
     height. `text` is the human-readable interpretation, empty for none. With `subdivisions` all
     coordinates are that fraction of a module. `side` is the width in points that the standard
-    prescribes, 0 if any, and `spare` how much it may differ. `polygons` are dark areas of other shapes, filled by the even-odd rule.
+    prescribes, 0 if any, and `spare` how much it may differ. `polygons` are dark areas of other
+    shapes, and holes in them.
     """
 
     columns: int
@@ -165,10 +166,11 @@ def make_maxicode(code: Any, text: str, *, has_quiet_zone: bool) -> Symbol:
         for x, y in _CENTRES.findall(code.to_svg(scale=1, add_quiet_zones=True))
     ]
     polygons = [_polygon(x, y, 0.5, 6, turned=pi / 2) for x, y in centres]
+    x, y = (middle + moved for middle in _BULLSEYE)
     for radius, width in _RINGS:
-        for edge in (radius + width / 2, radius - width / 2):
-            x, y = _BULLSEYE
-            polygons.append(_polygon(x + moved, y + moved, edge, _SIDES_OF_RING))
+        polygons.append(_polygon(x, y, radius + width / 2, _SIDES_OF_RING))
+        # A hole runs the other way round (ISO 32000-1, 8.5.3.3.2).
+        polygons.append(_polygon(x, y, radius - width / 2, _SIDES_OF_RING)[::-1])
     columns, rows = (round((side + 2 * moved) * _GRAIN) for side in (_COLUMNS, _ROWS))
     side = mm(_WIDTH * (_COLUMNS + 2 * moved) / _COLUMNS)
     return Symbol(

@@ -36,7 +36,7 @@ from workers.engine.layout.context import (
     format_mm,
     shorten_value,
 )
-from workers.engine.layout.display import Drawable, Picture, PolygonSet, RectangleSet, Restore, Save
+from workers.engine.layout.display import Drawable, Path, Picture, RectangleSet, Restore, Save
 from workers.engine.layout.elements import barcodes
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase, text_measurer
 from workers.engine.layout.lines.fragments import GlyphStyle, make_glyph_style
@@ -121,7 +121,11 @@ class BarcodeFragment(UnbrokenFragment):
             box = Rectangle(x, y, self.width, self.height)
             owner = canvas.add_figure(self.node, self.node.alt, box)
         if symbol.polygons:
-            canvas.items.append(PolygonSet(left, top, module, symbol.polygons, color, owner))
+            subpaths = [
+                tuple((left + across * module, top + below * module) for across, below in polygon)
+                for polygon in symbol.polygons
+            ]
+            canvas.items.append(Path(tuple(subpaths), color, owner))
         else:
             canvas.items.append(
                 RectangleSet(left, top, module, down, symbol.rectangles, color, owner)

@@ -253,16 +253,6 @@ def _of_cells(item: display.RectangleSet) -> _Edges:
     )
 
 
-def _of_polygons(item: display.PolygonSet) -> _Edges:
-    points = [point for polygon in item.polygons for point in polygon]
-    return (
-        item.x,
-        item.y,
-        item.x + max((x for x, _ in points), default=0) * item.unit,
-        item.y + max((y for _, y in points), default=0) * item.unit,
-    )
-
-
 def _of_path(item: display.Path) -> _Edges:
     numbers = [point for subpath in item.subpaths for point in subpath]
     return _bound([pair for point in numbers for pair in zip(point[::2], point[1::2], strict=True)])
@@ -276,7 +266,6 @@ _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
     display.Picture: _of_rectangle,
     display.Stroke: _of_stroke,
     display.RectangleSet: _of_cells,
-    display.PolygonSet: _of_polygons,
     display.Path: _of_path,
     display.Widget: _of_rectangle,
 }
