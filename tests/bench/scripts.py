@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 
 from babel import Locale
 
-from workers.engine.fonts import needs_shaping, shape_word, split_by_face
+from tests.engine.typefaces import split_by_face
+from workers.engine.fonts import needs_shaping, shape_word
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 

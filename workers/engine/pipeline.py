@@ -163,9 +163,7 @@ def write_pdf(
     Raises:
         AuthoringError: content does not fit, which is found while pages are drawn.
     """
-    description = None
-    if options.needs_metadata_only:
-        description = build_pdf_metadata(options.metadata, conformance=options.conformance)
+    description = build_pdf_metadata(options.metadata, conformance=options.conformance)
     pdf = write_pages(laid_out, description)
     findings.raise_errors()
     observer.enter(ports.Stage.FINISH)

@@ -14,17 +14,19 @@ from tests.engine.finish.archive_rules import find_violations
 from tests.engine.paint.drawing import page, printed
 from tests.golden.case import OPTIONS, Case
 from tests.soundness import note_pdf
-from workers.engine.diagnostics import AuthoringError, Severity
+from workers.engine.diagnostics import AuthoringError, Findings, Severity
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
 from workers.engine.finish.finisher import FinishOptions, finish, write_date
-from workers.engine.pipeline import prepare_template, render, validate
+from workers.engine.layout.display import LaidOutDocument
+from workers.engine.pipeline import prepare_template, render, validate, write_pdf
 from workers.engine.ports import (
     UNDATED,
     ArchiveProfile,
     Attachment,
     Metadata,
+    NullStageObserver,
     Payload,
     PayloadKind,
     Rendered,
@@ -348,4 +350,6 @@ def test_validate_reports_errors_of_attached_files(text):
 
 def test_profile_and_files_are_in_the_options():
     options = FinishOptions(Metadata(), profile=ArchiveProfile.PDF_A_3B, attachments=(NOTE,))
-    assert find_violations(finish(printed(page()), options), 3) == []
+    laid_out = LaidOutDocument([page()], [])
+    file = write_pdf(laid_out, options, findings=Findings(), observer=NullStageObserver())
+    assert find_violations(file, 3) == []

@@ -1,20 +1,17 @@
-"""The metadata of a file are the same, whether the writer or the finisher adds them."""
+"""The metadata of a file are written with its pages, and stay as the finisher adds to them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
 
-import pikepdf
 import pytest
 
 from tests.engine.paint.drawing import opened, page, text
 from workers.engine.diagnostics import Findings
 from workers.engine.finish import finisher
-from workers.engine.finish.finisher import FinishOptions, finish
-from workers.engine.finish.metadata import build_pdf_metadata
+from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOutDocument
-from workers.engine.paint.writer import write_pages
 from workers.engine.pipeline import write_pdf
 from workers.engine.ports import ArchiveProfile, Attachment, Metadata, NullStageObserver, Security
 
@@ -37,24 +34,6 @@ def laid_out() -> LaidOutDocument:
 
 def printed_and_finished(options: FinishOptions) -> bytes:
     return write_pdf(laid_out(), options, findings=Findings(), observer=NullStageObserver())
-
-
-def said(pdf: pikepdf.Pdf) -> tuple[object, ...]:
-    return (
-        {name: str(value) for name, value in pdf.docinfo.items()},
-        str(pdf.Root.Lang),
-        pdf.Root.get("/ViewerPreferences"),
-        pdf.Root.Metadata.read_bytes(),
-    )
-
-
-@pytest.mark.parametrize("metadata", [FULL, Metadata(), Metadata(title="a\ud800")])
-def test_printed_and_finished_files_say_the_same(metadata):
-    printed = write_pages(laid_out(), build_pdf_metadata(metadata))
-    finished = finish(write_pages(laid_out()), FinishOptions(metadata))
-    with opened(printed) as one, opened(finished) as other:
-        assert one.check_pdf_syntax() == []
-        assert said(one) == said(other)
 
 
 def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):

@@ -13,10 +13,11 @@ import pytest
 
 from tests.engine.paint.drawing import OWNER, extracted, opened, page, printed, rendered, text
 from tests.soundness import note_pdf
-from workers.engine.diagnostics import AuthoringError
+from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.finish.finisher import FinishOptions, finish
-from workers.engine.layout.display import Fill, Restore, Save
-from workers.engine.ports import Metadata, Security
+from workers.engine.layout.display import Fill, LaidOutDocument, Restore, Save
+from workers.engine.pipeline import write_pdf
+from workers.engine.ports import Metadata, NullStageObserver, Security
 from workers.engine.units import Color, ColorSpace
 
 METADATA = Metadata(
@@ -40,7 +41,9 @@ def raw() -> bytes:
 
 
 def finished(metadata: Metadata = METADATA, security: Security | None = None) -> bytes:
-    file = finish(raw(), FinishOptions(metadata, security, fallback_owner_password="spare"))
+    laid_out = LaidOutDocument([page(text(10, 20, "content"), width=200, height=300)], [])
+    options = FinishOptions(metadata, security, fallback_owner_password="spare")
+    file = write_pdf(laid_out, options, findings=Findings(), observer=NullStageObserver())
     return note_pdf(file, password=(security and security.user_password) or "")
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.engine.fonts import find_shaper, split_by_face
+from tests.engine.typefaces import split_by_face
+from workers.engine.fonts import find_shaper
 from workers.engine.layout.lines.fragments import GlyphStyle
 from workers.engine.layout.lines.opportunities import (
     KHMER,

@@ -11,8 +11,9 @@ import pikepdf
 import pypdfium2
 import pytest
 
+from tests.engine.typefaces import find_missing, split_by_face
 from tests.golden.case import FOLDER, OPTIONS
-from workers.engine.fonts import EXTRA_FAMILIES, find_missing, shape_word, split_by_face
+from workers.engine.fonts import EXTRA_FAMILIES, shape_word
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources
 

@@ -10,8 +10,9 @@ from fontTools.feaLib.builder import addOpenTypeFeaturesFromString
 from fontTools.ttLib import TTFont
 
 from tests.engine.layout.test_own_fonts import FONTS, Stored
+from tests.engine.typefaces import find_face
 from tests.golden.case import OPTIONS
-from workers.engine.fonts import find_face, has_effect
+from workers.engine.fonts import has_effect
 from workers.engine.fonts.shaping import find_shaper
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.syntax.typography import Features, read_features, read_ligatures, read_numeric

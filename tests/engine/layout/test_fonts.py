@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.engine.typefaces import find_face, find_missing, split_by_face
 from workers.engine.characters import has_right_to_left
-from workers.engine.fonts import FAMILIES, GENERIC_FAMILIES, find_face, find_missing, split_by_face
+from workers.engine.fonts import FAMILIES, GENERIC_FAMILIES
 from workers.engine.fonts.faces import write_codes
 from workers.engine.fonts.shaping import needs_shaping
 

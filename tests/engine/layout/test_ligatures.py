@@ -15,7 +15,8 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from tests.engine.layout.test_page_references import pdf_of
-from workers.engine.fonts import find_face, find_shaper, has_ligatures
+from tests.engine.typefaces import find_face
+from workers.engine.fonts import find_shaper, has_ligatures
 from workers.engine.fonts.faces import Face, Traits, find_ligatures
 from workers.engine.layout.lines.hyphenation import find_unligated
 from workers.engine.paint.writer import widen_to_alphabets

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.fonts import find_face, needs_shaping, shape_word, split_by_face
+from tests.engine.typefaces import find_face, split_by_face
+from workers.engine.fonts import needs_shaping, shape_word
 from workers.engine.layout.lines.fragments import (
     ShapingSettings,
     measure_shaped,

@@ -9,8 +9,8 @@ import pikepdf
 import pypdfium2
 from PIL import Image
 
+from tests.engine.typefaces import find_face
 from tests.soundness import note_pdf
-from workers.engine.fonts import find_face
 from workers.engine.layout.display import GlyphRun, LaidOutDocument, LaidOutPage
 from workers.engine.paint.writer import write_pages
 from workers.engine.units import BLACK, Color, ColorSpace

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import uharfbuzz as hb
 
-from workers.engine.fonts import Face, find_face
+from tests.engine.typefaces import find_face
+from workers.engine.fonts import Face
 from workers.engine.paint import embedding as composites
 from workers.engine.paint.embedding import Component, add_composites, join_glyphs, subset_glyphs
 

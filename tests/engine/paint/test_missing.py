@@ -9,9 +9,9 @@ import pytest
 
 from tests.engine.svg.drawings import svg
 from tests.engine.test_extraction import extracted
+from tests.engine.typefaces import find_missing
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.fonts import find_missing
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoResources
 

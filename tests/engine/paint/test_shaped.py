@@ -10,9 +10,10 @@ import pikepdf
 import pypdfium2
 import pytest
 
+from tests.engine.typefaces import find_face, split_by_face
 from tests.golden.case import OPTIONS
 from workers.engine.bidi import resolve_levels
-from workers.engine.fonts import find_face, shape_word, split_by_face
+from workers.engine.fonts import shape_word
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.paint import embedding as shaped

@@ -21,7 +21,7 @@ from tests.engine.paint.drawing import (
     rendered,
     text,
 )
-from workers.engine.fonts import find_face
+from tests.engine.typefaces import find_face
 from workers.engine.layout.display import (
     Anchor,
     Bands,

@@ -7,7 +7,8 @@ import pytest
 from tests.engine.paint.drawing import OWNER, extracted, page, printed, rendered
 from tests.engine.svg.drawings import converted, file_of, svg
 from tests.engine.test_extraction import TEXTS, same
-from workers.engine.fonts import find_face, shape_word
+from tests.engine.typefaces import find_face
+from workers.engine.fonts import shape_word
 from workers.engine.layout.display import Picture, ShapedRun
 from workers.engine.units import BLACK
 

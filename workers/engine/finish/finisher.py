@@ -21,7 +21,6 @@ from workers.engine.finish.metadata import (
     add_output_intent,
     describe_conformance,
     find_invoice,
-    write_metadata,
 )
 from workers.engine.ports import ArchiveProfile, Attachment, Metadata, Security
 
@@ -290,7 +289,7 @@ class FinishOptions:
 
     @property
     def needs_metadata_only(self) -> bool:
-        """Whether the file needs only metadata, which paint can write itself.
+        """Whether the file needs only metadata, which paint writes.
 
         Compares all fields, so that a new option is covered without a change here.
         """
@@ -307,29 +306,25 @@ class FinishOptions:
 
 
 def finish(pdf: bytes, options: FinishOptions) -> bytes:
-    """Return the PDF with metadata, attachments and the draft mark or encryption, compressed.
+    """Return the PDF with attachments and the draft mark or encryption, compressed.
 
     Deterministic, except for encrypted files, whose salts are random (ISO 32000-2, 7.6.4).
 
     Raises:
         AuthoringError: a password of `security` is not usable.
     """
+    encryption = None
     with pikepdf.open(io.BytesIO(pdf)) as opened:
-        write_metadata(opened, options.metadata, conformance=options.conformance)
         embed_files(opened, options.attachments)
         if options.profile is not None:
             add_output_intent(opened)
         if options.metadata.is_draft:
             mark_as_draft(opened)
-            return _save(opened, None)
-        if options.security is None:
-            return _save(opened, None)
-        return _save(
-            opened,
-            make_encryption(
+        elif options.security is not None:
+            encryption = make_encryption(
                 options.security, fallback_owner_password=options.fallback_owner_password
-            ),
-        )
+            )
+        return _save(opened, encryption)
 
 
 def finish_part(pdf: bytes, *, is_draft: bool) -> bytes:

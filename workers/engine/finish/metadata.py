@@ -42,22 +42,6 @@ def build_pdf_metadata(metadata: Metadata, *, conformance: str = "") -> PdfMetad
     return PdfMetadata(_information_entries(metadata), metadata.lang, packet)
 
 
-def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata, *, conformance: str = "") -> None:
-    """Set the document information, the language and the XMP packet; empty values are omitted.
-
-    `conformance` has the RDF descriptions that a profile adds to the packet.
-    """
-    for name, value in _information_entries(metadata).items():
-        pdf.docinfo[f"/{name}"] = pikepdf.String(value)
-    pdf.Root.Lang = pikepdf.String(metadata.lang)
-    if metadata.title:
-        pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
-    pdf.Root.Metadata = pdf.make_stream(
-        write_xmp_packet(metadata, conformance),
-        {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML},
-    )
-
-
 def write_document_information(metadata: Metadata) -> bytes:
     """Return the document information dictionary (PDF 1.7, 14.3.3)."""
     entries = {

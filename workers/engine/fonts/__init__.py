@@ -7,10 +7,7 @@ from workers.engine.fonts.families import (
     FAMILY_ALIASES,
     GENERIC_FAMILIES,
     find_extra_fonts,
-    find_face,
-    find_missing,
     needs_extra_fonts,
-    split_by_face,
 )
 from workers.engine.fonts.sanitizing import (
     OPERATIONS,
@@ -23,6 +20,7 @@ from workers.engine.fonts.sanitizing import (
     make_painter,
 )
 from workers.engine.fonts.sets import (
+    BUNDLED,
     FONT_SETS,
     FontFaceDeclaration,
     FontRequest,
@@ -41,6 +39,7 @@ from workers.engine.fonts.shaping import (
 )
 
 __all__ = [
+    "BUNDLED",
     "EXTRA_FAMILIES",
     "FAMILIES",
     "FAMILY_ALIASES",
@@ -62,8 +61,6 @@ __all__ = [
     "code_of",
     "encodable_text",
     "find_extra_fonts",
-    "find_face",
-    "find_missing",
     "find_shaper",
     "has_effect",
     "has_ligatures",
@@ -74,5 +71,4 @@ __all__ = [
     "needs_extra_fonts",
     "needs_shaping",
     "shape_word",
-    "split_by_face",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
@@ -161,33 +161,15 @@ _JOINING: Final = " \u00a0\u0964\u0965\u200c\u200d\u202f"
 _SPACES: Final = frozenset(" \u00a0\u202f")  # those of emoji are as wide as emoji
 
 
-def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
-    """Return the face of the first installed family, of the nearest weight (CSS Fonts 4 §5.2).
-
-    Unknown families are skipped; without any it is Noto Sans.
-    """
-    return _find_chain(families, weight >= BOLD_FROM, is_italic, "zh").first
-
-
-def split_by_face(
-    families: tuple[str, ...], weight: int, is_italic: bool, text: str, lang: str = "en"
-) -> list[tuple[Face, str]]:
-    """Split `text` into runs by the first face that has each character (CSS Fonts 4 §5.3).
-
-    The families come first, then the set, in which the family of the character's script has
-    priority; for Chinese characters `lang` decides. A character without any face stays with the
-    first face, which draws .notdef; `find_missing` returns those characters.
-    """
-    is_bold = weight >= BOLD_FROM
-    return split_by_fallback(
-        lambda region: _find_chain(families, is_bold, is_italic, region), text, lang
-    )
-
-
 def split_by_fallback(
     find_chain: Callable[[str], FallbackChain], text: str, lang: str
 ) -> list[tuple[Face, str]]:
-    """Split `text` into runs of one face by the chain for the region whose ideographs it has."""
+    """Split `text` into runs by the first face that has each character (CSS Fonts 4 §5.3).
+
+    `find_chain` returns the chain for the region whose ideographs a text has. The family of the
+    character's script has priority in the set; for Chinese characters `lang` decides. A character
+    without any face stays with the first face, which draws .notdef.
+    """
     chain = find_chain("zh")
     if chain.colored and (_TEXT_SELECTOR in text or _HAS_SEQUENCE.search(text)):
         return list(_split_presentations(find_chain, text, lang))
@@ -265,11 +247,6 @@ def _split_sequences(
         done = match.end()
     if done < len(text):
         yield from _split_text(find_chain, text[done:], lang)
-
-
-def find_missing(text: str) -> str:
-    """Return the distinct characters of `text` that no family of the set has, in order."""
-    return find_missing_in_chain(_find_chain((), False, False, "zh"), text)
 
 
 def find_missing_in_chain(chain: FallbackChain, text: str) -> str:
@@ -401,14 +378,6 @@ def _has_east_asian_bold() -> bool:
 
 def _style_name(is_bold: bool, is_italic: bool) -> str:
     return ("Bold" if is_bold else "") + ("Italic" if is_italic else "") or "Regular"
-
-
-@lru_cache(maxsize=64)
-def _find_chain(
-    families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str
-) -> FallbackChain:
-    known = filter(None, map(find_family, families))
-    return FallbackChain(dict.fromkeys(known), is_bold=is_bold, is_italic=is_italic, region=region)
 
 
 def find_family(name: str) -> str | None:

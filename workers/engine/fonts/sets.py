@@ -190,6 +190,9 @@ class FontSet:
         )
 
 
+BUNDLED: Final = FontSet(())  # the fonts of the product alone
+
+
 class FontSetCache:
     """The font sets of a process, least recently used first, by their declarations."""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.fonts import (
+    BUNDLED,
     FONT_SETS,
     DescriptorRange,
     Face,
@@ -27,13 +28,10 @@ MAX_FONTS: Final = 64  # of one document
 MAX_BYTES: Final = 64_000_000  # of their rebuilt files
 
 
-_BUNDLED: Final = FontSet(())
-
-
 class DocumentFonts:
     """The fonts declared by a document, none by default, with the bundled ones as fallback."""
 
-    def __init__(self, fonts: FontSet = _BUNDLED) -> None:
+    def __init__(self, fonts: FontSet = BUNDLED) -> None:
         self._fonts = fonts
 
     def split(self, style: TextStyle, text: str) -> Sequence[tuple[Face, str]]:
@@ -59,7 +57,7 @@ class DocumentFonts:
 
     def find_memo(self, memo: TemplateMemo) -> TemplateMemo:
         """Return a memo that is freed with the fonts: one of an account may be replaced by another."""
-        if self._fonts is _BUNDLED:
+        if self._fonts is BUNDLED:
             return memo
         known: TemplateMemo = self._fonts.memos.setdefault(memo, TemplateMemo())
         return known

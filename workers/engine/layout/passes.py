@@ -46,12 +46,12 @@ from workers.engine.tree.memo import DocumentMemo
 _BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
     nodes.Paragraph: (text.lay_out_paragraph, text.measure_paragraph),
     nodes.Rule: (text.lay_out_rule, text.measure_rule),
-    nodes.Container: (columns.lay_out_container, columns.measure_container),
-    nodes.PageFoot: (positioning.lay_out_foot, positioning.measure_foot),
+    nodes.Container: (columns.lay_out_container, columns.measure_stack),
+    nodes.PageFoot: (positioning.lay_out_foot, columns.measure_nothing),
     nodes.Row: (rows.lay_out_row, rows.measure_row),
     nodes.Grid: (rows.lay_out_grid, rows.measure_grid),
-    nodes.ListBlock: (lists.lay_out_list, lists.measure_list),
-    nodes.ListItem: (lists.lay_out_item, lists.measure_item),
+    nodes.ListBlock: (lists.lay_out_list, columns.measure_stack),
+    nodes.ListItem: (lists.lay_out_item, columns.measure_stack),
     nodes.Image: (figures.lay_out_image, figures.measure_image),
     nodes.Barcode: (figures.lay_out_barcode, figures.measure_barcode),
     nodes.Chart: (lay_out_chart, measure_chart),
@@ -63,7 +63,7 @@ _BLOCKS: Final[Mapping[type, tuple[LayoutFunction, MeasureFunction]]] = {
 }
 LAYOUTS: Final = {kind: lay_out for kind, (lay_out, _) in _BLOCKS.items()}
 MEASURES: Final = {kind: measure for kind, (_, measure) in _BLOCKS.items()} | {
-    nodes.Break: columns.measure_break
+    nodes.Break: columns.measure_nothing
 }
 
 

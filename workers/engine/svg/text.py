@@ -12,12 +12,12 @@ from unicodedata import category
 from workers.engine.bidi import reorder, resolve_levels
 from workers.engine.characters import has_right_to_left
 from workers.engine.fonts import (
+    BUNDLED,
     Cluster,
     Face,
-    find_missing,
+    FontRequest,
     needs_shaping,
     shape_word,
-    split_by_face,
 )
 from workers.engine.svg.paths import SegmentPen, Segments
 from workers.engine.svg.reader import SvgElement
@@ -220,7 +220,7 @@ class TextLayout:
     def _measure(self) -> None:
         for span in self._spans:
             style, size = span.style, font_size(span.style)
-            self.missing += find_missing(span.text)
+            self.missing += BUNDLED.find_missing(span.text)
             span.spacing = to_length(style["letter-spacing"], size, size) or 0.0
             span.runs = _make_runs(span.text, style)
             width = sum(run.width for run in span.runs) * size
@@ -282,9 +282,10 @@ def _make_runs(text: str, style: SvgStyle) -> list[FaceRun]:
 
 
 def _runs_of(text: str, style: SvgStyle, *, level: int) -> Iterator[tuple[int, FaceRun]]:
-    families, weight = _families(style["font-family"]), 700 if is_bold(style) else 400
-    is_italic, is_rtl = style["font-style"] in ("italic", "oblique"), level % 2 == 1
-    for face, part in split_by_face(families, weight, is_italic, text):
+    weight, is_rtl = 700 if is_bold(style) else 400, level % 2 == 1
+    is_italic = style["font-style"] in ("italic", "oblique")
+    request = FontRequest(weight, 100, is_italic=is_italic)
+    for face, part in BUNDLED.split(_families(style["font-family"]), request, text, "en"):
         if is_rtl or needs_shaping(part):
             shaped_word = shape_word(face, part, is_rtl=is_rtl, lang="en")
             yield level, FaceRun(face, part, shaped_word.width, shaped_word.clusters)

@@ -31,7 +31,7 @@ from workers.engine.layout.context import (
     Resume,
     WholeFragment,
 )
-from workers.engine.tree.nodes import Break, ColumnLayout, Container, Source
+from workers.engine.tree.nodes import ColumnLayout, Container, ListBlock, ListItem, Source
 from workers.engine.units import Length, LengthKind
 
 # The search for the balanced height ends at this interval, in points.
@@ -193,14 +193,17 @@ def lay_out_container(
     return lay_out_box(context, node, region, resume, content)
 
 
-def measure_container(context: LayoutContext, node: Container) -> tuple[float, float]:
-    """Return the min-content and max-content widths of a container, box included."""
-    in_flow = [child for child in node.children if not is_out_of_flow(child)]
+def measure_stack(
+    context: LayoutContext, node: Container | ListBlock | ListItem
+) -> tuple[float, float]:
+    """Return the min-content and max-content widths of blocks below each other, box included."""
+    children = node.items if isinstance(node, ListBlock) else node.children
+    in_flow = [child for child in children if not is_out_of_flow(child)]
     return outer_widths(node.style.box, *context.measure_widest(in_flow))
 
 
-def measure_break(_context: LayoutContext, _node: Break) -> tuple[float, float]:
-    """Return zero widths: a break takes no space."""
+def measure_nothing(_context: LayoutContext, _node: object) -> tuple[float, float]:
+    """Return zero widths: a break takes no space, and a page's foot that of the paper."""
     return 0.0, 0.0
 
 

@@ -341,11 +341,6 @@ def lay_out_foot(
     return FootFragment(content, width, height, needed, context.chain(node.source), problem)
 
 
-def measure_foot(_context: LayoutContext, _node: PageFoot) -> tuple[float, float]:
-    """Return zero widths: the box is as wide as the paper, not as its container."""
-    return 0.0, 0.0
-
-
 def _describe_width(fragment: FootFragment, width: float) -> LayoutProblem:
     return LayoutProblem(
         code="qr-bill-paper",

@@ -15,7 +15,7 @@ stack returns None, and at the top of an area the `avoid` is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
@@ -37,7 +37,7 @@ from workers.engine.layout.context import (
     shorten_value,
 )
 from workers.engine.tree import nodes
-from workers.engine.tree.styles.computed import BoxStyle, BreakTo
+from workers.engine.tree.styles.computed import BoxStyle, BreakStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
 _FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
@@ -56,51 +56,39 @@ def forced_break_before(block: AnyBlock) -> str:
     return forced_break_before(children[0]) if children else ""
 
 
-def page_family_at_start(block: AnyBlock) -> str | None:
-    """Return the page family of a block's first content, None for that of the flow."""
-    if isinstance(block, nodes.Break):
-        return None
-    children = breaking_children(block)
-    return page_family_at_start(children[0]) if children else block.style.breaks.page
-
-
-def page_family_at_end(block: AnyBlock) -> str | None:
-    """Return the page family of a block's last content, None for that of the flow."""
-    if isinstance(block, nodes.Break):
-        return None
-    children = breaking_children(block)
-    return page_family_at_end(children[-1]) if children else block.style.breaks.page
-
-
 def forced_break_after(block: AnyBlock) -> str:
     """Return the break that a block forces after itself, empty for none."""
-    if isinstance(block, nodes.Break):
-        return ""
-    after = block.style.breaks.after
-    if after in _FORCING:
-        return after.value
-    children = breaking_children(block)
-    return forced_break_after(children[-1]) if children else ""
+    return next((each.after.value for each in _breaks_at(block, -1) if each.after in _FORCING), "")
 
 
 def avoids_break_after(block: AnyBlock) -> bool:
     """Return whether a block, or its last content, avoids a break after it."""
-    if isinstance(block, nodes.Break):
-        return False
-    if block.style.breaks.after is BreakTo.AVOID:
-        return True
-    children = breaking_children(block)
-    return bool(children) and avoids_break_after(children[-1])
+    return any(each.after is BreakTo.AVOID for each in _breaks_at(block, -1))
 
 
 def avoids_break_before(block: AnyBlock) -> bool:
     """Return whether a block, or its first content, avoids a break before it."""
-    if isinstance(block, nodes.Break):
-        return False
-    if block.style.breaks.before is BreakTo.AVOID:
-        return True
-    children = breaking_children(block)
-    return bool(children) and avoids_break_before(children[0])
+    return any(each.before is BreakTo.AVOID for each in _breaks_at(block, 0))
+
+
+def _breaks_at(block: AnyBlock, end: int) -> Iterator[BreakStyle]:
+    """Yield the break styles of a block and of its first or last content, from outside in.
+
+    `end` is 0 for the first or -1 for the last.
+    """
+    while not isinstance(block, nodes.Break):
+        yield block.style.breaks
+        children = breaking_children(block)
+        if not children:
+            return
+        block = children[end]
+
+
+def _page_family_at(block: AnyBlock, end: int) -> str | None:
+    """Return the page family of a block's first or last content, None for that of the flow."""
+    while children := breaking_children(block):
+        block = children[end]
+    return None if isinstance(block, nodes.Break) else block.style.breaks.page
 
 
 def breaking_children(block: AnyBlock) -> Sequence[AnyBlock]:
@@ -503,7 +491,7 @@ class _StackLayout:
             or isinstance(block, nodes.Break)
         ):
             return False
-        return page_family_at_end(before) != page_family_at_start(block)
+        return _page_family_at(before, -1) != _page_family_at(block, 0)
 
     def _needs_more(self, block: nodes.Break) -> bool:
         if block.need is None or not self.placed or self.region.height == inf:

@@ -226,10 +226,15 @@ MAX_QR_BYTES: Final = 2953  # version 40, level L, byte mode
 
 def encode_barcode(node: BarcodeSpec) -> Symbol | ContentProblem:
     """Encode the value of a bar code by its symbology; an invalid value is a problem, never a symbol."""
-    symbol = _encode(node)
-    if isinstance(symbol, ContentProblem):
-        return replace(symbol, text=escape_controls(symbol.text))
-    return symbol
+    kind = SYMBOLOGIES.get(node.symbology)
+    if kind is None:
+        known = ", ".join(SYMBOLOGIES)
+        what = f'Bar code type "{node.symbology}" is not known; use one of {known}'
+        return ContentProblem("barcode-type", escape_controls(what))
+    try:
+        return _encode(node, kind)
+    except InvalidValueError as wrong:
+        return ContentProblem(CODE, escape_controls(str(wrong)))
 
 
 def escape_controls(text: str) -> str:
@@ -239,24 +244,29 @@ def escape_controls(text: str) -> str:
     return "".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in text)
 
 
-def _encode(node: BarcodeSpec) -> Symbol | ContentProblem:
-    if node.has_escapes and isinstance(node.value, str):
-        try:
-            node = replace(node, value=read_escapes(node.value), has_escapes=False)
-        except InvalidValueError as wrong:
-            return ContentProblem(CODE, f"The value of the bar code cannot be read: {wrong}")
-    kind = SYMBOLOGIES.get(node.symbology)
-    for name, value in _options(node).items():
-        if value and (kind is None or not kind.accepts(name)):
-            return _describe_wrong_option(node, name)
-    if kind is None:
-        known = ", ".join(SYMBOLOGIES)
-        return ContentProblem(
-            "barcode-type", f'Bar code type "{node.symbology}" is not known; use one of {known}'
-        )
+def _encode(node: BarcodeSpec, kind: Symbology) -> Symbol:
+    for name, given in _options(node).items():
+        if given and not kind.accepts(name):
+            takers = ", ".join(other for other, one in SYMBOLOGIES.items() if one.accepts(name))
+            raise InvalidValueError(
+                f'"{name}" is not accepted for a bar code of type "{node.symbology}"; it is for {takers}'
+            )
     if kind.payment is not None:
         return _encode_payment(node, kind, kind.payment)
-    return _encode_qr(node, kind) if kind.format == "QRCode" else _encode_typed(node, kind)
+    value = node.value
+    if not isinstance(value, str):
+        raise InvalidValueError(
+            f'A bar code of type "{node.symbology}" takes a text, not an object'
+        )
+    if node.has_escapes:
+        try:
+            value = read_escapes(value)
+        except InvalidValueError as wrong:
+            raise InvalidValueError(f"The value of the bar code cannot be read: {wrong}") from wrong
+    if not value:
+        raise InvalidValueError("The value of the bar code is empty")
+    encode = _encode_qr if kind.format == "QRCode" else _encode_typed
+    return encode(value, node, kind)
 
 
 def _options(node: BarcodeSpec) -> dict[str, object]:
@@ -268,14 +278,6 @@ def _options(node: BarcodeSpec) -> dict[str, object]:
         "add-on": node.add_on,
         "dpi": node.dpi,
     }
-
-
-def _describe_wrong_option(node: BarcodeSpec, name: str) -> ContentProblem:
-    takers = ", ".join(other for other, kind in SYMBOLOGIES.items() if kind.accepts(name))
-    return ContentProblem(
-        CODE,
-        f'"{name}" is not accepted for a bar code of type "{node.symbology}"; it is for {takers}',
-    )
 
 
 def check_barcodes(root: Element, findings: Findings) -> None:
@@ -316,21 +318,14 @@ def _read_static(attribute: AttributeSpec, text: str | None) -> int | None:
         return None  # reported by the checks of the syntax
 
 
-def _encode_typed(node: BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem:
-    value = node.value
-    if not isinstance(value, str):
-        return ContentProblem(
-            CODE, f'A bar code of type "{node.symbology}" takes a text, not an object'
-        )
-    if not value:
-        return ContentProblem(CODE, "The value of the bar code is empty")
+def _encode_typed(value: str, node: BarcodeSpec, kind: Symbology) -> Symbol:
     try:
         encodable = _with_add_on(kind.read(value), node.add_on)
         options = _writer_options(node, kind, encodable)
     except InvalidValueError as wrong:
-        return ContentProblem(
-            CODE, f'The value does not suit a bar code of type "{node.symbology}": {wrong}'
-        )
+        raise InvalidValueError(
+            f'The value does not suit a bar code of type "{node.symbology}": {wrong}'
+        ) from wrong
     if kind.bars is not None:
         return draw_states(encodable, kind.bars, has_quiet_zone=node.has_quiet_zone)
     content = encodable.content
@@ -340,13 +335,13 @@ def _encode_typed(node: BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem
     try:
         code = zxingcpp.create_barcode(written, _format_of(kind), **options)
     except (ValueError, UnicodeError):
-        return _describe_does_not_fit(node)
+        raise _does_not_fit(node) from None
     if kind.shape is SymbolShape.HEXAGONS:
         return make_maxicode(code, encodable.text, has_quiet_zone=node.has_quiet_zone)
     image: Any = code.to_image(scale=1, add_quiet_zones=False)
     symbol = _make_symbol(memoryview(image), node, kind, encodable)
     if node.columns and not _has_columns(symbol, node, kind):
-        return _describe_does_not_fit(node)
+        raise _does_not_fit(node)
     return symbol
 
 
@@ -400,14 +395,14 @@ def _has_columns(symbol: Symbol, node: BarcodeSpec, kind: Symbology) -> bool:
     return modules <= sizes.per_column * node.columns + sizes.fixed
 
 
-def _describe_does_not_fit(node: BarcodeSpec) -> ContentProblem:
+def _does_not_fit(node: BarcodeSpec) -> InvalidValueError:
     advice = "shorten it"
     if node.columns:
         advice += f", or use more columns than {node.columns}"
     if node.correction is not None:
         advice += ", or a lower correction"
-    return ContentProblem(
-        CODE, f'The value does not fit a bar code of type "{node.symbology}"; {advice}'
+    return InvalidValueError(
+        f'The value does not fit a bar code of type "{node.symbology}"; {advice}'
     )
 
 
@@ -455,39 +450,28 @@ def _stack_rows(pixels: bytes, columns: int, left: int, above: int) -> Iterator[
         y += height
 
 
-def _encode_qr(node: BarcodeSpec, kind: Symbology) -> Symbol | ContentProblem:
-    if not isinstance(node.value, str):
-        return ContentProblem(CODE, 'A bar code of type "qr" takes a text, not an object')
-    if not node.value:
-        return ContentProblem(CODE, "The value of the bar code is empty")
-    if len(node.value.encode("utf-8", "replace")) > MAX_QR_BYTES:
-        return _describe_too_long(node)
-    return _with_text(_encode_qr_content(node.value, node, kind), as_lines(node.value))
+def _encode_qr(value: str, node: BarcodeSpec, kind: Symbology) -> Symbol:
+    if len(value.encode("utf-8", "replace")) > MAX_QR_BYTES:
+        raise _too_long(node)
+    return replace(_encode_qr_content(value, node, kind), text=as_lines(value))
 
 
-def _with_text(symbol: Symbol | ContentProblem, text: str) -> Symbol | ContentProblem:
-    return symbol if isinstance(symbol, ContentProblem) else replace(symbol, text=text)
-
-
-def _encode_payment(
-    node: BarcodeSpec, kind: Symbology, payment: PaymentFormat
-) -> Symbol | ContentProblem:
+def _encode_payment(node: BarcodeSpec, kind: Symbology, payment: PaymentFormat) -> Symbol:
     symbology = node.symbology
     if not isinstance(node.value, Mapping):
-        return ContentProblem(
-            CODE,
-            f'A bar code of type "{symbology}" takes an object with {payment.members}, not a text',
+        raise InvalidValueError(
+            f'A bar code of type "{symbology}" takes an object with {payment.members}, not a text'
         )
     if node.level not in ("", "M"):
-        return ContentProblem(CODE, f'"{symbology}" is always of level M, not "{node.level}"')
+        raise InvalidValueError(f'"{symbology}" is always of level M, not "{node.level}"')
     try:
         content = payment.write(node.value)
     except InvalidPaymentError as wrong:
-        return ContentProblem(CODE, str(wrong))
+        raise InvalidValueError(str(wrong)) from wrong
     symbol = _encode_qr_content(content, node, kind)
-    if symbology == "swiss-qr" and isinstance(symbol, Symbol):
+    if symbology == "swiss-qr":
         return _add_swiss_cross(symbol, node, kind.quiet)
-    if payment.sides is not None and isinstance(symbol, Symbol):
+    if payment.sides is not None:
         quiet = 2 * kind.quiet if node.has_quiet_zone else 0
         scale = symbol.columns / (symbol.columns - quiet)
         least, most = (mm(side) * scale for side in payment.sides)
@@ -511,13 +495,11 @@ def _add_swiss_cross(symbol: Symbol, node: BarcodeSpec, quiet_modules: int) -> S
     )
 
 
-def _encode_qr_content(
-    content: str | bytes, node: BarcodeSpec, kind: Symbology
-) -> Symbol | ContentProblem:
+def _encode_qr_content(content: str | bytes, node: BarcodeSpec, kind: Symbology) -> Symbol:
     level = node.level or "M"
     if level not in kind.levels:
-        return ContentProblem(
-            CODE, f'Level "{level}" is not known; use one of {", ".join(kind.levels)}'
+        raise InvalidValueError(
+            f'Level "{level}" is not known; use one of {", ".join(kind.levels)}'
         )
     options: dict[str, Any] = {}
     if kind.payment is not None and kind.payment.version is not None:
@@ -530,17 +512,16 @@ def _encode_qr_content(
     try:
         code = zxingcpp.create_barcode(content, _format_of(kind), ec_level=level, **options)
     except (ValueError, UnicodeError):
-        return _describe_too_long(node)
+        raise _too_long(node) from None
     image: Any = code.to_image(scale=1, add_quiet_zones=False)
     return _symbol(memoryview(image), quiet=kind.quiet if node.has_quiet_zone else 0)
 
 
-def _describe_too_long(node: BarcodeSpec) -> ContentProblem:
+def _too_long(node: BarcodeSpec) -> InvalidValueError:
     size = len(str(node.value).encode("utf-8", "replace"))
-    return ContentProblem(
-        CODE,
+    return InvalidValueError(
         f'The value of {size:,} bytes does not fit a QR code of level "{node.level or "M"}"; '
-        "shorten it, or use a lower level",
+        "shorten it, or use a lower level"
     )
 
 

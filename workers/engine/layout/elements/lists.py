@@ -180,16 +180,6 @@ def _mirror_marker(marker: str) -> str:
     return marker[-1] + marker[:-1] if marker.endswith(".") else marker
 
 
-def measure_list(context: LayoutContext, node: ListBlock) -> tuple[float, float]:
-    """Return the min-content and max-content widths of a list, box included."""
-    return outer_widths(node.style.box, *context.measure_widest(node.items))
-
-
-def measure_item(context: LayoutContext, node: ListItem) -> tuple[float, float]:
-    """Return the min-content and max-content widths of an item, box included."""
-    return outer_widths(node.style.box, *context.measure_widest(node.children))
-
-
 def lay_out_note(
     context: LayoutContext, node: Note, region: Region, resume: Resume
 ) -> Fragment | None:

@@ -432,22 +432,17 @@ def lay_out_rule(
 
 def measure_paragraph(context: LayoutContext, node: Paragraph) -> tuple[float, float]:
     """Return the widths of the widest word and of the text on one line, box included, in points."""
-    if node.extra is None:
-        min_content, max_content = measure_inlines(
-            context, _resolved(context, node), node.style.text, node.style.paragraph
-        )
-        return outer_widths(node.style.box, min_content, max_content)
-    label_layout = find_label_layout(context, node, inf)
-    edges = label_layout.hanging_indent + label_layout.page_number_width
-    inlines = _resolved(context, node)
-    if node.extra.has_references and context.references is not None:
-        context.references.affects_widths = True
+    edges = lead = 0.0
+    if node.extra is not None:
+        label_layout = find_label_layout(context, node, inf)
+        edges = label_layout.hanging_indent + label_layout.page_number_width
+        lead = label_layout.lead
+        if node.extra.has_references and context.references is not None:
+            context.references.affects_widths = True
     min_content, max_content = measure_inlines(
-        context, inlines, node.style.text, node.style.paragraph
+        context, _resolved(context, node), node.style.text, node.style.paragraph
     )
-    return outer_widths(
-        node.style.box, min_content + edges, max_content + edges + label_layout.lead
-    )
+    return outer_widths(node.style.box, min_content + edges, max_content + edges + lead)
 
 
 def measure_rule(_context: LayoutContext, node: Rule) -> tuple[float, float]:
