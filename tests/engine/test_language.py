@@ -48,7 +48,8 @@ TEMPLATES = sorted(
     path
     for package in ("api", "deploy", "shared", "workers")
     for path in (ROOT / package).rglob("*.xml")
-    if path.parent.name != "examples"  # parts of documents, which are rendered on their own
+    # Parts of documents, which are rendered on their own, and mappings of invoices.
+    if path.parent.name not in ("examples", "einvoices")
 )
 VALUES = (
     *("1mm", "+1.5pt", ".5em", "0", "-0.0", "00", "-2mm", " 3mm ", "10%", "2fr", "bold", "auto"),

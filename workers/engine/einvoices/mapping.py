@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from importlib.resources import files
+from itertools import chain
 from typing import Any, Final
 
-from workers.engine.einvoices.markup import XmlElement
+from workers.engine.einvoices.markup import XmlElement, read_xml
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
 
 Record = dict[str, Any]
@@ -73,31 +75,42 @@ class MappingNode:
         object.__setattr__(self, "children_by_tag", by_tag)
 
 
-@dataclass(frozen=True, slots=True)
-class ElementMaker:
-    """Makes the elements of a syntax: those that hold others have one prefix, those of a text another."""
+_INSTRUCTION: Final = "urn:pressroom:mapping}"  # of attributes that are fields of a node
+_GROUP, _USE = f"{{{_INSTRUCTION}group", f"{{{_INSTRUCTION}use"
 
-    outer: str
-    inner: str
 
-    def parent(self, tag: str, *children: MappingNode, **more: Any) -> MappingNode:
-        """Return an element that holds others."""
-        return MappingNode(f"{self.outer}:{tag}", children=children, **more)
+def read_mapping(file: str, prefixes: Mapping[str, str]) -> Iterator[MappingNode]:
+    """Yield the root nodes of a file: elements as they are written, with the fields of their nodes.
 
-    def leaf(self, tag: str, value: str, **attributes: str) -> MappingNode:
-        """Return an element with a value."""
-        return MappingNode(f"{self.inner}:{tag}", value, attributes=tuple(attributes.items()))
+    A `group` is elements that others `use`; `prefixes` are by namespace.
+    """
+    root = read_xml(files(__package__).joinpath(file).read_bytes())
+    groups: dict[str, tuple[MappingNode, ...]] = {}
 
-    def nested(self, tags: str, value: str, **attributes: str) -> MappingNode:
-        """Return nested elements, the innermost with a value."""
-        first, _, rest = tags.partition("/")
-        if not rest:
-            return self.leaf(first, value, **attributes)
-        return self.parent(first, self.nested(rest, value, **attributes))
+    def read(element: XmlElement) -> MappingNode:
+        namespace, _, name = element.tag[1:].rpartition("}")
+        fields: dict[str, Any] = {"attributes": ()}
+        for key, text in element.attributes.items():
+            if key.startswith(_INSTRUCTION):
+                own = key.removeprefix(_INSTRUCTION).replace("-", "_")
+                fields[own] = True if own.startswith("is_") else text
+            else:
+                fields["attributes"] += ((key, text),)
+        tag, constant = f"{prefixes[namespace]}:{name}", element.text.strip()
+        return MappingNode(tag, children=read_all(element), constant=constant, **fields)
 
-    def fixed(self, tag: str, constant: str) -> MappingNode:
-        """Return an element with a constant."""
-        return MappingNode(f"{self.inner}:{tag}", constant=constant)
+    def read_all(parent: XmlElement) -> tuple[MappingNode, ...]:
+        nodes = (
+            groups[each.attributes["group"]] if each.tag == _USE else (read(each),)
+            for each in parent.children
+        )
+        return tuple(chain.from_iterable(nodes))
+
+    for element in root.children:
+        if element.tag == _GROUP:
+            groups[element.attributes["name"]] = read_all(element)
+        else:
+            yield read(element)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,35 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.einvoices import cii, ubl
-from workers.engine.einvoices.mapping import FIRST, MappingNode, Record
+from workers.engine.einvoices.mapping import FIRST, MappingNode, Record, read_mapping
+
+_STANDARD: Final = "urn:un:unece:uncefact:data:standard"
+_CII_PREFIXES: Final = {
+    "rsm": f"{_STANDARD}:CrossIndustryInvoice:100",
+    "ram": f"{_STANDARD}:ReusableAggregateBusinessInformationEntity:100",
+    "qdt": f"{_STANDARD}:QualifiedDataType:100",
+    "udt": f"{_STANDARD}:UnqualifiedDataType:100",
+}
+_SCHEMA: Final = "urn:oasis:names:specification:ubl:schema:xsd"
+_COMMON: Final = {
+    "cac": f"{_SCHEMA}:CommonAggregateComponents-2",
+    "cbc": f"{_SCHEMA}:CommonBasicComponents-2",
+}
+_INVOICE_PREFIXES: Final = {"ubl": f"{_SCHEMA}:Invoice-2", **_COMMON}
+_CREDIT_PREFIXES: Final = {"ubl": f"{_SCHEMA}:CreditNote-2", **_COMMON}
+
+# The types (UNTDID 1001) that EN 16931 writes as a CreditNote; all others are an Invoice.
+CREDIT_TYPES: Final = frozenset(
+    ["81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "502", "503", "532"]
+)  # fmt: skip
+# The record has the codes of UNTDID 2475, which Cross Industry Invoice uses; UBL has those of 2005.
+_TAX_POINT_CODES: Final = {"5": "3", "29": "35", "72": "432"}
+_NO_ORDER: Final = "NA"  # as ubl.xml has it
+_UNDEFINED_MEANS: Final = "1"  # "instrument not defined" (UNTDID 4461)
 
 _NOTE_WITH_SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 _IBAN_SHAPE: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}", re.ASCII)
-_RECORD_CODES: Final = {code: own for own, code in ubl.TAX_POINT_CODES.items()}
+_RECORD_CODES: Final = {code: own for own, code in _TAX_POINT_CODES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +77,7 @@ def choose_syntax(name: str, record: Record) -> InvoiceSyntax:
     """Return the syntax of a name, with the root for the type of the document."""
     if name == CII.name:
         return CII
-    return UBL_CREDIT_NOTE if record.get("typeCode") in ubl.CREDIT_TYPES else UBL_INVOICE
+    return UBL_CREDIT_NOTE if record.get("typeCode") in CREDIT_TYPES else UBL_INVOICE
 
 
 def _adapt_to_cii(record: Record) -> Record:
@@ -74,11 +97,11 @@ def _adapt_to_ubl(record: Record) -> Record:
         ]
     if "taxPointDateCode" in record:
         code = record["taxPointDateCode"]
-        adapted["taxPointDateCode"] = ubl.TAX_POINT_CODES.get(code, code)
-    is_credit = record.get("typeCode") in ubl.CREDIT_TYPES
+        adapted["taxPointDateCode"] = _TAX_POINT_CODES.get(code, code)
+    is_credit = record.get("typeCode") in CREDIT_TYPES
     payment = record.get("payment")
     if not payment and is_credit and "dueDate" in record:
-        payment = {"meansCode": ubl.UNDEFINED_MEANS}  # a CreditNote has its due date there
+        payment = {"meansCode": _UNDEFINED_MEANS}  # a CreditNote has its due date there
     if payment:
         first, *others = payment.get("accounts") or [{}]
         accounts = [{**first, FIRST: "true"}, *others]
@@ -94,7 +117,7 @@ def _restore_from_ubl(record: Record) -> Record:
         # A code of UNTDID 2475 is wrong in UBL, and no code of the record.
         code = record["taxPointDateCode"]
         record["taxPointDateCode"] = _RECORD_CODES.get(code, f"{code} of UNTDID 2475")
-    if record.get("orderReference") == ubl.NO_ORDER:
+    if record.get("orderReference") == _NO_ORDER:
         del record["orderReference"]
     _restore_accounts(record.get("payment", {}))
     return record
@@ -112,16 +135,28 @@ def _restore_accounts(payment: Record) -> None:
         payment.pop("accounts", None)
 
 
+def _by_namespace(prefixes: Mapping[str, str]) -> dict[str, str]:
+    return {namespace: prefix for prefix, namespace in prefixes.items()}
+
+
 def _unchanged(record: Record) -> Record:
     return record
 
 
-CII: Final = InvoiceSyntax("cii", cii.ROOT, cii.INVOICE, cii.PREFIXES, _adapt_to_cii, _unchanged)
-UBL_INVOICE: Final = InvoiceSyntax(
-    "ubl", ubl.INVOICE_ROOT, ubl.INVOICE, ubl.INVOICE_PREFIXES, _adapt_to_ubl, _restore_from_ubl
+(_CII_MAPPING,) = read_mapping("cii.xml", _by_namespace(_CII_PREFIXES))
+_INVOICE_MAPPING, _CREDIT_MAPPING = read_mapping(
+    "ubl.xml", _by_namespace(_INVOICE_PREFIXES) | _by_namespace(_CREDIT_PREFIXES)
 )
-UBL_CREDIT_NOTE: Final = InvoiceSyntax(
-    "ubl", ubl.CREDIT_ROOT, ubl.CREDIT_NOTE, ubl.CREDIT_PREFIXES, _adapt_to_ubl, _restore_from_ubl
+_CII_ROOT: Final = f"{{{_CII_PREFIXES['rsm']}}}CrossIndustryInvoice"
+CII: Final = InvoiceSyntax("cii", _CII_ROOT, _CII_MAPPING, _CII_PREFIXES, _adapt_to_cii, _unchanged)
+UBL_INVOICE, UBL_CREDIT_NOTE = (
+    InvoiceSyntax(
+        "ubl", f"{{{prefixes['ubl']}}}{name}", mapping, prefixes, _adapt_to_ubl, _restore_from_ubl
+    )
+    for name, mapping, prefixes in (
+        ("Invoice", _INVOICE_MAPPING, _INVOICE_PREFIXES),
+        ("CreditNote", _CREDIT_MAPPING, _CREDIT_PREFIXES),
+    )
 )
 SYNTAXES: Final = (CII, UBL_INVOICE, UBL_CREDIT_NOTE)
 SYNTAX_NAMES: Final = ("cii", "ubl")

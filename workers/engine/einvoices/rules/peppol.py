@@ -26,7 +26,7 @@ from workers.engine.einvoices.rules.rule import (
     require_member,
     to_cents,
 )
-from workers.engine.einvoices.ubl import CREDIT_TYPES
+from workers.engine.einvoices.syntaxes import CREDIT_TYPES
 
 
 def _is(pattern: str, is_valid: Callable[[str], bool] = lambda _: True) -> Callable[[str], bool]:
