@@ -211,8 +211,8 @@ def finish_decisions(session: Session, batch: Batch, files: Sequence[StoredFile]
     add_files(session, batch.id, added)
     if is_newest:
         give_up_decisions(session, batch)
-        if any(number > INDEX_NUMBER for number in numbers):
-            deliver_batch(session, batch, after=max(there, default=-1), at=now())
+    if any(number >= INDEX_NUMBER for number in numbers):
+        deliver_batch(session, batch, after=max(there, default=-1), at=now())
     return {file.blob_key for file in added}
 
 

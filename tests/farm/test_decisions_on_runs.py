@@ -10,11 +10,16 @@ import pikepdf
 import pytest
 from sqlalchemy import update
 
+from shared.clock import now
 from shared.db.tables import batches
+from shared.outbound import Outbound
+from shared.webhooks.destinations import FileSource
+from shared.webhooks.repository import lease_due
 from tests.batches import TEMPLATE, SliceWorker, accept, ndjson
 from tests.farm.test_batches import KilledError
 from tests.farm.test_runs import account_of, store, titles
 from workers.batches import assembly
+from workers.webhooks.files import FileSender
 
 DOCUMENTS = [
     {"n": 9},
@@ -156,6 +161,44 @@ def test_a_killed_release_is_repeated_and_delivers_once(caller, run, slices, set
     slices.run(task)
     assert account_of(caller, batch_id)["delivered"] == 5
     assert [title for title, _ in titles(caller, batch_id, 2)] == ["1", "2", "5000"]
+
+
+def test_files_of_decisions_in_close_succession_are_all_delivered(
+    caller, numbered, slices, database, monkeypatch
+):
+    address = {"url": "https://8.8.8.8/in/"}
+    to = caller.post("/v2/destinations", json=address).json["id"]
+    store(caller, PLAN)
+    body, query = ndjson(DOCUMENTS), f"&plan=letters&deliver={to}"
+    batch_id = accept(caller, numbered, body, output="merged", query=query)
+    slices.work_off()
+    sender = FileSender(database, slices.batch_context.blobs, Outbound())
+
+    def read_ordered() -> list[str]:
+        """Let the deliverer add the files that wait for it, and return their names."""
+        with database.session() as session:
+            due = lease_due(session, at=now(), until=now(), limit=99)
+        for delivery in due:
+            if FileSource.decode(delivery.payload).after is not None:
+                sender.send(delivery, "")
+        found = caller.get("/v2/deliveries?limit=1000").json["deliveries"]
+        return sorted(each["name"].removeprefix(batch_id) for each in found)
+
+    assert read_ordered() == ["-1.pdf", ".csv"]
+    decide(caller, batch_id, "release", reason="condition")
+    write = assembly.arrange_run
+
+    def write_late(*arguments, **options):
+        files = write(*arguments, **options)
+        monkeypatch.setattr(assembly, "arrange_run", write)
+        decide(caller, batch_id, "reject", documents=[1])
+        return files
+
+    monkeypatch.setattr(assembly, "arrange_run", write_late)
+    slices.work_off()
+    ordered = read_ordered()
+    assert [name for name in ordered if name.endswith(".pdf")] == ["-1.pdf", "-2.pdf"]
+    assert ordered.count(".csv") > 1
 
 
 def _die(*_, **__):
