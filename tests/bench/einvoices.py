@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from tests.bench.demands import HEAD, at_most, fact, show
+from workers.engine.cli import LinkedFiles
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.profiles import PROFILES
 from workers.engine.einvoices.records import read_record
@@ -49,7 +50,9 @@ def measure(repeats: int = 60) -> Iterator[str]:
 
 def time_in_turns(lines: int, profile: str, syntax: str, repeats: int) -> tuple[float, float]:
     """Return the CPU milliseconds of a render without an electronic invoice, and those that it adds."""
-    template = prepare_template((TEMPLATES / "service-invoice.xml").read_bytes())
+    template = prepare_template(
+        (TEMPLATES / "service-invoice.xml").read_bytes(), LinkedFiles(TEMPLATES)
+    )
     data = make_data(lines)
     choice = {"einvoice_profile": profile, "einvoice_syntax": syntax}
     payloads = [
@@ -75,7 +78,9 @@ def make_received() -> Iterator[tuple[str, bytes]]:
     payload = Payload(
         PayloadKind.JSON, json.dumps({**data, "einvoice": make_record(data)}).encode()
     )
-    template = prepare_template((TEMPLATES / "service-invoice.xml").read_bytes())
+    template = prepare_template(
+        (TEMPLATES / "service-invoice.xml").read_bytes(), LinkedFiles(TEMPLATES)
+    )
     yield "PDF", render(template, payload, options=OPTIONS, resources=NoResources()).pdf
 
 

@@ -227,7 +227,7 @@ def test_every_template_with_a_currency_is_added_up():
 
 
 def test_a_unit_price_keeps_more_decimals_than_its_currency():
-    template = prepare_template((FOLDER / "service-invoice.xml").read_bytes())
+    template = prepare_template((FOLDER / "service-invoice.xml").read_bytes(), LinkedFiles(FOLDER))
     text = _draw(template, {"lines": [{"text": "A", "qty": 1000, "price": 0.0125}], "lang": "en"})
     assert "0.0125" in text
     assert "12.50" in text
