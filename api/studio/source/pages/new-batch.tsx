@@ -18,6 +18,7 @@ import { readTemplate, takeDropped } from "./template/read";
 
 const PREVIEWED = 3;
 const OUTPUTS = ["files", "zip", "merged"] as const;
+const PLAN = "plan:"; // before its name, as a result
 const LEFT_OUT = "";
 const SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
@@ -28,15 +29,16 @@ export function NewBatch({ account, route }: PageProps) {
   const id = route[1] ?? "";
   const path = `/v2/templates/${encodeURIComponent(id)}`;
   const read = useLoad(async () => {
-    const [{ template }, { versions }, { tags }] = await Promise.all([
+    const [{ template }, { versions }, { tags }, { plans }] = await Promise.all([
       readTemplate(id),
       askJson<{ versions: Version[] }>("GET", `${path}/versions`),
       askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
+      mayChange(account, "render") ? askJson<{ plans: { name: string }[] }>("GET", "/v2/plans") : { plans: [] },
     ]);
     const bases = await readBases(findLinks(template.content));
     // The nearest text first, whose values apply.
     const texts = [template.content, ...bases.filter(({ isImported }) => !isImported).map(({ text }) => text).toReversed()];
-    return { template, content: texts.join("\n"), versions, tags };
+    return { template, content: texts.join("\n"), versions, tags, plans: plans.map(({ name }) => name) };
   }, [path]);
   const [file, setFile] = useState<File | null>(takeDropped);
   const table = useLoad(async () => (file === null ? null : readFile(file)), [file]);
@@ -57,7 +59,7 @@ export function NewBatch({ account, route }: PageProps) {
         onFiles={([chosen]) => chosen && setFile(chosen)}
       />
       <Result of={read}>
-        {({ template, content, versions, tags }) => (
+        {({ template, content, versions, tags, plans }) => (
           <>
             {(versions.length > 0 || tags.length > 0) && (
               <div class="field inline">
@@ -87,6 +89,8 @@ export function NewBatch({ account, route }: PageProps) {
                       template={template.id}
                       content={content}
                       mayStart={mayChange(account, "render")}
+                      plan={route[3]}
+                      plans={plans}
                       reference={selector ? `${template.id}@${selector}` : template.id}
                     />
                   )
@@ -127,12 +131,16 @@ function Mapping({
   content,
   mayStart,
   reference,
+  plan,
+  plans,
 }: {
   table: { table: Table } | { error: string };
   template: string;
   content: string;
   mayStart: boolean;
   reference: string;
+  plan: string | undefined;
+  plans: string[];
 }) {
   const lists = useMemo(() => findLists(content), [content]);
   const known = useMemo(() => [...findPaths(readData(content, "")), ...lists.flatMap(({ path, fields }) => fields.map((field) => `${path}.${field}`))], [content]);
@@ -142,7 +150,7 @@ function Mapping({
     const kept = parse(localStorage.getItem(mappingOf(template)) ?? "") ?? {};
     return table.columns.map((column) => (typeof kept[column] === "string" ? kept[column] : suggest(column, known)));
   });
-  const [output, setOutput] = useState<(typeof OUTPUTS)[number]>("files");
+  const [output, setOutput] = useState(plan ? PLAN + plan : "files");
   const [draft, setDraft] = useState(false);
   const [group, setGroup] = useState(LEFT_OUT);
   const [busy, setBusy] = useState(false);
@@ -160,7 +168,7 @@ function Mapping({
     setBusy(true);
     setError(null);
     try {
-      const query = new URLSearchParams({ template: reference, output, ...(draft && { draft: "true" }) });
+      const query = new URLSearchParams({ template: reference, ...(output.startsWith(PLAN) ? { plan: output.slice(PLAN.length) } : { output }), ...(draft && { draft: "true" }) });
       const inLists = lists.map(({ path }) => path);
       const isTable = key < 0 && !used.some((target) => listOf(target, inLists));
       const made = await startBatch({ columns: used, documents: documents.map((rows) => pick(rows, targets)), lists: isTable ? null : inLists }, String(query));
@@ -243,10 +251,15 @@ function Mapping({
       <section class="start">
         <div class="field inline">
           <label for={`${id}-output`}>{t("newBatch.output")}</label>
-          <select id={`${id}-output`} value={output} onChange={(event) => setOutput(event.currentTarget.value as typeof output)}>
+          <select id={`${id}-output`} value={output} onChange={(event) => setOutput(event.currentTarget.value)}>
             {OUTPUTS.map((each) => (
               <option key={each} value={each}>
                 {t(`newBatch.${each}`)}
+              </option>
+            ))}
+            {plans.map((each) => (
+              <option key={each} value={PLAN + each}>
+                {t("newBatch.plan", { name: each })}
               </option>
             ))}
           </select>

@@ -17,6 +17,7 @@ const IMAGES = later(async () => (await import("./files")).Images);
 const FONTS = later(async () => (await import("./files")).Fonts);
 const JOBS = later(async () => (await import("./jobs")).Jobs);
 const BATCHES = later(async () => (await import("./batches")).Batches);
+const PLANS = later(async () => (await import("./plans")).Plans);
 const ACCOUNT = later(async () => (await import("./account")).AccountPage);
 
 export function Page(props: PageProps) {
@@ -34,7 +35,7 @@ export function Page(props: PageProps) {
     case "jobs":
       return <JOBS {...props} />;
     case "batches":
-      return <BATCHES {...props} />;
+      return props.route[1] === "plans" ? <PLANS {...props} /> : <BATCHES {...props} />;
     case "account":
       return <ACCOUNT {...props} />;
     default:

@@ -70,7 +70,10 @@ interface FieldProps {
   label: string;
   hint?: string;
   name?: string;
-  type?: "text" | "search" | "password" | "url" | "date";
+  type?: "text" | "search" | "password" | "url" | "date" | "number";
+  min?: number;
+  max?: number;
+  step?: "any";
   value?: string;
   defaultValue?: string;
   placeholder?: string;

@@ -16,6 +16,7 @@ PLACES = {
     "fonts": "Fonts",
     "jobs": "Jobs",
     "batches": "Batches",
+    "batches/plans": "Output plans",
     "account": "Account",
 }
 NARROW = 320  # CSS px: 1280 at 400 %, WCAG 2.2 success criterion 1.4.10

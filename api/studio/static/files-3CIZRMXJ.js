@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-BARYQQJE.js";import"./chunk-2WRSZ4HK.js";import"./chunk-56YKITGU.js";import"./chunk-67FZNBNU.js";export{g as DropZone,d as Fonts,a as IMAGE_FILES,c as Images,b as drawImage,e as nameOf,f as typeOf};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-DAWJODWG.js";import"./chunk-MNAMNRG5.js";import"./chunk-WIZXL6IC.js";import"./chunk-67FZNBNU.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};
