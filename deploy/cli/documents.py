@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def run_render(arguments: argparse.Namespace) -> int:
     """Render the inputs to a file; on authoring errors print them to stderr and return 1."""
-    from workers.engine.cli import print_errors, print_warnings
-    from workers.engine.diagnostics import AuthoringError
-    from workers.engine.pipeline import render
+    from workers.engine.cli import render_inputs
     from workers.engine.ports import RenderOptions, RenderOutput
 
     inputs = read_inputs(arguments)
@@ -27,14 +25,9 @@ def run_render(arguments: argparse.Namespace) -> int:
     options = RenderOptions(
         clock.now(), is_draft=arguments.draft, with_sample=arguments.sample, output=output_kind
     )
-    try:
-        rendered = render(
-            inputs.template, inputs.payload, options=options, resources=inputs.resources
-        )
-    except AuthoringError as error:
-        print_errors(error, inputs, sys.stderr)
+    rendered = render_inputs(inputs, options)
+    if rendered is None:
         return 1
-    print_warnings(rendered, inputs, sys.stderr)
     output = arguments.output or _default_output(arguments)
     write_file(output, rendered.pdf)
     result = {"output": str(output), "pages": rendered.pages, "bytes": len(rendered.pdf)}

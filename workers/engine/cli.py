@@ -26,84 +26,45 @@ from workers.engine.layout.pictures import SUFFIXES
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
 
-MAX_WIDTH: Final = 100  # of an excerpt, in terminal columns
-MAX_MARKED: Final = 60
-TAB_STOP: Final = 4
-ELLIPSIS: Final = "…"
+_MAX_WIDTH: Final = 98  # of an excerpt without its ellipses, in terminal columns
+_MAX_MARKED: Final = 60
+_MAX_BEFORE: Final = 40  # the mark, where the line is longer than an excerpt
+_REACH: Final = 400  # characters beside the mark that are read of a line, however long it is
+_TAB: Final = "    "
 
 # Escape sequences and bidirectional controls must not reach the terminal.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
-def cut_excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """Return an excerpt of a line, and the first column and width of its marked range.
-
-    A long line is cut on both sides, evenly around the range.
-    """
-    cells, at_start, at_end = _split_cells(line, start, max(end, start))
-    marked = sum(map(_width, cells[at_start:at_end]))
-    if sum(map(_width, cells)) <= MAX_WIDTH:
-        return "".join(cells), sum(map(_width, cells[:at_start])), max(marked, 1)
-    last = at_start + _count_fitting(cells[at_start:at_end], MAX_MARKED)
-    if last == at_start:
-        last = min(at_start + 1, at_end)
-    room = MAX_WIDTH - sum(map(_width, cells[at_start:last])) - 2
-    before = _count_fitting(reversed(cells[:at_start]), room // 2)
-    room_after = room - sum(map(_width, cells[at_start - before : at_start]))
-    after = _count_fitting(cells[last:], room_after)
-    room_before = room - sum(map(_width, cells[last : last + after]))
-    before = _count_fitting(reversed(cells[:at_start]), room_before)
-    first, until = at_start - before, last + after
-    left = ELLIPSIS if first else ""
-    right = ELLIPSIS if until < len(cells) else ""
-    shown = left + "".join(cells[first:until]) + right
-    columns = len(left) + sum(map(_width, cells[first:at_start]))
-    return shown, columns, max(sum(map(_width, cells[at_start:last])), 1)
+def _cut_excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """Return an excerpt of a line, and the first column and width of its marked range."""
+    marked = _fit(line[start : min(end, start + _REACH)], _MAX_MARKED)
+    room = _MAX_WIDTH - _width(marked)
+    most = room if len(line) <= _MAX_WIDTH else min(room, _MAX_BEFORE)
+    before = _fit(line[max(start - _REACH, 0) : start][::-1], most)[::-1]
+    until = start + len(marked)
+    after = _fit(line[until : until + _REACH], room - _width(before))
+    left = "…" if len(before) < start else ""
+    right = "…" if until + len(after) < len(line) else ""
+    shown = "".join((left, *before, *marked, *after, right))
+    return shown, len(left) + _width(before), max(_width(marked), 1)
 
 
-def _split_cells(line: str, start: int, end: int) -> tuple[list[str], int, int]:
-    """Return the cells around a range of a line, and the indices of the range in them.
-
-    Reads a bounded number of characters, however long the line is.
-    """
-    reach = MAX_WIDTH * 2
-    first = max(start - reach, 0)
-    piece = line[first : end + reach] if end - start <= reach else line[first : start + 2 * reach]
-    cells: list[str] = []
-    at_start = at_end = 0
-    column = 0
-    for position, char in enumerate(piece, start=first):
-        if position == start:
-            at_start = len(cells)
-        if position == end:
-            at_end = len(cells)
-        cell = " " * (TAB_STOP - column % TAB_STOP) if char == "\t" else _UNPRINTABLE.sub("·", char)
-        if _width(cell) == 0 and cells:
-            cells[-1] += cell  # a combining mark belongs to the cell before it
-            continue
-        cells.append(cell)
-        column += _width(cell)
-    if start >= first + len(piece):
-        at_start = len(cells)
-    if end >= first + len(piece):
-        at_end = len(cells)
-    return cells, at_start, max(at_start, at_end)
-
-
-def _count_fitting(cells: Iterable[str] | Sequence[str], room: int) -> int:
-    """Return the number of leading cells that fit in a number of columns."""
-    count = 0
-    for cell in cells:
+def _fit(text: str, room: int) -> list[str]:
+    """Return the first characters of a text that fit in a number of columns, as they are shown."""
+    shown: list[str] = []
+    for char in text:
+        cell = _TAB if char == "\t" else _UNPRINTABLE.sub("·", char)
         room -= _width(cell)
         if room < 0:
             break
-        count += 1
-    return count
+        shown.append(cell)
+    return shown
 
 
-def _width(cell: str) -> int:
-    """Return the width of a cell in columns: two for East Asian wide characters, none for marks."""
-    return sum(_width_of(char) for char in cell)
+def _width(cells: Iterable[str]) -> int:
+    """Return the width in columns: two for East Asian wide characters, none for marks."""
+    return sum(_width_of(char) for cell in cells for char in cell)
 
 
 def _width_of(char: str) -> int:
@@ -281,18 +242,27 @@ def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -
             print(line, file=to)
 
 
-def print_errors(error: AuthoringError, inputs: Inputs, to: TextIO) -> None:
+def render_inputs(inputs: Inputs, options: RenderOptions) -> Rendered | None:
+    """Render a document, and print its findings to the standard error; None if it has errors."""
+    try:
+        rendered = render(
+            inputs.template, inputs.payload, options=options, resources=inputs.resources
+        )
+    except AuthoringError as error:
+        _print_errors(error, inputs, sys.stderr)
+        return None
+    print_findings(rendered.warnings, inputs, sys.stderr)
+    if rendered.warnings_left_out:
+        left_out = format_count(rendered.warnings_left_out, "more warning")
+        print(f"{left_out} not shown", file=sys.stderr)
+    return rendered
+
+
+def _print_errors(error: AuthoringError, inputs: Inputs, to: TextIO) -> None:
     """Print the errors of a document."""
     print_findings(error.diagnostics, inputs, to)
     if error.left_out:
         print(f"{format_count(error.left_out, 'more error')} not shown", file=to)
-
-
-def print_warnings(rendered: Rendered, inputs: Inputs, to: TextIO) -> None:
-    """Print the warnings of a rendered document."""
-    print_findings(rendered.warnings, inputs, to)
-    if rendered.warnings_left_out:
-        print(f"{format_count(rendered.warnings_left_out, 'more warning')} not shown", file=to)
 
 
 def summarize(findings: Findings) -> str:
@@ -311,14 +281,9 @@ def _describe_total(findings: Findings, severity: Severity) -> str:
 
 
 def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
-    try:
-        rendered = render(
-            inputs.template, inputs.payload, options=_options(parsed), resources=inputs.resources
-        )
-    except AuthoringError as error:
-        print_errors(error, inputs, sys.stderr)
+    rendered = render_inputs(inputs, _options(parsed))
+    if rendered is None:
         return 1
-    print_warnings(rendered, inputs, sys.stderr)
     named: Path = parsed.document or parsed.template
     output: Path = parsed.output or Path(f"{named.stem}.pdf")
     try:
@@ -404,5 +369,5 @@ def _excerpt(body: bytes, location: SourceLocation) -> list[str]:
     line = lines[span.line_start - 1]
     start = min(span.column_start - 1, len(line))
     end = span.column_end - 1 if span.line_end == span.line_start else len(line)
-    shown, before, marked = cut_excerpt(line, start, min(end, len(line)))
+    shown, before, marked = _cut_excerpt(line, start, min(end, len(line)))
     return [f"{span.line_start:5} | {shown}", f"      | {' ' * before}{'^' * marked}"]

@@ -17,7 +17,6 @@ from PIL import Image
 # A4 at 300 dpi has 8.7 million. Each takes four bytes, twice while the file is written.
 MAX_PIXELS: Final = 16_000_000
 MAX_SIDE: Final = 16_000  # WebP allows at most 16,383 pixels per side
-_POINTS_PER_INCH: Final = 72
 
 # Lines use filter 0, which suits text on white: Pillow's choice of filters takes 70 % longer, for 20 %
 # more bytes.
