@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
-import zxingcpp
-from babel.dates import format_date
-from babel.numbers import format_currency, format_decimal, format_percent
+from formats import FILTERS, font_faces, make_code
 from jinja2 import Environment, FileSystemLoader
 from works import INVOICE, Logo, Work
 
-from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.passes import lay_out
@@ -89,7 +86,7 @@ class TypstEngine:
         coded = json.loads(data) if self.work is INVOICE else None
         began = time.process_time()
         if coded is not None:
-            inputs["code"] = draw_code(coded)
+            inputs["code"] = make_code(coded).to_svg()
         self.file = self.compiler.compile(format="pdf", sys_inputs=inputs)
         return [1000 * (time.process_time() - began)]
 
@@ -108,7 +105,7 @@ class WeasyPrintEngine:
         self.template = environment.get_template(f"{work.name}.html")
         self.base = f"{folder.as_uri()}/"
         self.fonts = FontConfiguration()
-        self.faces = CSS(string=font_faces(), font_config=self.fonts)
+        self.faces = CSS(string=font_faces(TYPEFACES), font_config=self.fonts)
         self.cache: dict[str, Any] = {}
         self.file = b""
 
@@ -117,7 +114,7 @@ class WeasyPrintEngine:
 
         began = time.process_time()
         values = json.loads(data, parse_float=Decimal)
-        code = draw_code(values) if self.work is INVOICE else ""
+        code = make_code(values).to_svg() if self.work is INVOICE else ""
         page = self.template.render(values, code=code)
         document = HTML(string=page, base_url=self.base)
         self.file = document.write_pdf(
@@ -130,60 +127,4 @@ ENGINES: dict[str, type[OurEngine | TypstEngine | WeasyPrintEngine]] = {
     "ours": OurEngine,
     "typst": TypstEngine,
     "weasyprint": WeasyPrintEngine,
-}
-
-
-def draw_code(data: dict[str, Any]) -> str:
-    """Draw an invoice's payment code for engines that make no bar codes, with our encoder."""
-    net = sum(line["qty"] * Decimal(str(line["price"])) for line in data["lines"])
-    amount = net + cents(net * Decimal("0.19"))
-    content = write_sepa_payment(data["seller"] | {"amount": amount, "text": data["number"]})
-    code = zxingcpp.create_barcode(content, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
-    drawn: str = code.to_svg()
-    return drawn
-
-
-def font_faces() -> str:
-    """Name the product's own fonts to WeasyPrint."""
-    return "".join(
-        f'@font-face {{ font-family: "{family}"; src: url({(TYPEFACES / file).as_uri()});'
-        f" font-weight: {weight}; font-style: {style} }}"
-        for family, stem in (("Noto Sans", "NotoSans"), ("Noto Serif", "NotoSerif"))
-        for file, weight, style in (
-            (f"{stem}-Regular.ttf", 400, "normal"),
-            (f"{stem}-Bold.ttf", 700, "normal"),
-            (f"{stem}-Italic.ttf", 400, "italic"),
-        )
-    )
-
-
-# --- what the HTML needs of its data: the filters of our language, through Babel --------------------
-
-
-def money(value: Decimal) -> str:
-    return format_currency(value, "EUR", locale="en_GB")
-
-
-def number(value: Decimal, digits: int | None = None) -> str:
-    pattern = None if digits is None else "#,##0." + "0" * digits
-    return format_decimal(value, pattern, locale="en_GB")
-
-
-def day(value: str, pattern: str = "d MMMM y", *, later: int = 0) -> str:
-    moved = date.fromisoformat(value) + timedelta(days=later)
-    return format_date(moved, pattern, locale="en_GB")
-
-
-def cents(value: Decimal) -> Decimal:
-    return value.quantize(Decimal("0.01"), ROUND_HALF_UP)
-
-
-FILTERS: dict[str, Any] = {
-    "money": money,
-    "number": number,
-    "day": day,
-    "cents": cents,
-    "percent": lambda value: format_percent(value, locale="en_GB"),
-    "iban": lambda value: " ".join(value[at : at + 4] for at in range(0, len(value), 4)),
-    "decimal": Decimal,
 }

@@ -8,14 +8,14 @@ Pressroom: each peer has an environment of its own.
 import io
 import json
 import os
-from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
 import redis
 from flask import Flask, Response, request
+from formats import FILTERS, cents, day, font_faces, iban, make_code, money
 
 QUEUE, ENGINE = os.environ["PEER"].split("-")
 DOCUMENTS = Path(os.environ["PEER_DOCUMENTS"])  # the templates of the bench, and logo.png
@@ -120,14 +120,9 @@ def make_options() -> dict:
     from weasyprint.text.fonts import FontConfiguration
 
     fonts = FontConfiguration()
-    faces = "".join(
-        f'@font-face {{ font-family: "Noto Sans"; font-weight: {weight};'
-        f" src: url({(TYPEFACES / file).as_uri()}) }}"
-        for file, weight in (("NotoSans-Regular.ttf", 400), ("NotoSans-Bold.ttf", 700))
-    )
     return {
         "font_config": fonts,
-        "stylesheets": [CSS(string=faces, font_config=fonts)],
+        "stylesheets": [CSS(string=font_faces(TYPEFACES), font_config=fonts)],
         "cache": {},
     }
 
@@ -243,62 +238,3 @@ def make_canvas(seller: dict | None) -> type:
 
 
 RENDERERS = {"typst": render_typst, "weasyprint": render_weasyprint, "platypus": render_platypus}
-
-
-# --- what the documents need ------------------------------------------------------------------------
-
-
-def make_code(values: dict):
-    """Return the payment code (EPC069-12)."""
-    import zxingcpp
-
-    net = sum(line["qty"] * line["price"] for line in values["lines"])
-    amount = cents(net + cents(net * Decimal("0.19")))
-    seller = values["seller"]
-    content = ["BCD", "002", "1", "SCT", "", seller["name"], seller["iban"], f"EUR{amount}"]
-    content = "\n".join([*content, "", "", values["number"]])
-    return zxingcpp.create_barcode(content, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
-
-
-def money(value: Decimal) -> str:
-    from babel.numbers import format_currency
-
-    return format_currency(value, "EUR", locale="en_GB")
-
-
-def day(written: str, *, later: int = 0) -> str:
-    from babel.dates import format_date
-
-    moved = date.fromisoformat(written) + timedelta(days=later)
-    return format_date(moved, "d MMMM y", locale="en_GB")
-
-
-def number(value: Decimal) -> str:
-    from babel.numbers import format_decimal
-
-    return format_decimal(value, locale="en_GB")
-
-
-def percent(value: Decimal) -> str:
-    from babel.numbers import format_percent
-
-    return format_percent(value, locale="en_GB")
-
-
-def cents(value: Decimal) -> Decimal:
-    return value.quantize(Decimal("0.01"), ROUND_HALF_UP)
-
-
-def iban(value: str) -> str:
-    return " ".join(value[at : at + 4] for at in range(0, len(value), 4))
-
-
-FILTERS = {
-    "money": money,
-    "day": day,
-    "number": number,
-    "percent": percent,
-    "cents": cents,
-    "iban": iban,
-    "decimal": Decimal,
-}

@@ -15,8 +15,9 @@ from tests.bench.simulation.farm import (
     FarmModel,
     SimulatedPool,
     WorkerFailure,
+    lognormal,
+    send_singles,
 )
-from tests.bench.simulation.model import lognormal, queue_up
 from tests.bench.simulation.scenarios import run_scenarios
 from workers.batches import slices
 
@@ -54,10 +55,18 @@ def test_the_scenes_show_a_burst_and_the_cost_of_a_single_pool():
     assert rows["even"].busy[0] == pytest.approx(0.7, rel=0.1)
 
 
-def test_one_pool_of_singles_waits_as_the_plain_model_says():
-    singles = poisson(30, 0.05, until=100)
-    waits = FarmModel([SimulatedPool(2, (INTERACTIVE,))]).run(singles).waits
-    assert sorted(waits) == pytest.approx(sorted(queue_up(2, singles)))
+@pytest.mark.parametrize(("slots", "busy"), [(1, 0.8), (2, 0.7), (10, 0.8)])
+def test_a_pool_of_singles_waits_as_queueing_theory_says(slots, busy):
+    mean = 0.02
+    singles = send_singles(
+        slots * busy / mean, lambda chance: chance.expovariate(1 / mean), jobs=100_000, seed=7
+    )
+    waits = FarmModel([SimulatedPool(slots, (INTERACTIVE,))]).run(singles).waits
+    blocked = 1.0  # Erlang B, by its recurrence, and from it Erlang C
+    for slot in range(1, slots + 1):
+        blocked = slots * busy * blocked / (slot + slots * busy * blocked)
+    expected = blocked / (1 - busy * (1 - blocked)) * mean / (slots * (1 - busy))
+    assert sum(waits) / len(waits) == pytest.approx(expected, rel=0.12)
 
 
 def test_a_separate_pool_keeps_batches_from_delaying_waited_renders():

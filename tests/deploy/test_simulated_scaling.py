@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.bench.simulation.farm import BatchArrival
-from tests.bench.simulation.model import lognormal
+from tests.bench.simulation.farm import BatchArrival, lognormal
 from tests.bench.simulation.scaling import (
     Autoscaler,
     Policy,

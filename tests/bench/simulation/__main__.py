@@ -7,7 +7,14 @@ import math
 import sys
 from typing import Final
 
-from tests.bench.simulation.model import Load, lognormal, simulate
+from tests.bench.simulation.farm import (
+    INTERACTIVE,
+    FarmModel,
+    SimulatedPool,
+    find_share,
+    lognormal,
+    send_singles,
+)
 from tests.bench.simulation.scenarios import ScenarioResult, run_scenarios
 
 SLOTS: Final = (10, 100, 1_000, 10_000)
@@ -39,13 +46,16 @@ def main() -> None:
     _print_line("|--:|--:|--:|--:|--:|--:|--:|")
     for slots in SLOTS:
         for busy in BUSY:
-            load = Load(slots, busy, service, mean)
-            # Enough jobs for every slot.
-            waits = simulate(load, jobs=max(arguments.jobs, 30 * slots), seed=arguments.seed)
-            figures = (waits.mean, waits.p50, waits.p99)
+            rate = slots * busy / mean
+            # Enough jobs for every slot, of which the first find an empty queue.
+            jobs = max(arguments.jobs, 30 * slots)
+            singles = send_singles(rate, service, jobs=jobs, seed=arguments.seed)
+            model = FarmModel([SimulatedPool(slots, (INTERACTIVE,))])
+            waits = sorted(model.run(singles).waits[jobs // 5 :])
+            figures = (sum(waits) / len(waits), find_share(waits, 0.5), find_share(waits, 0.99))
             shown = " | ".join(f"{1000 * seconds:,.1f}" for seconds in figures)
             _print_line(
-                f"| {slots:,} | {busy:.0%} | {load.rate * 3600:,.0f} | {shown} | {_servers(load.rate):,} |"
+                f"| {slots:,} | {busy:.0%} | {rate * 3600:,.0f} | {shown} | {_servers(rate):,} |"
             )
     _print_line(
         "\nA farm with half of its slots for batches, through several scenarios; waits of those clients wait for.\n"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from typing import Final, TypeAlias
 
 from shared.queue.worker_presence import TASK_LEASE_SECONDS
-from tests.bench.simulation.model import Service
+
+# Draws the service time of a job in seconds.
+Service: TypeAlias = Callable[[random.Random], float]
 
 INTERACTIVE: Final = "interactive"
 BATCH: Final = "batch"
@@ -253,3 +256,28 @@ class FarmModel:
         """Requeue the work of a failed worker at the head of its queue."""
         name = INTERACTIVE if isinstance(work, _SingleJob) else BATCH
         self._queues[name].appendleft(work)
+
+
+def send_singles(
+    rate: float, service: Service, *, jobs: int, seed: int
+) -> Iterator[tuple[float, float]]:
+    """Yield the arrival and service times of interactive jobs that come at random."""
+    chance, at = random.Random(seed), 0.0
+    for _ in range(jobs):
+        at += chance.expovariate(rate)
+        yield at, service(chance)
+
+
+def lognormal(mean: float, *, variation: float) -> Service:
+    """Return a log-normal distribution, like the times of renders: many short ones, a few long ones.
+
+    `variation` is the coefficient of variation.
+    """
+    sigma = math.sqrt(math.log(1 + variation**2))
+    mu = math.log(mean) - sigma**2 / 2
+    return lambda rng: rng.lognormvariate(mu, sigma)
+
+
+def find_share(ordered: Sequence[float], share: float) -> float:
+    """Return the waiting time that a share of jobs does not exceed."""
+    return ordered[math.ceil((len(ordered) - 1) * share)] if ordered else 0.0

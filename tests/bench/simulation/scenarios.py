@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ from tests.bench.simulation.farm import (
     INTERACTIVE,
     BatchArrival,
     FarmModel,
+    Service,
     SimulatedPool,
     SimulationResult,
     WorkerFailure,
+    find_share,
 )
-from tests.bench.simulation.model import Service
 
 BUSY: Final = 0.7
 BURST: Final = 1.4  # of the pool's capacity, for a tenth of the time
@@ -99,15 +99,11 @@ def _row(
     return ScenarioResult(
         scenario=scenario,
         slots=sum(pool.slots for pool in pools),
-        p50=_share(waits, 0.5),
-        p95=_share(waits, 0.95),
-        p99=_share(waits, 0.99),
+        p50=find_share(waits, 0.5),
+        p95=find_share(waits, 0.95),
+        p99=find_share(waits, 0.99),
         renders_a_second=len(waits) / seconds,
         documents_a_second=result.documents / max(result.batch_seconds.values(), default=1.0),
         busy=tuple(spent / pool.slots / seconds for spent, pool in busy),
         small_batch_seconds=result.batch_seconds.get(small),
     )
-
-
-def _share(ordered: Sequence[float], share: float) -> float:
-    return ordered[math.ceil((len(ordered) - 1) * share)] if ordered else 0.0
