@@ -171,6 +171,9 @@ REFUSED = {
     "png with an unknown filter, interlaced": png(
         3, 3, packed(b"\0\0\0\0\0\0\0\0\x07\0\0\0\0\0"), interlaced=1
     ),
+    "lossless webp that is cut": encode("WEBP", Image.effect_noise((64, 64), 90), lossless=True)[
+        :300
+    ],
     "png of too few pixels": png(10, 10, packed(bytes(50))),
     "png of too few pixels, with alpha": png(10, 10, packed(bytes(50)), color_type=6),
     "png of too many pixels": png(10, 10, packed(bytes(5000))),
@@ -187,6 +190,7 @@ REFUSED = {
     "animated webp": animated(),
     "webp of 400 megapixels": riff(canvas(20_000, 20_000)),
     "webp of 25 megapixels": riff(canvas(5000, 5000)),
+    "webp without pixels": riff(canvas(8, 6)),
     "webp of two sizes": riff(canvas(9, 9), (b"VP8L", one_color(2, 2, (1, 1, 1, 1))[20:])),
     "cut webp": encode("WEBP", plain(size=(200, 200)))[:60],
     "webp whose header is cut": one_color(2, 2, (1, 1, 1, 1))[:24],
@@ -263,6 +267,12 @@ BEYOND_COUNTING = {
 }
 
 ACCEPTED = {
+    **{f"png {mode}": encode("PNG", plain(mode)) for mode in ("1", "P", "RGBA", "LA", "I;16")},
+    **{f"webp {mode}": encode("WEBP", plain(mode)) for mode in ("RGB", "RGBA")},
+    "lossless webp": encode("WEBP", plain("RGBA"), lossless=True),
+    "progressive jpeg": encode("JPEG", plain(), progressive=True),
+    "cmyk jpeg": encode("JPEG", plain("CMYK")),
+    "interlaced png": png(3, 3, packed(bytes(15)), interlaced=1),
     "pdf": LETTERHEAD,
     "pdf with what is left out": (GOLDEN / "foreign.pdf").read_bytes(),
     "webp of one colour without palette": one_color(1, 1, (1, 0, 0, 0)),
