@@ -45,8 +45,10 @@ def numbered(caller: FlaskClient) -> str:
 
 
 @pytest.fixture
-def slices(settings: Settings) -> Iterator[SliceWorker]:
+def slices(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[SliceWorker]:
     """Yield a batch worker; it and any others that a test makes are closed."""
+    # Chunks are whole slices, however slow the machine is.
+    monkeypatch.setattr("workers.batches.slices.SLICE_SECONDS", 60.0)
     yield SliceWorker(settings)
     SliceWorker.close_all()
 
