@@ -19,8 +19,7 @@ from api.batches.run_routes import PlanRoutes, RunRoutes
 from api.conditional_requests import check_partial_change
 from api.files.routes import FontRoutes, ImageRoutes
 from api.http import check_path, write_json
-from api.jobs.routes import JobRoutes
-from api.jobs.subject_routes import SubjectRoutes
+from api.jobs.routes import JobRoutes, SubjectRoutes
 from api.language.routes import LanguageRoutes
 from api.openapi.description import describe
 from api.openapi.routes import DESCRIBE, OpenApiRoutes
@@ -43,8 +42,7 @@ from api.templates.names import SlugRoutes, TagRoutes
 from api.templates.routes import TemplateRoutes
 from api.templates.versions import VersionRoutes
 from api.usage.routes import UsageRoutes
-from api.webhooks.destination_routes import DeliveryRoutes, DestinationRoutes
-from api.webhooks.routes import WebhookRoutes
+from api.webhooks.routes import DeliveryRoutes, DestinationRoutes, WebhookRoutes
 from shared.clock import now, ticks
 from shared.errors import ServiceError, StorageFull, is_disk_full, write_error_body
 from shared.identifiers import new_id
@@ -92,7 +90,7 @@ def make_options_response(request: Request, ports: Ports) -> Response:
 
 def add_cors_headers(request: Request, response: Response, ports: Ports) -> None:
     """Add the CORS headers that let a page of an allowed origin read the response."""
-    response.headers.add("Vary", "Origin")
+    response.vary.add("Origin")
     if is_allowed_origin(request, ports):
         response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
         response.headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS

@@ -208,6 +208,7 @@ def write_json(
     language = find_language()
     response = Response(json_text.encode(translate_findings(body, language)), status, headers)
     response.content_type = "application/json; charset=utf-8"
+    response.vary.add("Accept-Language")
     if language != SOURCE:
         response.content_language = (language,)
     return response

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import IO, Any, BinaryIO, Final, cast
+from typing import IO, Any, BinaryIO, Final, TypeVar, cast
 
 from flask import Request
 from gunicorn.http.errors import (
@@ -22,10 +22,11 @@ from gunicorn.http.errors import (
 from werkzeug.exceptions import ClientDisconnected
 
 from api.admission.framing import ChunkTooLargeError
-from api.admission.json_body import MAX_PARSED_BYTES, parse_object
+from api.admission.json_body import MAX_PARSED_BYTES, decode_record, parse_object
 from api.http import require_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
+from shared.records import Record
 from shared.settings import get_limits
 
 _NAMES: Final = ("gzip", "x-gzip")
@@ -34,6 +35,7 @@ _CHUNK_BYTES: Final = 64 * KB
 # Some writers split a body into gzip members of 64 KB; each member has its own cost.
 _MOST_MEMBERS: Final = 10_000
 _GZIP: Final = 16 + zlib.MAX_WBITS
+R = TypeVar("R", bound=Record)
 
 
 def is_packed(request: Request) -> bool:
@@ -187,24 +189,36 @@ class BodyStream:
         return chunk
 
 
-def receive_fields(
-    request: Request, fields: tuple[str, ...], *, is_required: bool = False
-) -> dict[str, Any]:
-    """Receive a small JSON object of known fields; without a body it is empty, unless one is required.
+def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Receive a small JSON object of known fields; without a body it is empty.
 
     Raises:
         ServiceError: 415 for another Content-Type, 413 above 64 KB, 400 for invalid JSON or fields.
     """
+    return parse_object(_receive_object(request), fields=fields)
+
+
+def receive_record(
+    request: Request, kind: type[R], *, what: str = "request", is_required: bool = False
+) -> R:
+    """Receive a small JSON object as a record; without a body its fields are missing, unless one is required.
+
+    Raises:
+        ServiceError: 415, 413 and 400, as those of `receive_fields`.
+    """
+    return decode_record(_receive_object(request, is_required=is_required), kind, what=what)
+
+
+def _receive_object(request: Request, *, is_required: bool = False) -> bytes:
     if "Content-Type" in request.headers:
         require_content_type(request, ("application/json",))
     with receive_body(request, limit=MAX_PARSED_BYTES) as body:
         data = body.read()
     if not data and is_required:
         raise ServiceError(400, "The body is empty; send a JSON object.")
-    if not data:
-        return {}
-    require_content_type(request, ("application/json",))
-    return parse_object(data, fields=fields)
+    if data:
+        require_content_type(request, ("application/json",))
+    return data or b"{}"
 
 
 def _open_spool(declared: int | None) -> BinaryIO:

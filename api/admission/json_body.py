@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from api.http import quote
 from shared.errors import ServiceError
 from shared.limits import KB
+from shared.records import Record
 
 MAX_PARSED_BYTES: Final = 64 * KB
 _MAX_QUOTED: Final = 200
+R = TypeVar("R", bound=Record)
 _KEY: Final = re.compile(rb'[\s{,]*("(?:[^"\\]|\\.)*")\s*:\s*')
 _END: Final = re.compile(rb"\s*\}\s*")
 _UNKNOWN: Final = re.compile("unknown field `(.*)`")
@@ -63,6 +65,21 @@ def split_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, bytes]:
     if _has_duplicates(data, split):
         raise ServiceError(400, "The body is not valid JSON: a field occurs twice.")
     return split
+
+
+def decode_record(data: bytes, kind: type[R], *, what: str = "request") -> R:
+    """Decode an object of any size as a record; of its nested values, fields of `msgspec.Raw` are as sent.
+
+    Raises:
+        ServiceError: 400, with the reason.
+    """
+    split_object(data, fields=kind.__struct_fields__)
+    try:
+        return kind.decode(data)
+    except msgspec.ValidationError as error:
+        raise ServiceError(400, f"Invalid {what}: {error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise _invalid(error) from error
 
 
 def decode_string(field: str, value: bytes) -> str | None:

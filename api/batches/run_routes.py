@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from flask import Response, request
 
-from api.admission.body import receive_fields
+from api.admission.body import receive_record
 from api.auth.guard import current_principal, record_change
 from api.batches.routes import find_own_batch, require_files
 from api.http import write_json
@@ -41,9 +41,8 @@ from shared.batches.decisions import (
     Reprint,
     decide,
     order_reprint,
-    parse_request,
 )
-from shared.batches.plans import IndexFormat, Plan, check_plan_name, parse_plan
+from shared.batches.plans import IndexFormat, Plan, check_plan, check_plan_name
 from shared.batches.records import Batch, BatchStatus
 from shared.batches.runs import (
     INDEX_NUMBER,
@@ -103,9 +102,8 @@ class PlanRoutes(Routes):
         account has at most $most.
         """
         check_plan_name(plan)
-        wanted = parse_plan(
-            receive_fields(request, tuple(Plan.__struct_fields__), is_required=True)
-        )
+        wanted = receive_record(request, Plan, what="plan", is_required=True)
+        check_plan(wanted)
         account_id = current_principal().state.account_id
         with self._ports.database.session() as session:
             stored, is_new = put_plan(session, account_id, plan, wanted, at=now())
@@ -218,9 +216,7 @@ class RunRoutes(Routes):
         nothing is rendered and metered again, whatever became of the template and its images. The file can be
         downloaded as soon as the account shows its bytes.
         """
-        wanted = parse_request(
-            receive_fields(request, tuple(Reprint.__struct_fields__), is_required=True), Reprint
-        )
+        wanted = receive_record(request, Reprint, is_required=True)
         principal = current_principal()
         with self._ports.database.session() as session:
             batch = find_own_batch(session, batch_id)
@@ -232,9 +228,7 @@ class RunRoutes(Routes):
         return write_json(reprint.show(), 202, headers={"Location": location})
 
     def _decide(self, batch_id: str, *, is_release: bool) -> Response:
-        wanted = parse_request(
-            receive_fields(request, tuple(HeldDocuments.__struct_fields__)), HeldDocuments
-        )
+        wanted = receive_record(request, HeldDocuments)
         with self._ports.database.session() as session:
             own = find_own_batch(session, batch_id)
             batch, changed = decide(session, own.id, wanted, is_release=is_release, at=now())

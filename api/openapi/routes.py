@@ -53,7 +53,7 @@ class OpenApiRoutes(Routes):
             response = write_json(
                 {"name": "Pressroom", "docs": "/docs", "openapi": "/docs/openapi.json"}
             )
-        response.headers.add("Vary", "Accept")
+        response.vary.add("Accept")
         response.headers.add("Link", '</docs>; rel="service-doc"')
         response.headers.add("Link", '</docs/openapi.json>; rel="service-desc"')
         return response

@@ -38,19 +38,10 @@ from shared.auth.scopes import Scope, list_scopes
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode
 from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
-from shared.previews.records import (
-    DEFAULT_SCALE,
-    MAX_PAGE,
-    MAX_SCALE,
-    MEDIA_TYPES,
-    MIN_SCALE,
-    PAYLOAD_TYPES,
-    SESSION_PATTERN,
-    PreviewFormat,
-)
+from shared.previews.records import MEDIA_TYPES, PreviewBody, PreviewFormat
 from shared.templates.names import Tag, TagEvent
 from shared.templates.repository import TemplateRecord
-from shared.templates.versions import Version
+from shared.templates.versions import PublishRequest, Version
 from shared.usage.metering import (
     DraftUsage,
     UsageDay,
@@ -470,9 +461,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             )
         }
     ),
-    "PublishRequest": strict_object(
-        {"message": string("Note on the change.", maxLength=2000)}, optional=("message",)
-    ),
+    "PublishRequest": record_schema(PublishRequest),
     "TagRequest": strict_object(
         {"version": integer("A published version.", minimum=1, maximum=10**16 - 1)}
     ),
@@ -487,49 +476,18 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     | {"anyOf": [{"required": ["template"]}, {"required": ["template_id"]}]},
     "FontRequest": _FILE_REQUEST,
     "ImageRequest": _FILE_REQUEST,
-    "PreviewRequest": strict_object(
-        {
-            "template": string(
-                "The text of a template, or a reference to a stored one. A value with `<` is text.",
-                minLength=1,
-                examples=["service-invoice"],
-            ),
-            "payload": {
-                "description": "The data: an object, or a string of the type payload_type. Findings have "
-                "positions only in a string.",
-                "type": ["object", "string", "null"],
-            },
-            "payload_type": string(
-                "Type of a string payload.", enum=list(PAYLOAD_TYPES), default="application/json"
-            ),
-            "flow": string(
-                "With text/markdown only: the flow that payload replaces; default is body.",
-                minLength=1,
-            ),
-            "page": integer(
-                "Page number from 1; a number beyond the last page draws the last.",
-                minimum=1,
-                maximum=MAX_PAGE,
-                default=1,
-            ),
-            "scale": number(
-                "Pixels per point; default is 96 dpi. It is reduced for a page of more than "
-                "16 million pixels.",
-                minimum=MIN_SCALE,
-                maximum=MAX_SCALE,
-                default=DEFAULT_SCALE,
-            ),
-            "format": enum_of(
-                PreviewFormat,
-                description="A lossless image, or a PDF of the page with the draft watermark.",
-                default=PreviewFormat.PNG.value,
-            ),
-            "session": string(
-                "Id of the editing session, such as a tab: a newer preview of the session replaces this one.",
-                pattern=SESSION_PATTERN,
-            ),
+    "PreviewRequest": record_schema(
+        PreviewBody,
+        payload={
+            "description": "The data: an object, or a string of the type payload_type. Findings have "
+            "positions only in a string.",
+            "type": ["object", "string", "null"],
         },
-        optional=("payload", "payload_type", "flow", "page", "scale", "format", "session"),
+        format=enum_of(
+            PreviewFormat,
+            description="A lossless image, or a PDF of the page with the draft watermark.",
+            default=PreviewFormat.PNG.value,
+        ),
     ),
     "Preview": object_schema(
         {

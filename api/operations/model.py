@@ -260,7 +260,7 @@ def find_scopes(view: Any) -> frozenset[Scope]:
 def _call(view: Callable[..., Response], operation: Operation, **values: str) -> Response:
     if operation.needs_key:
         g.query = read_query(request, tuple(parameter.name for parameter in operation.query))
-    return view(**values)
+    return view(*values.values())  # in the order of the path
 
 
 def _fill(value: Any, words: Mapping[str, str]) -> Any:

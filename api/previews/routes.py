@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from flask import Request, Response, request
 
 from api.admission.body import receive_body
 from api.admission.gate import admit_unmetered
-from api.admission.json_body import decode_string, not_unicode, split_object
+from api.admission.json_body import decode_record, decode_string, not_unicode
 from api.auth.guard import Principal, current_principal
 from api.http import require_content_type, write_json
 from api.jobs.queued import make_job, name_job, raise_failure, refuse_if_drained, run_queued
@@ -28,11 +26,8 @@ from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import BodyKind, JobOutcome, PinnedTemplate, Purpose
 from shared.previews.records import (
     DEFAULT_SCALE,
-    MAX_PAGE,
-    MAX_SCALE,
-    MIN_SCALE,
     PAYLOAD_TYPES,
-    SESSION_PATTERN,
+    PreviewBody,
     PreviewData,
     PreviewFormat,
     PreviewRequest,
@@ -41,20 +36,7 @@ from shared.templates.linking import resolve_links
 from shared.templates.links import find_links
 from shared.templates.references import TemplateReference, parse_reference
 
-FIELDS: Final = (
-    "template",
-    "payload",
-    "payload_type",
-    "flow",
-    "page",
-    "scale",
-    "format",
-    "session",
-)
 _DEFAULT_FLOW: Final = "body"
-_MAX_QUOTED: Final = 100
-
-EnumType = TypeVar("EnumType", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,130 +60,45 @@ def receive_preview(request: Request) -> ReceivedPreview:
     """
     require_content_type(request, ("application/json",))
     with receive_body(request) as body:
-        fields = split_object(body.read(), fields=FIELDS)
-    return _read({name: value for name, value in fields.items() if value != b"null"})
+        return _read(decode_record(body.read(), PreviewBody))
 
 
-def _read(fields: Mapping[str, bytes]) -> ReceivedPreview:
-    template = _read_string(fields, "template")
-    if not template:
-        accepted = "the text of a template, or a reference to a stored one"
-        raise _invalid_field("template", fields.get("template"), accepted)
+def _read(asked: PreviewBody) -> ReceivedPreview:
+    template = asked.template
     # Every template contains an angle bracket; no reference does.
     is_text = "<" in template
     return ReceivedPreview(
         reference=None if is_text else parse_reference(template, field="template"),
         request=PreviewRequest(
             template=template if is_text else None,
-            data=_read_data(fields),
-            page=_read_page(fields),
-            scale=_read_scale(fields),
-            format=_read_enum(fields, "format", PreviewFormat, PreviewFormat.PNG),
+            data=_read_data(asked),
+            page=asked.page or 1,
+            scale=asked.scale or DEFAULT_SCALE,
+            format=asked.format or PreviewFormat.PNG,
         ),
-        session=_read_session(fields),
+        session=asked.session,
     )
 
 
-def _read_data(fields: Mapping[str, bytes]) -> PreviewData | None:
-    payload, kind = fields.get("payload"), _read_kind(fields)
-    flow = _read_flow(fields, kind)
-    if payload is None:
+def _read_data(asked: PreviewBody) -> PreviewData | None:
+    kind, payload, flow = PAYLOAD_TYPES[asked.payload_type], bytes(asked.payload), asked.flow
+    if kind is BodyKind.MARKDOWN:
+        flow = flow or _DEFAULT_FLOW
+    elif flow is not None:
+        raise ServiceError(400, "flow is accepted with payload_type text/markdown only.")
+    if payload in (b"", b"null"):
         return None
     text = decode_string("payload", payload)
     if text is not None:
         return PreviewData(kind, text, flow)
     if kind is not BodyKind.JSON or not payload.startswith(b"{"):
-        raise _invalid_field("payload", payload, "an object, or a string of the type payload_type")
+        raise ServiceError(
+            400, "Invalid payload: accepted is an object, or a string of the type payload_type."
+        )
     try:
         return PreviewData(kind, payload.decode())  # as sent: the worker parses it
     except UnicodeDecodeError as error:
         raise not_unicode("payload") from error
-
-
-def _read_kind(fields: Mapping[str, bytes]) -> BodyKind:
-    named = _read_string(fields, "payload_type")
-    if named is None:
-        return BodyKind.JSON
-    kind = PAYLOAD_TYPES.get(named)
-    if kind is None:
-        raise _invalid_field("payload_type", fields["payload_type"], ", ".join(PAYLOAD_TYPES))
-    return kind
-
-
-def _read_flow(fields: Mapping[str, bytes], kind: BodyKind) -> str | None:
-    flow = _read_string(fields, "flow")
-    if kind is BodyKind.MARKDOWN:
-        if flow == "":
-            raise _invalid_field("flow", fields["flow"], "the name of a flow of the template")
-        return flow or _DEFAULT_FLOW
-    if flow is not None:
-        raise ServiceError(400, "flow is accepted with payload_type text/markdown only.")
-    return None
-
-
-def _read_page(fields: Mapping[str, bytes]) -> int:
-    page = fields.get("page")
-    if page is None:
-        return 1
-    if not re.fullmatch(rb"[1-9][0-9]{0,6}", page) or int(page) > MAX_PAGE:
-        raise _invalid_field("page", page, f"a whole number from 1 to {MAX_PAGE:,}")
-    return int(page)
-
-
-def _read_scale(fields: Mapping[str, bytes]) -> float:
-    scale = fields.get("scale")
-    if scale is None:
-        return DEFAULT_SCALE
-    is_plain = re.fullmatch(rb"[0-9]{1,4}(\.[0-9]{1,20})?", scale)
-    if not is_plain or not MIN_SCALE <= float(scale) <= MAX_SCALE:
-        raise _invalid_field(
-            "scale",
-            scale,
-            f"a number from {MIN_SCALE:g} to {MAX_SCALE:g}, in pixels per point, without an exponent",
-        )
-    return float(scale)
-
-
-def _read_session(fields: Mapping[str, bytes]) -> str | None:
-    session = _read_string(fields, "session")
-    if session is not None and not re.fullmatch(SESSION_PATTERN, session):
-        raise _invalid_field(
-            "session", fields["session"], "1 to 64 letters, digits, hyphens and underscores"
-        )
-    return session
-
-
-def _read_enum(
-    fields: Mapping[str, bytes], name: str, words: Callable[[str], EnumType], default: EnumType
-) -> EnumType:
-    text = _read_string(fields, name)
-    if text is None:
-        return default
-    try:
-        return words(text)
-    except ValueError:
-        accepted = ", ".join(word.value for word in type(default))
-        raise _invalid_field(name, fields[name], accepted) from None
-
-
-def _read_string(fields: Mapping[str, bytes], name: str) -> str | None:
-    """Read a string field, None if it is missing or null."""
-    value = fields.get(name)
-    if value is None:
-        return None
-    text = decode_string(name, value)
-    if text is None:
-        raise _invalid_field(name, value, "a string")
-    return text
-
-
-def _invalid_field(name: str, value: bytes | None, accepted: str) -> ServiceError:
-    if value is None:
-        return ServiceError(400, f"{name} is required: {accepted}.")
-    quoted = value[:_MAX_QUOTED].decode("utf-8", "replace")
-    if len(value) > _MAX_QUOTED:
-        quoted += "…"
-    return ServiceError(400, f"Invalid {name} {quoted}: accepted is {accepted}.")
 
 
 PREVIEW_PATH: Final = "/v2/preview"

@@ -18,7 +18,8 @@ from shared.jobs.records import Allowance, BodyKind, PinnedTemplate, Purpose, Re
 from shared.templates.linking import pin_content
 from shared.templates.references import TemplateReference, parse_reference
 from shared.templates.repository import EMPTY_SHA256
-from shared.webhooks.destinations import find_destination
+from shared.webhooks.destinations import Destination
+from shared.webhooks.repository import find_target
 
 DEFAULT_FLOW: Final = "body"
 _INVOICE_TYPES: Final = ("application/xml", "text/xml")
@@ -177,5 +178,5 @@ def find_order(principal: Principal, ports: Ports) -> str | None:
     destination_id = current_query().get("deliver")
     if destination_id is not None:
         with ports.database.snapshot() as session:
-            find_destination(session, principal.state.account_id, destination_id)
+            find_target(session, Destination, principal.state.account_id, destination_id)
     return destination_id

@@ -97,7 +97,7 @@ def write_rendered(outcome: JobOutcome, ticket: Ticket, asked: RenderRequest) ->
     event = UsageEvent.of(ticket.meter, outcome.job_id, pages=outcome.pages, at=now())
     ticket.cell.usage_replay.store(event)
     response = Response(chunks, 200, headers)
-    response.headers.add("Vary", "Accept")
+    response.vary.add("Accept")
     return response
 
 

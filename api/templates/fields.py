@@ -8,10 +8,8 @@ from typing import Any, Final
 from shared.errors import ErrorCode, ServiceError
 from shared.identifiers import ID_SHAPE, PUBLIC_PREFIX, SLUG, TAG, TEMPLATE_ID
 
-MAX_MESSAGE: Final = 2000
 MAX_VERSION_DIGITS: Final = 16  # digits of a version in a path
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
-_MESSAGE: Final = re.compile(r"[^\x00\ud800-\udfff]*\Z")
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
 _RESERVED_TAGS: Final = ("live", "latest")
 
@@ -72,24 +70,6 @@ def read_version(fields: dict[str, Any]) -> int:
     if not 1 <= version < 10**MAX_VERSION_DIGITS:
         raise _invalid_version(str(version)[:40])
     return version
-
-
-def read_message(fields: dict[str, Any]) -> str:
-    """Read the optional field `message`; the default is empty.
-
-    Raises:
-        ServiceError: 400, it is not a string, or too long.
-    """
-    message = fields.get("message", "")
-    if not isinstance(message, str):
-        raise ServiceError(400, "The field message must be a string: a note on what changed.")
-    if len(message) > MAX_MESSAGE or not _MESSAGE.match(message):
-        raise ServiceError(
-            400,
-            f"Invalid message of {len(message)} characters: accepted are up to {MAX_MESSAGE}, without "
-            "U+0000 and unpaired surrogates.",
-        )
-    return message
 
 
 def check_tag(tag: str) -> None:

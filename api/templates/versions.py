@@ -7,7 +7,7 @@ from typing import Final
 
 from flask import Response, request
 
-from api.admission.body import receive_fields
+from api.admission.body import receive_record
 from api.auth.guard import current_principal, record_change
 from api.conditional_requests import (
     Preconditions,
@@ -20,7 +20,7 @@ from api.http import write_json
 from api.operations.model import RequestBody, Routes, get, json_content, json_response, post
 from api.operations.parameters import ETAG, IF_MATCH, IF_NONE_MATCH, NOT_FOUND
 from api.templates.content import change_templates, find_findings
-from api.templates.fields import check_template_id, parse_version, read_message
+from api.templates.fields import check_template_id, parse_version
 from shared.auth.scopes import Scope
 from shared.clock import now, timestamp
 from shared.db.session import Session
@@ -31,7 +31,7 @@ from shared.templates.linking import read_recorded_links
 from shared.templates.links import find_links
 from shared.templates.references import NumberedVersion, TemplateReference
 from shared.templates.repository import TemplateRecord, check_known, get_content, lock_live
-from shared.templates.versions import Version
+from shared.templates.versions import PublishRequest, Version
 
 
 def etag_of(record: TemplateRecord, *, content_sha256: str | None = None) -> str:
@@ -106,7 +106,7 @@ class VersionRoutes(Routes):
         principal = current_principal()
         check_template_id(template_id)
         preconditions = read_preconditions(request)
-        message = read_message(receive_fields(request, ("message",)))
+        message = receive_record(request, PublishRequest).message
         with change_templates(principal, self._ports) as session:
             check_template_preconditions(
                 session, principal.state.account_id, template_id, preconditions

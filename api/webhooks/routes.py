@@ -1,4 +1,4 @@
-"""The routes under /v2/webhooks."""
+"""The routes under /v2/webhooks, /v2/destinations and /v2/deliveries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Final
 
 from flask import Response, request
 
-from api.admission.body import receive_fields
-from api.auth.guard import current_principal
-from api.http import read_cursor, read_limit, write_json
+from api.admission.body import receive_fields, receive_record
+from api.auth.guard import current_principal, record_change
+from api.http import read_choice, read_cursor, read_limit, write_json
 from api.operations.model import (
     BODY_ERRORS,
     Parameter,
@@ -20,6 +20,7 @@ from api.operations.model import (
     Routes,
     current_query,
     delete,
+    enum_of,
     get,
     json_content,
     json_response,
@@ -29,31 +30,124 @@ from api.operations.parameters import LIMIT, NO_CONTENT
 from api.ports import Ports
 from shared.auth.scopes import Scope
 from shared.clock import now
+from shared.db.session import Session
 from shared.errors import ServiceError
 from shared.outbound import TargetRefusedError
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import MAX_WEBHOOKS, SUBSCRIBABLE_EVENTS, Delivery, WebhookEvent
+from shared.webhooks.destinations import Destination, DestinationRequest, create_destination
+from shared.webhooks.repository import (
+    MAX_WEBHOOKS,
+    SUBSCRIBABLE_EVENTS,
+    Delivery,
+    DeliveryStatus,
+    Receiver,
+    Webhook,
+    WebhookEvent,
+)
+from shared.webhooks.uploads import check_destination
 
 _SECRET_BYTES: Final = 32
 _ACCEPTED_EVENTS: Final = ", ".join(SUBSCRIBABLE_EVENTS)
 _MAX_URL_LENGTH: Final = 2048
 _MAX_NAMED: Final = 5  # unknown events in one message
 _DELIVERY_CURSOR: Final = "^[!-~]{1,64}$"
-START_AFTER_DELIVERY: Final = Parameter(
+_START_AFTER: Final = Parameter(
     "start_after",
     {"type": "string", "pattern": _DELIVERY_CURSOR},
     "The id of the last delivery of the previous page.",
 )
-is_delivery_cursor: Final = re.compile(_DELIVERY_CURSOR).fullmatch
+_is_cursor: Final = re.compile(_DELIVERY_CURSOR).fullmatch
 
 
-class WebhookRoutes(Routes):
-    """The views."""
+def _words(name: str, test: str) -> Mapping[str, str]:
+    return {
+        "singular": name,
+        "plural": f"{name}s",
+        "Singular": name.title(),
+        "Plural": f"{name.title()}s",
+        "most": str(MAX_WEBHOOKS),
+        "test": test,
+    }
 
-    tag = "Webhooks"
+
+class _TargetRoutes(Routes):
+    """The views that webhooks and destinations share."""
+
     scopes = frozenset((Scope.ACCOUNT,))
     is_readable = False  # they are addresses of other systems
-    words: ClassVar[Mapping[str, str]] = {"most": str(MAX_WEBHOOKS)}
+    _kind: ClassVar[type[Receiver]]
+
+    @get(
+        "/v2/$plural",
+        {200: json_response("The $plural, without their secrets.", "$Plural")},
+        name="list$Plural",
+    )
+    def list_targets(self) -> Response:
+        """List $plural.
+
+        Oldest first.
+        """
+        with self._ports.database.snapshot() as session:
+            found = webhooks.list_targets(session, self._kind, _account_id())
+        return write_json({f"{self._kind.name}s": [each.show() for each in found]})
+
+    @get(
+        "/v2/$plural/{${singular}_id}",
+        {200: json_response("The $singular.", "$Singular")},
+        errors={404: ()},
+        name="read$Singular",
+    )
+    def read_target(self, target_id: str) -> Response:
+        """Read a $singular.
+
+        Without its secret.
+        """
+        with self._ports.database.snapshot() as session:
+            found = webhooks.find_target(session, self._kind, _account_id(), target_id)
+        return write_json(found.show())
+
+    @delete(
+        "/v2/$plural/{${singular}_id}", {204: NO_CONTENT}, errors={404: ()}, name="delete$Singular"
+    )
+    def delete_target(self, target_id: str) -> Response:
+        """Delete a $singular.
+
+        Pending deliveries are discarded.
+        """
+        with self._ports.database.session() as session:
+            webhooks.delete_target(session, self._kind, _account_id(), target_id)
+            action = f"{self._kind.name}.deleted"
+            record_change(session, current_principal(), action, target_id)
+        return Response(status=204)
+
+    @post(
+        "/v2/$plural/{${singular}_id}/test",
+        {202: json_response("The pending delivery.", "Delivery")},
+        errors={404: (), 409: (), **BODY_ERRORS},
+        name="test$Singular",
+    )
+    def test_target(self, target_id: str) -> Response:
+        """Test a $singular.
+
+        $test
+        """
+        receive_fields(request, ())
+        with self._ports.database.session() as session:
+            made = webhooks.enqueue_test(session, self._kind, _account_id(), target_id, at=now())
+        return write_json(_show(made), 202)
+
+
+class WebhookRoutes(_TargetRoutes):
+    """The views of webhooks."""
+
+    tag = "Webhooks"
+    words = _words(
+        "webhook",
+        "Sends the event webhook.test to it, signed as any other, whatever it subscribes to. The delivery is "
+        "attempted once; the webhook's deliveries show the result. 409 while the previous test is pending, or "
+        "if the webhook is disabled.",
+    )
+    _kind = Webhook
 
     @post(
         "/v2/webhooks",
@@ -68,58 +162,21 @@ class WebhookRoutes(Routes):
         Webhooks 1.0 specifies, and retried for 24 hours until they are answered 2xx; 410 disables the
         webhook. An account has at most $most.
         """
-        principal = current_principal()
         fields = receive_fields(request, ("url", "events"))
         url, events = self._read_fields(fields)
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = webhooks.create_webhook(
                 session,
-                principal.state.account_id,
+                _account_id(),
                 url=url,
                 events=events,
                 secret=self._ports.secret_cipher.encrypt(secret),
                 at=now(),
             )
+            record_change(session, current_principal(), "webhook.created", webhook.id, {"url": url})
         headers = {"Location": f"/v2/webhooks/{webhook.id}"}
         return write_json({**webhook.show(), "secret": secret}, 201, headers=headers)
-
-    @get("/v2/webhooks", {200: json_response("The webhooks, without their secrets.", "Webhooks")})
-    def list_webhooks(self) -> Response:
-        """List webhooks.
-
-        Oldest first.
-        """
-        principal = current_principal()
-        with self._ports.database.snapshot() as session:
-            found = webhooks.list_webhooks(session, principal.state.account_id)
-        return write_json({"webhooks": [webhook.show() for webhook in found]})
-
-    @get(
-        "/v2/webhooks/{webhook_id}",
-        {200: json_response("The webhook.", "Webhook")},
-        errors={404: ()},
-    )
-    def read_webhook(self, webhook_id: str) -> Response:
-        """Read a webhook.
-
-        Without its secret.
-        """
-        principal = current_principal()
-        with self._ports.database.snapshot() as session:
-            webhook = webhooks.find_webhook(session, principal.state.account_id, webhook_id)
-        return write_json(webhook.show())
-
-    @delete("/v2/webhooks/{webhook_id}", {204: NO_CONTENT}, errors={404: ()})
-    def delete_webhook(self, webhook_id: str) -> Response:
-        """Delete a webhook.
-
-        Pending deliveries are discarded.
-        """
-        principal = current_principal()
-        with self._ports.database.session() as session:
-            webhooks.delete_webhook(session, principal.state.account_id, webhook_id)
-        return Response(status=204)
 
     @post(
         "/v2/webhooks/{webhook_id}/rotate",
@@ -132,43 +189,22 @@ class WebhookRoutes(Routes):
         For 24 hours deliveries are also signed with the previous secret. A disabled webhook is enabled
         again.
         """
-        principal = current_principal()
         receive_fields(request, ())
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = webhooks.rotate_secret(
                 session,
-                principal.state.account_id,
+                _account_id(),
                 webhook_id,
                 secret=self._ports.secret_cipher.encrypt(secret),
                 at=now(),
             )
         return write_json({**webhook.show(), "secret": secret})
 
-    @post(
-        "/v2/webhooks/{webhook_id}/test",
-        {202: json_response("The pending delivery.", "Delivery")},
-        errors={404: (), 409: (), **BODY_ERRORS},
-    )
-    def test_webhook(self, webhook_id: str) -> Response:
-        """Test a webhook.
-
-        Sends the event webhook.test to it, signed as any other, whatever it subscribes to. The delivery is
-        attempted once; the webhook's deliveries show the result. 409 while the previous test is pending, or
-        if the webhook is disabled.
-        """
-        principal = current_principal()
-        receive_fields(request, ())
-        with self._ports.database.session() as session:
-            delivery = webhooks.enqueue_test(
-                session, principal.state.account_id, webhook_id, at=now()
-            )
-        return write_json(write_delivery(delivery), 202)
-
     @get(
         "/v2/webhooks/{webhook_id}/deliveries",
         {200: json_response("One page.", "Deliveries")},
-        query=(LIMIT, START_AFTER_DELIVERY),
+        query=(LIMIT, _START_AFTER),
         errors={404: ()},
     )
     def list_deliveries(self, webhook_id: str) -> Response:
@@ -176,20 +212,9 @@ class WebhookRoutes(Routes):
 
         Newest first, each with its attempts; kept for 7 days.
         """
-        principal = current_principal()
-        query = current_query()
-        limit = read_limit(query)
         with self._ports.database.snapshot() as session:
-            webhooks.find_webhook(session, principal.state.account_id, webhook_id)
-            found, has_more = webhooks.list_deliveries(
-                session,
-                webhook_id,
-                limit=limit,
-                start_after=read_cursor(query, is_delivery_cursor),
-            )
-        return write_json(
-            {"deliveries": [write_delivery(delivery) for delivery in found], "has_more": has_more}
-        )
+            webhooks.find_target(session, Webhook, _account_id(), webhook_id)
+            return _list_deliveries(session, webhook_id=webhook_id)
 
     def _read_fields(self, fields: Mapping[str, Any]) -> tuple[str, tuple[WebhookEvent, ...]]:
         """Read the address and the events of a new webhook.
@@ -202,6 +227,106 @@ class WebhookRoutes(Routes):
             raise ServiceError(400, " ".join(faults))
         given = fields.get("events", SUBSCRIBABLE_EVENTS)
         return fields["url"], tuple(event for event in SUBSCRIBABLE_EVENTS if event in given)
+
+
+class DestinationRoutes(_TargetRoutes):
+    """The views of destinations."""
+
+    tag = "Destinations"
+    words = _words(
+        "destination",
+        "Delivers a small text file to it, once; the delivery shows the result. 409 while the previous test is "
+        "pending.",
+    )
+    _kind = Destination
+
+    @post(
+        "/v2/destinations",
+        {201: json_response("The destination, without its secret.", "Destination")},
+        body=RequestBody(json_content("DestinationRequest"), "The address and its secret."),
+        errors={409: ()},
+    )
+    def create_destination(self) -> Response:
+        """Add a destination.
+
+        Renders on record and batches that name it (`deliver`) are delivered there when they have succeeded: to a
+        bucket of S3, by SFTP, or by PUT over HTTPS. Of a batch each file is,
+        then its index or a manifest. An upload is retried for 24 hours; a repeated one replaces the
+        file of the same name. An account has at most $most.
+        """
+        settings = receive_record(request, DestinationRequest, what="destination")
+        address = check_destination(settings)
+        try:
+            self._ports.fetcher.check(address.target.url)
+        except TargetRefusedError as error:
+            raise ServiceError(400, f"Invalid destination: url is not allowed: {error}.") from error
+        secret = self._ports.secret_cipher.encrypt(settings.secret)
+        with self._ports.database.session() as session:
+            made = create_destination(
+                session,
+                _account_id(),
+                address.kind,
+                settings.replace(secret=secret),
+                at=now(),
+            )
+            details = {"url": settings.url}
+            record_change(session, current_principal(), "destination.created", made.id, details)
+        return write_json(made.show(), 201, headers={"Location": f"/v2/destinations/{made.id}"})
+
+
+class DeliveryRoutes(Routes):
+    """The views of deliveries."""
+
+    tag = "Destinations"
+    scopes = frozenset((Scope.ACCOUNT,))
+    is_readable = False
+
+    @get(
+        "/v2/deliveries",
+        {200: json_response("One page.", "Deliveries")},
+        query=(
+            LIMIT,
+            _START_AFTER,
+            Parameter("status", enum_of(DeliveryStatus), "Only deliveries of this status."),
+        ),
+    )
+    def list_account_deliveries(self) -> Response:
+        """List the deliveries of the account.
+
+        Those of webhooks and of files, newest first, each with its attempts; kept for 7 days. Undelivered ones
+        have status=failed.
+        """
+        status = read_choice(current_query(), "status", DeliveryStatus)
+        with self._ports.database.snapshot() as session:
+            return _list_deliveries(session, account_id=_account_id(), status=status)
+
+    @post(
+        "/v2/deliveries/{delivery_id}/redeliver",
+        {202: json_response("The pending delivery.", "Delivery")},
+        errors={404: (), 409: (), **BODY_ERRORS},
+    )
+    def redeliver(self, delivery_id: str) -> Response:
+        """Deliver again.
+
+        For another day of attempts, whether the delivery failed or not; 409 while it is pending. A file can be
+        delivered as long as it is kept.
+        """
+        receive_fields(request, ())
+        with self._ports.database.session() as session:
+            made = webhooks.redeliver(session, _account_id(), delivery_id, at=now())
+        return write_json(_show(made), 202)
+
+
+def _account_id() -> str:
+    return current_principal().state.account_id
+
+
+def _list_deliveries(session: Session, **wanted: Any) -> Response:
+    query = current_query()
+    found, has_more = webhooks.list_deliveries(
+        session, limit=read_limit(query), start_after=read_cursor(query, _is_cursor), **wanted
+    )
+    return write_json({"deliveries": [_show(each) for each in found], "has_more": has_more})
 
 
 def _find_url_errors(fields: Mapping[str, Any], ports: Ports) -> Iterator[str]:
@@ -237,7 +362,7 @@ def _make_secret() -> str:
     return "whsec_" + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii")
 
 
-def write_delivery(delivery: Delivery) -> dict[str, Any]:
+def _show(delivery: Delivery) -> dict[str, Any]:
     """Write a delivery as clients see it."""
     shown = delivery.show()
     for attempt in shown["attempts"]:

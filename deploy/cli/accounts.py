@@ -49,7 +49,10 @@ def run_set(arguments: argparse.Namespace) -> int:
     """Change the given properties of an account; every front applies them on the next request."""
     account_id = arguments.account_id
     names = accounts.AccountChanges.__struct_fields__
-    changes = accounts.AccountChanges(**{name: getattr(arguments, name) for name in names})
+    given = {name: getattr(arguments, name) for name in names}
+    changes = accounts.AccountChanges(
+        **{name: value for name, value in given.items() if value is not None}
+    )
     if not changes.given:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
         raise CommandFailed(f"nothing to set; pass one of {options}, --enabled, --unverified")

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from base64 import b32encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import field
-from msgspec.structs import asdict
+from msgspec import UNSET, UnsetType, field
 from sqlalchemy import RowMapping, Table, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -38,6 +37,7 @@ MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser repre
 
 _EMAIL: Final = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}\Z")
 _TERMS: Final = ("plan", "max_pages", "max_draft_pages", "renewal_day", "rate_limit")
+_LEAST_KEPT: Final = {"result_hours": 0, "record_days": 1}
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}\Z")
 
 
@@ -82,30 +82,30 @@ class NewAccount(ShownRecord, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class AccountChanges(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Changes of an account; None leaves a term as it is."""
+    """Changes of an account; one that is unset stays as it is."""
 
-    plan: Annotated[str | None, doc("The plan.")] = None
-    max_pages: Annotated[int | None, doc("Pages per billing period.")] = None
-    max_draft_pages: Annotated[int | None, doc("Draft pages per period.")] = None
-    rate_limit: Annotated[str | None, doc("Such as 20/second.")] = None
+    plan: Annotated[str | UnsetType, doc("The plan.")] = UNSET
+    max_pages: Annotated[int | UnsetType, doc("Pages per billing period.")] = UNSET
+    max_draft_pages: Annotated[int | UnsetType, doc("Draft pages per period.")] = UNSET
+    rate_limit: Annotated[str | UnsetType, doc("Such as 20/second.")] = UNSET
     result_hours: Annotated[
-        int | None,
+        int | UnsetType,
         doc(
             "Hours that results are kept, at most those of the service; 0: a job's PDF is deleted once it is fetched, "
             "what is not fetched after an hour.",
             minimum=0,
         ),
-    ] = None
+    ] = UNSET
     record_days: Annotated[
-        int | None, doc("Days that records are kept, at most those of the service.", minimum=1)
-    ] = None
-    disabled: Annotated[bool | None, doc("Whether its keys are refused.")] = None
-    verified: Annotated[bool | None, doc("Whether the email address is verified.")] = None
+        int | UnsetType, doc("Days that records are kept, at most those of the service.", minimum=1)
+    ] = UNSET
+    disabled: Annotated[bool | UnsetType, doc("Whether its keys are refused.")] = UNSET
+    verified: Annotated[bool | UnsetType, doc("Whether the email address is verified.")] = UNSET
 
     @property
     def given(self) -> dict[str, Any]:
         """The terms that change, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return dict(self.to_builtins())
 
 
 class AccountInfo(ShownRecord, frozen=True):
@@ -366,7 +366,7 @@ def get_account(session: Session, account_id: str) -> AccountInfo:
 
 
 def set_account(session: Session, account_id: str, **terms: Any) -> None:
-    """Change the given terms of an account, those of `AccountChanges`; None leaves a term unchanged.
+    """Change the given terms of an account, those of `AccountChanges`.
 
     Raises:
         LookupError: there is no such account.
@@ -374,7 +374,7 @@ def set_account(session: Session, account_id: str, **terms: Any) -> None:
     """
     changes = AccountChanges(**terms)
     _check_account(session, account_id)
-    _check_terms(changes)
+    _check_terms(changes.given)
     columns = {"disabled": "is_disabled", "verified": "is_email_verified"}
     values = {columns.get(name, name): value for name, value in changes.given.items()}
     if values:
@@ -445,7 +445,7 @@ def _check_new(account: NewAccount) -> None:
     if not _EMAIL.match(account.email):
         raise ValueError(f"email: {account.email!r} is not an address such as name@example.org.")
     _check_name(account.email if account.name is None else account.name)
-    _check_terms(account)
+    _check_terms(account.to_builtins())
     _check_renewal_day(account.renewal_day)
 
 
@@ -454,30 +454,26 @@ def _check_name(name: str) -> None:
         raise ValueError(f"name: {name!r} is not 1 to 200 characters without control characters.")
 
 
-def _check_terms(terms: NewAccount | AccountChanges) -> None:
-    if terms.plan is not None and terms.plan not in PLANS:
-        raise ValueError(f"plan: {terms.plan!r} is not one of {', '.join(PLANS)}.")
-    for name in ("max_pages", "max_draft_pages"):
-        pages = getattr(terms, name)
-        if pages is not None and not 0 <= pages <= MAX_PAGES:
-            raise ValueError(f"{name}: {pages} is not a number of pages from 0 to {MAX_PAGES}.")
-    if isinstance(terms, AccountChanges):
-        _check_retention(terms)
-    if terms.rate_limit is not None:
+def _check_terms(terms: Mapping[str, Any]) -> None:
+    given = {name: value for name, value in terms.items() if value is not None}
+    if "plan" in given and given["plan"] not in PLANS:
+        raise ValueError(f"plan: {given['plan']!r} is not one of {', '.join(PLANS)}.")
+    for name in given.keys() & {"max_pages", "max_draft_pages"}:
+        if not 0 <= given[name] <= MAX_PAGES:
+            raise ValueError(
+                f"{name}: {given[name]} is not a number of pages from 0 to {MAX_PAGES}."
+            )
+    for name in given.keys() & _LEAST_KEPT.keys():
+        least, most = _LEAST_KEPT[name], getattr(get_limits(), name)
+        if not least <= given[name] <= most:
+            raise ValueError(
+                f"{name}: {given[name]} is not a number from {least} to {most}, the service's."
+            )
+    if "rate_limit" in given:
         try:
-            parse_rate(terms.rate_limit)
+            parse_rate(given["rate_limit"])
         except ValueError as error:
             raise ValueError(f"rate_limit: {error}, such as 20/second.") from error
-
-
-def _check_retention(terms: AccountChanges) -> None:
-    limits = get_limits()
-    for name, least in (("result_hours", 0), ("record_days", 1)):
-        kept, most = getattr(terms, name), getattr(limits, name)
-        if kept is not None and not least <= kept <= most:
-            raise ValueError(
-                f"{name}: {kept} is not a number from {least} to {most}, the service's."
-            )
 
 
 def _check_renewal_day(day: int) -> None:

@@ -6,10 +6,10 @@ and its index, and then notes the number (`finish_decisions`); until then mainte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import msgspec
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
@@ -39,7 +39,6 @@ _INDEXES_AT_ONCE: Final = 1000
 _Index = Annotated[int, msgspec.Meta(ge=0, le=999_999_999)]
 _Indexes = Annotated[tuple[_Index, ...], msgspec.Meta(min_length=1, max_length=_MAX_INDEXES)]
 _Number = Annotated[int, msgspec.Meta(ge=0, le=999_999_999)]
-_R = TypeVar("_R", bound=Record)
 
 
 class HeldDocuments(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -78,18 +77,6 @@ class Reprint(Record, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     last: Annotated[_Number | None, doc("Last of a range.")] = None
     file: Annotated[_Number | None, doc("The file whose sheets are meant.")] = None
     copy: Annotated[bool, doc("Mark each page as a copy.", default=False)] = False
-
-
-def parse_request(fields: Mapping[str, Any], kind: type[_R]) -> _R:
-    """Read a decision from the JSON of a request.
-
-    Raises:
-        ServiceError: 400, with the field and what is accepted.
-    """
-    try:
-        return msgspec.convert(fields, kind)
-    except msgspec.ValidationError as error:
-        raise ServiceError(400, f"Invalid request: {error}.") from None
 
 
 def decide(

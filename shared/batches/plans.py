@@ -278,16 +278,12 @@ class TooManyFilesError(ValueError):
     """The plan makes too many files."""
 
 
-def parse_plan(fields: Mapping[str, Any]) -> Plan:
-    """Read a plan from the JSON of a request.
+def check_plan(plan: Plan) -> None:
+    """Check what the types of its fields do not say.
 
     Raises:
         ServiceError: 400, with the field and what is accepted.
     """
-    try:
-        plan = msgspec.convert(fields, Plan)
-    except msgspec.ValidationError as error:
-        raise ServiceError(400, f"Invalid plan: {error}.") from None
     if plan.split.documents and plan.split.sheets:
         raise ServiceError(400, "Invalid plan: split takes documents or sheets, not both.")
     if plan.marks is not None:
@@ -298,7 +294,6 @@ def parse_plan(fields: Mapping[str, Any]) -> Plan:
                 400,
                 f"Invalid plan: the condition of hold on {condition.value} has no one_of, above, below or missing.",
             )
-    return plan
 
 
 def _check_format(marks: Marks) -> None:

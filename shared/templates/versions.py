@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
+import msgspec
 from sqlalchemy import RowMapping, Select, insert, select, update
 
 from shared.db import user_refs
@@ -15,7 +16,7 @@ from shared.db.tables import templates, versions
 from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs.records import PinnedTemplate
-from shared.records import SHA256, ShownRecord, Timestamp, doc
+from shared.records import SHA256, Record, ShownRecord, Timestamp, doc
 from shared.templates.linking import find_published_links, read_recorded_links, record_links
 from shared.templates.pinning import Reader
 from shared.templates.repository import (
@@ -26,6 +27,15 @@ from shared.templates.repository import (
 )
 
 PAGE: Final = 50
+
+
+class PublishRequest(Record, frozen=True, forbid_unknown_fields=True):
+    """What is noted with a new version."""
+
+    message: Annotated[
+        Annotated[str, msgspec.Meta(max_length=2000, pattern=r"^[^\x00]*$")],
+        doc("Note on the change."),
+    ] = ""
 
 
 class Version(ShownRecord, frozen=True):

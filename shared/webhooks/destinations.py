@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from sqlalchemy import insert, select, update
@@ -16,7 +16,7 @@ from shared.db.tables import destinations, webhook_deliveries
 from shared.identifiers import new_id
 from shared.records import Record, ShownRecord, Timestamp, doc
 from shared.webhooks import repository
-from shared.webhooks.repository import Delivery, DeliveryStatus, DeliveryTarget, WebhookEvent
+from shared.webhooks.repository import DeliveryStatus, DeliveryTarget, Receiver, WebhookEvent
 
 NAME_PATTERN: Final = r"^([A-Za-z0-9_{-][A-Za-z0-9._{}-]*)(/[A-Za-z0-9_{-][A-Za-z0-9._{}-]*){0,7}$"
 PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
@@ -66,10 +66,11 @@ class DestinationRequest(ShownRecord, frozen=True, kw_only=True, forbid_unknown_
     ] = ""
 
 
-class Destination(Record, frozen=True):
+class Destination(Receiver, frozen=True):
     """A destination of an account; its settings have no secret."""
 
-    id: str
+    name: ClassVar = "destination"
+    table: ClassVar = destinations
     kind: DestinationKind
     settings: DestinationRequest
     created_at: Annotated[Timestamp, doc("When it was added.")]
@@ -78,6 +79,13 @@ class Destination(Record, frozen=True):
         """Return its JSON."""
         named = {"id": self.id, "kind": self.kind.value, "name": self.settings.name}
         return named | self.settings.show() | _Times(self.created_at).show()
+
+    def make_test(self, account_id: str, at: datetime) -> dict[str, Any]:
+        """Return the row of a test delivery: a small text file."""
+        name = name_last_file(self.settings.name, ".txt", batch="pressroom-test", at=at)
+        target = DeliveryTarget(account_id, self.kind, self.id)
+        payload = FileSource("text/plain").encode()
+        return repository.new_delivery(target, WebhookEvent.FILE_TEST, payload, at=at, name=name)
 
 
 class _Times(ShownRecord, frozen=True):
@@ -150,51 +158,6 @@ def create_destination(
     }
     repository.add_target(session, destinations, row)
     return Destination.of_row(row)
-
-
-def list_destinations(session: Session, account_id: str) -> Sequence[Destination]:
-    """Return an account's destinations, oldest first."""
-    rows = repository.list_targets(session, destinations, account_id)
-    return [Destination.of_row(row) for row in rows]
-
-
-def find_destination(session: Session, account_id: str, destination_id: str) -> Destination:
-    """Return one of an account's destinations.
-
-    Raises:
-        ServiceError: 404, the account has no destination of that id.
-    """
-    row = repository.find_target(session, destinations, account_id, destination_id)
-    return Destination.of_row(row)
-
-
-def delete_destination(session: Session, account_id: str, destination_id: str) -> None:
-    """Delete a destination and its log; pending deliveries are discarded.
-
-    Raises:
-        ServiceError: 404, the account has no destination of that id.
-    """
-    repository.delete_target(session, destinations, account_id, destination_id)
-
-
-def enqueue_test(
-    session: Session, account_id: str, destination_id: str, *, at: datetime
-) -> Delivery:
-    """Insert the delivery of a small text file to a destination, and return it.
-
-    Raises:
-        ServiceError: 404, the account has no destination of that id; 409, its previous test is pending.
-    """
-    found = Destination.of_row(
-        repository.find_target(session, destinations, account_id, destination_id, is_locked=True)
-    )
-    repository.check_not_tested(session, destination_id)
-    name = name_last_file(found.settings.name, ".txt", batch="pressroom-test", at=at)
-    target = DeliveryTarget(account_id, found.kind, destination_id)
-    payload = FileSource("text/plain").encode()
-    row = repository.new_delivery(target, WebhookEvent.FILE_TEST, payload, at=at, name=name)
-    session.execute(insert(webhook_deliveries).values(**row))
-    return repository.find_delivery(session, account_id, row["id"])
 
 
 def enqueue_result(

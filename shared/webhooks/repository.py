@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from msgspec import structs
 from sqlalchemy import (
     ColumnElement,
-    RowMapping,
     Table,
     bindparam,
     delete,
@@ -45,6 +44,7 @@ DELIVERY_RETENTION: Final = timedelta(days=7)  # of the delivery log
 WEBHOOK: Final = (
     "webhook"  # the kind of their deliveries; those of files have that of their destination
 )
+T = TypeVar("T", bound="Receiver")
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the prefix of secrets in Standard Webhooks
 
 # Built once: it runs whenever a job ends.
@@ -86,16 +86,44 @@ class DeliveryStatus(StrEnum):
     FAILED = "failed"
 
 
-class Webhook(ShownRecord, frozen=True):
+class Receiver(ShownRecord, frozen=True):
+    """A webhook or destination of an account: what the outbox delivers to."""
+
+    name: ClassVar[str]
+    table: ClassVar[Table]
+    id: str
+
+    def make_test(self, account_id: str, at: datetime) -> dict[str, Any]:
+        """Return the row of a test delivery.
+
+        Raises:
+            ServiceError: 409, nothing is delivered to it at present.
+        """
+        raise NotImplementedError
+
+
+class Webhook(Receiver, frozen=True):
     """A webhook of an account; `disabled_at` is set if its target answered 410."""
 
-    id: str
+    name: ClassVar = "webhook"
+    table: ClassVar = webhooks
     url: str
     events: tuple[WebhookEvent, ...]
     created_at: Annotated[Timestamp, doc("When it was added.")]
     disabled_at: Annotated[
         Timestamp | None, doc("When its target responded 410; absent while it is enabled.")
     ] = None
+
+    def make_test(self, account_id: str, at: datetime) -> dict[str, Any]:
+        """Return the row of a test delivery; 409 while the webhook is disabled."""
+        if self.disabled_at is not None:
+            raise ServiceError(
+                409,
+                "The webhook is disabled: its target answered 410. Rotate its secret to enable it.",
+            )
+        data = {"webhook_id": self.id}
+        test = WebhookNotification(account_id, WebhookEvent.WEBHOOK_TEST, lambda: data)
+        return _new_deliveries(test, [self.id], at)[0]
 
 
 class Attempt(ShownRecord, frozen=True):
@@ -186,29 +214,6 @@ def create_webhook(
     return Webhook.of_row(row)
 
 
-def list_webhooks(session: Session, account_id: str) -> Sequence[Webhook]:
-    """Return an account's webhooks, oldest first."""
-    return [Webhook.of_row(row) for row in list_targets(session, webhooks, account_id)]
-
-
-def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
-    """Return one of an account's webhooks.
-
-    Raises:
-        ServiceError: 404, the account has no webhook of that id.
-    """
-    return Webhook.of_row(find_target(session, webhooks, account_id, webhook_id))
-
-
-def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
-    """Delete a webhook and its log; pending deliveries are discarded.
-
-    Raises:
-        ServiceError: 404, the account has no webhook of that id.
-    """
-    delete_target(session, webhooks, account_id, webhook_id)
-
-
 def add_target(session: Session, table: Table, row: Mapping[str, Any]) -> None:
     """Insert a webhook or destination.
 
@@ -227,35 +232,38 @@ def add_target(session: Session, table: Table, row: Mapping[str, Any]) -> None:
     session.execute(insert(table).values(**row))
 
 
-def list_targets(session: Session, table: Table, account_id: str) -> Sequence[RowMapping]:
-    """Return the rows of an account's webhooks or destinations, oldest first."""
-    query = select(table).where(table.c.account_id == account_id)
-    return session.execute(query.order_by(table.c.created_at, table.c.id)).mappings().all()
+def list_targets(session: Session, kind: type[T], account_id: str) -> list[T]:
+    """Return an account's webhooks or destinations, oldest first."""
+    columns = kind.table.c
+    query = select(kind.table).where(columns.account_id == account_id)
+    rows = session.execute(query.order_by(columns.created_at, columns.id)).mappings()
+    return [kind.of_row(row) for row in rows]
 
 
 def find_target(
-    session: Session, table: Table, account_id: str, target_id: str, *, is_locked: bool = False
-) -> RowMapping:
-    """Return the row of a webhook or destination.
+    session: Session, kind: type[T], account_id: str, target_id: str, *, is_locked: bool = False
+) -> T:
+    """Return a webhook or destination of an account.
 
     Raises:
         ServiceError: 404, the account has none of that id.
     """
-    query = select(table).where(table.c.id == target_id, table.c.account_id == account_id)
+    columns = kind.table.c
+    query = select(kind.table).where(columns.id == target_id, columns.account_id == account_id)
     row = session.execute(query.with_for_update() if is_locked else query).mappings().one_or_none()
     if row is None:
-        raise ServiceError(404, f"The account has no {table.name[:-1]} {target_id!r}.")
-    return row
+        raise ServiceError(404, f"The account has no {kind.name} {target_id!r}.")
+    return kind.of_row(row)
 
 
-def delete_target(session: Session, table: Table, account_id: str, target_id: str) -> None:
-    """Delete a webhook or destination and its log.
+def delete_target(session: Session, kind: type[Receiver], account_id: str, target_id: str) -> None:
+    """Delete a webhook or destination and its log; pending deliveries are discarded.
 
     Raises:
         ServiceError: 404, the account has none of that id.
     """
-    find_target(session, table, account_id, target_id, is_locked=True)
-    session.execute(delete(table).where(table.c.id == target_id))
+    find_target(session, kind, account_id, target_id, is_locked=True)
+    session.execute(delete(kind.table).where(kind.table.c.id == target_id))
     session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.webhook_id == target_id))
 
 
@@ -268,7 +276,7 @@ def rotate_secret(
     Raises:
         ServiceError: 404, the account has no webhook of that id.
     """
-    find_target(session, webhooks, account_id, webhook_id, is_locked=True)
+    find_target(session, Webhook, account_id, webhook_id, is_locked=True)
     session.execute(
         update(webhooks)
         .where(webhooks.c.id == webhook_id)
@@ -279,7 +287,7 @@ def rotate_secret(
             disabled_at=None,
         )
     )
-    return find_webhook(session, account_id, webhook_id)
+    return find_target(session, Webhook, account_id, webhook_id)
 
 
 def enqueue(session: Session, notifications: Sequence[WebhookNotification], *, at: datetime) -> int:
@@ -304,34 +312,19 @@ def enqueue(session: Session, notifications: Sequence[WebhookNotification], *, a
     return len(new)
 
 
-def enqueue_test(session: Session, account_id: str, webhook_id: str, *, at: datetime) -> Delivery:
-    """Insert a test delivery to one webhook and return it.
+def enqueue_test(
+    session: Session, kind: type[Receiver], account_id: str, target_id: str, *, at: datetime
+) -> Delivery:
+    """Insert a test delivery to a webhook or destination and return it.
 
     Raises:
-        ServiceError: 404, the account has no webhook of that id; 409, the webhook is disabled, or its
-            previous test is pending.
+        ServiceError: 404, the account has none of that id; 409, the webhook is disabled, or the previous
+            test is pending.
     """
     # Locked, so that of concurrent tests one is inserted.
-    webhook = find_target(session, webhooks, account_id, webhook_id, is_locked=True)
-    if webhook["disabled_at"] is not None:
-        raise ServiceError(
-            409, "The webhook is disabled: its target answered 410. Rotate its secret to enable it."
-        )
-    check_not_tested(session, webhook_id)
-    test = WebhookNotification(
-        account_id, WebhookEvent.WEBHOOK_TEST, lambda: {"webhook_id": webhook_id}
+    row = find_target(session, kind, account_id, target_id, is_locked=True).make_test(
+        account_id, at
     )
-    (row,) = _new_deliveries(test, [webhook_id], at)
-    session.execute(insert(webhook_deliveries).values(**row))
-    return find_delivery(session, account_id, row["id"])
-
-
-def check_not_tested(session: Session, target_id: str) -> None:
-    """Check that no test of a webhook or destination is pending.
-
-    Raises:
-        ServiceError: 409, one is.
-    """
     pending = select(webhook_deliveries.c.id).where(
         webhook_deliveries.c.webhook_id == target_id,
         webhook_deliveries.c.event.in_([event.value for event in TESTS]),
@@ -339,6 +332,8 @@ def check_not_tested(session: Session, target_id: str) -> None:
     )
     if session.scalar(pending.limit(1)) is not None:
         raise ServiceError(409, "The previous test is still pending.")
+    session.execute(insert(webhook_deliveries).values(**row))
+    return find_delivery(session, account_id, row["id"])
 
 
 def _new_deliveries(

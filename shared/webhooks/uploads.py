@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from io import StringIO
 from threading import Timer
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 from shared.clock import ticks
@@ -65,20 +65,34 @@ class Upload:
     media_type: str
 
 
-def parse_destination(fields: Mapping[str, Any]) -> tuple[DestinationRequest, Address]:
-    """Read a destination and its address from the JSON of a request.
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """An upload on its way to a destination."""
+
+    outbound: Outbound
+    address: Address
+    endpoint: DestinationRequest
+    item: Upload
+    give_up_at: float
+
+    @property
+    def seconds_left(self) -> float:
+        return max(self.give_up_at - ticks(), 0)
+
+
+def check_destination(settings: DestinationRequest) -> Address:
+    """Check what the types of its fields do not say, and return the address of a destination.
 
     Raises:
         ServiceError: 400, with the field and what is accepted.
     """
     try:
-        settings = DestinationRequest.of_builtins(fields)
         address = parse_address(settings.url)
         _check_name(settings.name)
         _check_kind(address.kind, settings)
     except ValueError as error:
         raise ServiceError(400, f"Invalid destination: {error}.") from error
-    return settings, address
+    return address
 
 
 def _check_name(name: str) -> None:
@@ -157,7 +171,7 @@ def upload(
         DestinationKind.HTTPS: _send_by_https,
     }[address.kind]
     try:
-        return send(outbound, address, endpoint, item, ticks() + deadline_seconds)
+        return send(_Sending(outbound, address, endpoint, item, ticks() + deadline_seconds))
     except ValueError as error:
         raise TargetUnreachableError(f"a setting is not accepted: {error}") from error
 
@@ -171,70 +185,52 @@ def _load_private_key(text: str) -> PKey:
     raise ValueError("the secret is no private key without a passphrase")
 
 
-def _send_to_s3(
-    outbound: Outbound,
-    address: Address,
-    endpoint: DestinationRequest,
-    item: Upload,
-    give_up_at: float,
-) -> PostResult:
+def _send_to_s3(sending: _Sending) -> PostResult:
     from minio import Minio
 
+    address = sending.address
     # Signed here and sent by the guarded way out, which the client's own connections would go around.
     client = Minio(
         f"{address.target.host}:{address.target.port}",
         access_key=address.user,
-        secret_key=endpoint.secret,
+        secret_key=sending.endpoint.secret,
         secure=address.scheme == "s3",
         region=address.region,
     )
-    key = posixpath.join(address.folder, item.name)
+    key = posixpath.join(address.folder, sending.item.name)
     url = client.presigned_put_object(address.bucket, key, expires=timedelta(hours=1))
-    return _put(outbound, url, item, {}, give_up_at)
+    return _put(sending, url, {})
 
 
-def _send_by_https(
-    outbound: Outbound,
-    address: Address,
-    endpoint: DestinationRequest,
-    item: Upload,
-    give_up_at: float,
-) -> PostResult:
-    path, _, query = address.target.path.partition("?")
-    url = (
-        f"https://{address.target.host}:{address.target.port}{path.rstrip('/')}/{quote(item.name)}"
-    )
+def _send_by_https(sending: _Sending) -> PostResult:
+    target, item = sending.address.target, sending.item
+    path, _, query = target.path.partition("?")
+    url = f"https://{target.host}:{target.port}{path.rstrip('/')}/{quote(item.name)}"
     headers = {"Idempotency-Key": item.id}
-    if endpoint.secret:
-        headers["Authorization"] = endpoint.secret
-    return _put(outbound, f"{url}?{query}" if query else url, item, headers, give_up_at)
+    if sending.endpoint.secret:
+        headers["Authorization"] = sending.endpoint.secret
+    return _put(sending, f"{url}?{query}" if query else url, headers)
 
 
-def _put(
-    outbound: Outbound, url: str, item: Upload, headers: dict[str, str], give_up_at: float
-) -> PostResult:
+def _put(sending: _Sending, url: str, headers: dict[str, str]) -> PostResult:
+    item = sending.item
     described = {"Content-Type": item.media_type, "Content-Length": str(item.size)}
-    return outbound.post(
+    return sending.outbound.post(
         url,
         body=item.file,
         headers={**described, **headers},
-        deadline_seconds=max(give_up_at - ticks(), 0),
+        deadline_seconds=sending.seconds_left,
         method="PUT",
     )
 
 
-def _send_by_sftp(
-    outbound: Outbound,
-    address: Address,
-    endpoint: DestinationRequest,
-    item: Upload,
-    give_up_at: float,
-) -> PostResult:
+def _send_by_sftp(sending: _Sending) -> PostResult:
     """Upload under a temporary name, then rename: readers never see a part of a file."""
-    path = posixpath.join(f"{address.folder}/".removeprefix("/~/"), item.name)
+    item = sending.item
+    path = posixpath.join(f"{sending.address.folder}/".removeprefix("/~/"), item.name)
     folder = posixpath.dirname(path)
     temporary = posixpath.join(folder, f".{item.id}.part")
-    with _open_sftp(outbound, address, endpoint, give_up_at) as sftp:
+    with _open_sftp(sending) as sftp:
         _make_folders(sftp, folder)
         sftp.putfo(item.file, temporary, file_size=item.size)
         try:
@@ -247,32 +243,30 @@ def _send_by_sftp(
 
 
 @contextmanager
-def _open_sftp(
-    outbound: Outbound, address: Address, endpoint: DestinationRequest, give_up_at: float
-) -> Iterator[SFTPClient]:
+def _open_sftp(sending: _Sending) -> Iterator[SFTPClient]:
     import paramiko
 
-    sock = outbound.connect(address.target, give_up_at=give_up_at)
+    sock = sending.outbound.connect(sending.address.target, give_up_at=sending.give_up_at)
     transport = paramiko.Transport(sock)
-    alarm = Timer(max(give_up_at - ticks(), 0), transport.close)
+    alarm = Timer(sending.seconds_left, transport.close)
     alarm.daemon = True
     alarm.start()
     try:
-        _authenticate(transport, address, endpoint)
+        _authenticate(transport, sending.address.user, sending.endpoint)
         with paramiko.SFTPClient.from_transport(transport) as sftp:
             yield sftp
     except paramiko.AuthenticationException:
         raise TargetUnreachableError("its server does not accept the user and the secret") from None
     except (paramiko.SSHException, EOFError, OSError) as error:
         late = "its server did not respond in time"
-        why = late if ticks() >= give_up_at else f"its server refuses: {str(error)[:200]}"
+        why = late if not sending.seconds_left else f"its server refuses: {str(error)[:200]}"
         raise TargetUnreachableError(why) from error
     finally:
         alarm.cancel()
         transport.close()
 
 
-def _authenticate(transport: Transport, address: Address, endpoint: DestinationRequest) -> None:
+def _authenticate(transport: Transport, user: str, endpoint: DestinationRequest) -> None:
     kind, key = (endpoint.host_key or "").split()[:2]
     accepted = _RSA if kind == "ssh-rsa" else (kind,)
     # Of several keys the server shows the one that is asked for.
@@ -284,9 +278,9 @@ def _authenticate(transport: Transport, address: Address, endpoint: DestinationR
             f"its server has another host key: {shown.get_name()} {shown.get_base64()}"
         )
     if endpoint.secret.startswith("-----BEGIN"):
-        transport.auth_publickey(address.user, _load_private_key(endpoint.secret))
+        transport.auth_publickey(user, _load_private_key(endpoint.secret))
     else:
-        transport.auth_password(address.user, endpoint.secret)
+        transport.auth_password(user, endpoint.secret)
 
 
 def _make_folders(sftp: SFTPClient, folder: str) -> None:

@@ -39,15 +39,18 @@ def test_a_destination_is_201_without_its_secret(caller, database):
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("fields", "told"),
     [
-        ("https://10.0.0.1/", "public internet"),
-        ("smb://host/", "begin with"),
-        ("https://", "well-formed"),
+        ({"url": "https://10.0.0.1/"}, "public internet"),
+        ({"url": "smb://host/"}, "begin with"),
+        ({"url": "https://"}, "well-formed"),
+        ({"url": 3}, "url"),
+        ({"url": URL, "retries": 3}, "retries"),
+        ({"url": URL, "name": "../{job}"}, "name"),
     ],
 )
-def test_an_address_that_is_not_allowed_is_400(caller, url, told):
-    answer = caller.post("/v2/destinations", json={"url": url})
+def test_a_destination_that_is_not_allowed_is_400(caller, fields, told):
+    answer = caller.post("/v2/destinations", json=fields)
     assert answer.status_code == 400
     assert told in answer.json["message"]
 

@@ -261,4 +261,5 @@ def test_findings_are_in_the_language_asked_for(caller, judge, languages, langua
     headers = {"Accept-Language": languages}
     response = caller.post("/v2/validate", data=wrong, content_type="text/xml", headers=headers)
     assert response.headers.get("Content-Language") == language
+    assert "Accept-Language" in response.headers["Vary"]
     assert response.json["errors"][0]["message"] == text

@@ -63,7 +63,7 @@ def test_secrets_of_every_age_are_encrypted_with_the_newest_key(database, accoun
             webhooks.create_webhook(
                 session, account.account_id, url="https://x", events=(), secret=secret, at=now()
             )
-        plain = webhooks.list_webhooks(session, account.account_id)[0]
+        plain = webhooks.list_targets(session, webhooks.Webhook, account.account_id)[0]
         webhooks.rotate_secret(
             session, account.account_id, plain.id, secret=old.encrypt("whsec_next"), at=now()
         )

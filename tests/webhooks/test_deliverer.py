@@ -76,7 +76,7 @@ def test_a_test_is_signed_and_attempted_once(outbox, deliver, serve, answer, sta
     account = outbox.add_account()
     webhook = outbox.add_webhook(account, server.url())
     with outbox.database.session() as session:
-        webhooks.enqueue_test(session, account, webhook, at=now())
+        webhooks.enqueue_test(session, webhooks.Webhook, account, webhook, at=now())
     outcomes = deliver()
     wait_until(lambda: outcomes)
     headers, body = _split(server.requests[0])

@@ -12,7 +12,7 @@ from shared.auth.accounts import create_account
 from shared.db.session import Database
 from shared.errors import ServiceError
 from shared.webhooks import repository as webhooks
-from shared.webhooks.repository import Attempt, DeliveryStatus, WebhookEvent
+from shared.webhooks.repository import Attempt, DeliveryStatus, Webhook, WebhookEvent
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -57,7 +57,7 @@ def _notify_and_fail(database: Database, account_id: str) -> None:
             [webhooks.WebhookNotification(account_id, WebhookEvent.JOB_FAILED, dict)],
             at=NOW,
         )
-        webhooks.delete_webhook(session, account_id, "hook_unknown")
+        webhooks.delete_target(session, Webhook, account_id, "hook_unknown")
 
 
 def _lease(
@@ -166,7 +166,7 @@ def test_a_disabled_webhook_gets_no_more_deliveries(database: Database, account_
     assert not _lease(database)
     assert _tell(database, account_id) == 0
     with database.snapshot() as session:
-        assert webhooks.find_webhook(session, account_id, webhook_id).disabled_at == NOW
+        assert webhooks.find_target(session, Webhook, account_id, webhook_id).disabled_at == NOW
         (entry,), _ = webhooks.list_deliveries(session, webhook_id, limit=10)
     assert entry.status is DeliveryStatus.FAILED
 
@@ -177,11 +177,11 @@ def test_deleting_a_webhook_discards_its_pending_deliveries(
     webhook_id = _hook(database, account_id)
     _tell(database, account_id)
     with database.session() as session:
-        webhooks.delete_webhook(session, account_id, webhook_id)
+        webhooks.delete_target(session, Webhook, account_id, webhook_id)
     assert not _lease(database)
-    for call in (webhooks.find_webhook, webhooks.delete_webhook):
+    for call in (webhooks.find_target, webhooks.delete_target):
         with pytest.raises(ServiceError) as missing, database.session() as session:
-            call(session, account_id, webhook_id)
+            call(session, Webhook, account_id, webhook_id)
         assert missing.value.body.status == 404
 
 
