@@ -1,4 +1,4 @@
-"""Contract.md 6, the row about `Idempotency-Key`, on POST /v2/pdf."""
+"""`Idempotency-Key` on POST /v2/pdf: repeated calls, concurrent ones, and the time that keys are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contract.md 6, the rows about jobs."""
+"""Jobs: renders that are accepted, their records, their ends and their PDFs."""
 
 from __future__ import annotations
 

@@ -10,10 +10,8 @@ from io import BytesIO
 
 import pikepdf
 import pytest
-from PIL import Image
 from sqlalchemy import func, select, update
 
-from api.app import create_app
 from shared.auth.accounts import create_account
 from shared.clock import now
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
@@ -76,55 +74,6 @@ def test_the_end_of_a_running_batch_is_forecast_from_its_rate(caller, numbered, 
 
 
 # --- each document for itself ---------------------------------------------------------------------
-
-
-def test_a_batch_is_worked_off_in_chunks_and_finished(caller, numbered, slices):
-    batch_id = accept(caller, numbered, numbers(25))
-    slices.work_off()
-    record = caller.get(f"/v2/batches/{batch_id}").json
-    assert record["status"] == "finished"
-    assert (record["succeeded"], record["failed"], record["pages"]) == (25, 0, 25)
-    archive = archive_of(caller, batch_id)
-    assert archive.namelist()[:2] == ["000000-doc-0.pdf", "000001-doc-1.pdf"]
-    for number in (0, 9, 10, 24):
-        with pikepdf.open(BytesIO(archive.read(f"{number:06d}-doc-{number}.pdf"))) as pdf:
-            assert pdf.docinfo["/Title"] == f"Number {number}"
-
-
-def test_a_failed_document_fails_alone(caller, numbered, slices):
-    body = ndjson([{"n": 1}, "no json", {"n": "x"}, [1], {"n": 5}])
-    batch_id = accept(caller, numbered, body)
-    slices.work_off()
-    statuses = [(item["index"], item["status"]) for item in items_of(caller, batch_id)]
-    assert statuses == [
-        (0, "succeeded"), (1, "failed"), (2, "failed"), (3, "failed"), (4, "succeeded"),
-    ]  # fmt: skip
-    errors = [item["error"] for item in items_of(caller, batch_id, "?status=failed")]
-    assert {error["statusCode"] for error in errors} == {400}
-    assert len(slices.events()) == 2
-
-
-@pytest.mark.long
-def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
-    caller, settings, open_fetcher_url, serve
-):
-    png = BytesIO()
-    Image.new("RGB", (30, 10), "navy").save(png, "PNG")
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % png.getbuffer().nbytes
-    server, broken = serve(head + png.getvalue()), serve(b"HTTP/1.1 404 Gone\r\n\r\n")
-    source = f"""<document><data><field name="n" type="integer"/></data><flow><p>{{{{ n }}}}</p>
-<img src="{server.url("/logo")}" alt="" width="20mm"/>
-<img if="n > 5" src="{broken.url("/none")}" alt="" width="20mm"/></flow></document>"""
-    answer = caller.post("/v2/templates?name=t", data=source, content_type="text/xml")
-    open_worker = SliceWorker(replace(settings, fetcher_url=open_fetcher_url))
-    try:
-        batch_id = accept(caller, answer.json["id"], numbers(10))
-        open_worker.work_off()
-    finally:
-        SliceWorker.close_all()
-    record = caller.get(f"/v2/batches/{batch_id}").json
-    assert (record["succeeded"], record["failed"]) == (6, 4)
-    assert (len(server.requests), len(broken.requests)) == (1, 1)
 
 
 def test_csv_rows_fill_the_paths_of_their_columns(caller, slices):
@@ -371,27 +320,6 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
 
 
 # --- turns ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_a_later_batch_of_another_account_has_its_turn(caller, numbered, slices, ports, database):
-    with database.session() as session:
-        made = create_account(session, email="bo@example.org", plan="paid")
-    other = create_app(ports).test_client()
-    other.environ_base["HTTP_X_API_KEY"] = made.api_key
-    first = accept(caller, numbered, numbers(300))
-    second = accept(other, store_template(other), numbers(30))
-    slices.work_off()
-    last_of_second = max(at for at, batch in enumerate(slices.taken) if batch == second)
-    assert last_of_second < 12  # the window, and then turn by turn; the first has 30 slices
-    assert Counter(slices.taken)[first] == 30
-
-
-def test_two_batches_of_one_account_go_side_by_side(caller, numbered, slices):
-    accept(caller, numbered, numbers(300))
-    second = accept(caller, numbered, numbers(30))
-    slices.work_off()
-    assert max(at for at, batch in enumerate(slices.taken) if batch == second) < 12
 
 
 def test_few_slices_wait_however_many_there_are(caller, numbered, slices):

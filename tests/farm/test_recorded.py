@@ -288,28 +288,6 @@ def test_a_job_that_kills_its_worker_takes_no_neighbour_along(farm, front, start
 
 
 @pytest.mark.long
-def test_many_renders_of_one_account_do_not_delay_another(farm, start_worker):
-    many = [farm.accept("sleep 0.02", account="acc_many") for _ in range(600)]
-    start_worker(worker_queues="batch")
-    farm.batches.enqueue_slices()
-    wait_until(lambda: farm.has_ended(many[0]))
-    few = [farm.send("sleep 0.02", account="acc_few") for _ in range(5)]
-    wait_until(lambda: farm.has_ended(*few))
-    # No more than the slices that waited are before them, of two seconds each.
-    assert not farm.has_ended(many[-1])
-
-
-@pytest.mark.long
-def test_renders_end_in_the_order_in_which_they_were_accepted(farm, start_worker):
-    sent = [farm.accept("sleep 0.01") for _ in range(50)]
-    start_worker(worker_queues="batch")
-    farm.batches.enqueue_slices()
-    wait_until(lambda: farm.has_ended(*sent))
-    started = [farm.record(job).started_at for job in sent]
-    assert started == sorted(started)
-
-
-@pytest.mark.long
 def test_a_long_render_is_reported_as_running_anywhere_in_its_slice(farm, start_worker):
     sent = [farm.accept("pages 1") for _ in range(20)]
     long = farm.accept("sleep 4")

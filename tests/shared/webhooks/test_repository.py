@@ -158,19 +158,6 @@ def test_a_former_secret_signs_for_a_day(database: Database, account_id: str) ->
     assert _lease(database, NOW + timedelta(hours=25))[0].secrets == ("new",)
 
 
-def test_a_disabled_webhook_gets_no_more_deliveries(database: Database, account_id: str) -> None:
-    webhook_id = _hook(database, account_id)
-    _tell(database, account_id)
-    with database.session() as session:
-        webhooks.disable_webhook(session, webhook_id, at=NOW)
-    assert not _lease(database)
-    assert _tell(database, account_id) == 0
-    with database.snapshot() as session:
-        assert webhooks.find_target(session, Webhook, account_id, webhook_id).disabled_at == NOW
-        (entry,), _ = webhooks.list_deliveries(session, webhook_id, limit=10)
-    assert entry.status is DeliveryStatus.FAILED
-
-
 def test_deleting_a_webhook_discards_its_pending_deliveries(
     database: Database, account_id: str
 ) -> None:
