@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from stdnum import ean
 
 from workers.engine.barcodes.payments import list_countries, passes_mod_97
+from workers.engine.data_tables import read_groups
 
 if TYPE_CHECKING:
     from biip.gs1_application_identifiers import GS1ApplicationIdentifier
@@ -40,35 +41,10 @@ def match_value(pattern: str, value: str, accepted: str) -> re.Match[str]:
 
 
 _ELEMENT: Final = re.compile(r"\((\d{2,4})\)([^()]+)")
-_TABLE_OF_KINDS: Final = (  # what the data of an identifier are, beyond its format; N: any digit
-    ("00 01 02 03 253 255 402 41N 8006 8017 8018 8026", "check digit"),
-    ("11 12 13 15 16 17 4324 4325", "date, or month"), ("4326 7003 7006 7007 7011", "date"), ("8008", "day and hour"),
-    ("391N 393N", "currency"), ("422 423 424 425 426", "countries"), ("421 703N", "country"),
-    ("4307 4317", "letters of a country"), ("4309", "position"), ("7252", "sex"), ("8001", "roll"),
-    ("8003", "asset"), ("8006 8026", "piece"), ("8007", "IBAN"), ("8011", "number"),
-    ("8013", "check pair"), ("7241", "medium"), ("43[01][0-6] 4320 725[3-79]", "escapes"),
-)  # fmt: skip
-# Which identifiers an element string must have beside one, any of each group; N: any digit.
-_REQUIRED: Final = (
-    ("02", "37"), ("10 11 13 15 16 20 240 241 242 422 7001", "01 02 03 8006 8026"),
-    ("17", "01 02 03 255 8006 8026"), ("12", "8020"), ("21 251 7021 7240", "01 03 8006"),
-    ("22 235 243 337N 71N 8001 8200", "01"), ("250", "01 8006"), ("250", "21"), ("254", "414"),
-    ("30 31NN 32NN 350N 351N 352N 356N 357N 360N 361N 364N 365N 366N", "01 02"),
-    ("330N 331N 332N 333N 334N 335N 336N 34NN 353N 354N 355N 362N 363N 367N 368N 369N 8009", "00 01"),
-    ("37", "00"), ("37", "02 8026"), ("390N", "255 8020"), ("391N 8007", "8020 415"), ("392N", "01"),
-    ("392N 393N 395N", "30 31NN 32NN 35NN 36NN"), ("394N 8111", "255"), ("403 43NN", "00"),
-    ("415", "8020"), ("8020", "415"), ("423 424 425 426 427 7002 7003 7005 7006 7007 7008 7009 7010 7011 703N 8005 8008", "01 02"),
-    ("427", "422"), ("4303", "4302"), ("4313", "4312"), ("7004", "01"), ("7004", "10"),
-    ("7020", "01 8006"), ("7020", "416"), ("7022", "7021"), ("723N", "01 8004"), ("8011", "8010"),
-    ("7241 7242 8019", "8017 8018"), ("8012", "01 8006"), ("8026", "37"),
-    ("8030", "00 01 253 255 8003 8004 8006 8010 8017 8018"),
-)  # fmt: skip
-_EXCLUDED: Final = (
-    ("01", "02 255 37"), ("02 8026", "255"), ("02", "8026"), ("21", "235"), ("255", "415 8006 8020"),
-    ("390N", "391N 394N 8111"), ("392N", "393N"), ("394N", "8111"), ("395N", "392N 393N 8005"),
-    ("420", "421"), ("421", "4307"), ("422 423 424 425", "426"), ("4330", "4331"), ("4332", "4333"),
-    ("8006", "01 37"), ("8017", "8018"), ("8026", "8006"),
-)  # fmt: skip
+_TABLE: Final = read_groups(__package__, "gs1.txt")
+_REQUIRED: Final = tuple(
+    (whose, wanted) for whose, groups in _TABLE["requires"].items() for wanted in groups.split("; ")
+)
 _CHECKED_LENGTHS: Final = {"00": 18, "402": 17, "253": 13, "255": 13, "41": 13, "801": 18}
 _AMOUNT: Final = re.compile(r"3[1-69]\d\d", re.ASCII)  # whose last digit is the number of decimals
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
@@ -129,7 +105,7 @@ def complete_digits(digits: str, length: int, *, check: Callable[[str], str] | N
 
 
 def _read_data(number: str, data: str) -> str:
-    kinds = [kind for numbers, kind in _TABLE_OF_KINDS if _is_one_of(number, numbers)]
+    kinds = [kind for kind, numbers in _TABLE["kind"].items() if _is_one_of(number, numbers)]
     identifier = _find_identifier(number)
     if identifier is None:
         raise InvalidValueError(f"({number}) is not a GS1 application identifier")
@@ -194,7 +170,7 @@ def _check_combination(numbers: list[str]) -> None:
             raise InvalidValueError(
                 f"({number}) must have one of these beside it: {wanted.replace('N', 'n')}"
             )
-    for whose, excluded in _EXCLUDED:
+    for whose, excluded in _TABLE["excludes"].items():
         number, other = _find_one(numbers, whose), _find_one(numbers, excluded)
         if number is not None and other is not None:
             raise InvalidValueError(f"({number}) and ({other}) exclude each other")

@@ -18,6 +18,7 @@ from babel import dates as babel_dates
 from babel.core import get_global
 from num2words import CONVERTER_CLASSES, num2words
 
+from workers.engine.data_tables import read_groups
 from workers.engine.tree.expressions.runtime import (
     ExpressionError,
     Value,
@@ -67,51 +68,33 @@ def _to_persian(day: date) -> CalendarDay:
     return CalendarDay(year, month + 1, before + 1)
 
 
-_CALENDARS: Final[Mapping[str, Calendar]] = {
-        "buddhist": Calendar(
-            _to_buddhist,
-            {"th": "พ.ศ.", "": "BE"},
-            {},
-            {
-                "th": {
-                    "short": "d/M/yy",
-                    "medium": "d MMM y",
-                    "long": "d MMMM y",
-                    "full": "EEEEที่ d MMMM G y",
-                }
-            },
-        ),
-        "persian": Calendar(
-            _to_persian,
-            {"fa": "ه\u200d.ش.", "": "AP"},
-            {
-                "fa": ("فروردین", "اردیبهشت", "خرداد", "تیر", "مرداد", "شهریور", "مهر", "آبان", "آذر", "دی", "بهمن", "اسفند"),
-                "fa_AF": ("حمل", "ثور", "جوزا", "سرطان", "اسد", "سنبلهٔ", "میزان", "عقرب", "قوس", "جدی", "دلو", "حوت"),
-                "ps": ("وری", "غویی", "غبرگولی", "چنگاښ", "زمری", "وږی", "تله", "لړم", "لیندۍ", "مرغومی", "سلواغه", "کب"),
-                "": ("Farvardin", "Ordibehesht", "Khordad", "Tir", "Mordad", "Shahrivar", "Mehr", "Aban", "Azar", "Dey", "Bahman", "Esfand"),
-            },
-            {
-                "fa": {
-                    "short": "y/M/d",
-                    "medium": "d MMMM y",
-                    "long": "d MMMM y",
-                    "full": "EEEE d MMMM y",
-                }
-            },
-        ),
-    }  # fmt: skip
+_TABLE: Final = read_groups(__package__, "conventions.txt")
+
+
+def _read_calendar(name: str, convert: Callable[[date], CalendarDay]) -> Calendar:
+    eras: dict[str, str] = {}
+    months: dict[str, tuple[str, ...]] = {}
+    patterns: dict[str, dict[str, str]] = {}
+    for entry, value in _TABLE[name].items():
+        kind, _, language = entry.partition(" ")
+        if kind == "era":
+            eras[language] = value
+        elif kind == "months":
+            months[language] = tuple(value.split())
+        else:
+            patterns.setdefault(language, {})[kind.removeprefix("pattern-")] = value
+    return Calendar(convert, eras, months, patterns)
+
+
+_CALENDARS: Final = {
+    name: _read_calendar(name, convert)
+    for name, convert in (("buddhist", _to_buddhist), ("persian", _to_persian))
+}
 _BY_TERRITORY: Final = {"TH": "buddhist", "IR": "persian", "AF": "persian"}
 # By their names in tags and in attributes.
 _NAMES: Final = {"gregory": GREGORIAN, GREGORIAN: GREGORIAN, **{name: name for name in _CALENDARS}}
 
-# The zero of each system of digits that a locale of CLDR has, of 0 to 9 in a row.
-_ZEROS: Final[Mapping[str, str]] = {
-        "latn": "0", "arab": "\u0660", "arabext": "\u06f0", "nkoo": "\u07c0", "deva": "\u0966",
-        "beng": "\u09e6", "guru": "\u0a66", "gujr": "\u0ae6", "orya": "\u0b66", "tamldec": "\u0be6",
-        "telu": "\u0c66", "knda": "\u0ce6", "mlym": "\u0d66", "thai": "\u0e50", "laoo": "\u0ed0",
-        "tibt": "\u0f20", "mymr": "\u1040", "khmr": "\u17e0", "olck": "\u1c50", "mtei": "\uabf0",
-        "adlm": "\U0001e950", "cakm": "\U00011136", "hmnp": "\U0001e140",
-    }  # fmt: skip
+_ZEROS: Final = _TABLE["digits"]
 LATIN: Final = "latn"
 
 
