@@ -405,17 +405,13 @@ _MAXP: Final = {
 }
 
 
-class TooManyPointsError(Exception):
-    """The outlines of a font have more points than its size explains."""
-
-
 def convert_outlines(program: bytes) -> bytes:
     """Return a font with CFF outlines as one with TrueType outlines; all else is unchanged.
 
     `program` was written by HarfBuzz, so its tables are valid.
 
     Raises:
-        TooManyPointsError: see there.
+        FontRefusedError: The outlines have more points than the size of the font explains.
     """
     from fontTools.ttLib import TTFont, newTable  # imported here: most processes never need it
 
@@ -457,7 +453,9 @@ def _draw_glyphs(program: bytes) -> dict[str, Any]:
         made = glyphs[f"glyph{glyph:05}"] = pen.glyph()
         points += len(getattr(made, "coordinates", ()))
         if points > _FEW_POINTS + _POINTS_PER_BYTE * len(program):
-            raise TooManyPointsError
+            raise FontRefusedError(
+                "The outlines of the font have too many points for its size", "Use a part of it."
+            )
     return glyphs
 
 
@@ -646,12 +644,8 @@ def _convert(program: bytes) -> bytes:
     """Return a static font with the outlines of TrueType, written by HarfBuzz."""
     try:
         converted = convert_outlines(program)
-    except (MemoryError, RecursionError):
+    except (FontRefusedError, MemoryError, RecursionError):
         raise
-    except TooManyPointsError:
-        raise FontRefusedError(
-            "The outlines of the font have too many points for its size", "Use a part of it."
-        ) from None
     except Exception as error:
         # Invalid curves raise many kinds of exception.
         raise FontRefusedError(f"{_DAMAGED}: its outlines cannot be read") from error

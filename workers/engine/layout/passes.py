@@ -295,9 +295,7 @@ def _update_running_content(
             moved += [page.source for page in (wanted, master) if page.source is not None]
             continue
         values = numbers.values(plan, index)
-        plan.running_content = after = paper.lay_out_running_content(
-            context, master, values, before
-        )
+        plan.running_content = after = paper.lay_out_running_content(context, master, values)
         if master.header and abs(after.header_height - before.header_height) > EPSILON:
             moved.append(master.header.source)
         if master.footer and abs(after.footer_height - before.footer_height) > EPSILON:
@@ -347,7 +345,7 @@ def _draw_page(
     for mark in marks:
         if mark.source is not None:
             context.report_missing_glyphs(mark.text, mark.source)
-    boxes = paper.evaluate_page_boxes(master, canvas.values)
+    boxes = () if master.boxes is None else master.boxes.evaluate(canvas.values)
     paper.check_room(canvas, plan)
     paper.draw_background(context, master, page.items)
     paper.draw_watermarks(context, marks, page, are_over=False)

@@ -146,14 +146,11 @@ rl_config.useA85 = 0  # streams are binary: in ASCII they would be a quarter lar
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 
 
-class XObjectCall(NamedTuple):
-    """A call of an external object by its name, between operators (ISO 32000-1, 8.8)."""
+class PageContent(NamedTuple):
+    """The operators of a page or form, and the names of the external objects that they call."""
 
-    name: str
-
-
-# The content of a page or form: operators, with calls between them.
-PageContent = Sequence[bytes | XObjectCall]
+    marks: bytes
+    calls: Sequence[str]
 
 
 class _Link(NamedTuple):
@@ -403,13 +400,12 @@ class CanvasFile:
         It is compressed at once, so that a file under construction is not larger than a finished one.
         The canvas is given the calls only, for the resources of the page.
         """
-        marks = join_content(content)
+        marks = content.marks
         if self._outside:
             edge = write_number(self._outside)
             marks = b"1 0 0 1 %b %b cm\n%b" % (edge, edge, marks)
-        for part in content:
-            if isinstance(part, XObjectCall):
-                self._canvas.doForm(part.name)
+        for name in content.calls:
+            self._canvas.doForm(name)
         self._contents.append(compress(marks))
 
 
@@ -442,13 +438,6 @@ def _clean(text: str) -> str:
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
-def join_content(content: PageContent) -> bytes:
-    """Return the operators of content, its calls among them."""
-    return b"".join(
-        [part if isinstance(part, bytes) else write_call(part.name) for part in content]
-    )
-
-
 def write_call(name: str) -> bytes:
     """Return the operator that paints an external object."""
     return b"%b Do\n" % resource_name(name)
@@ -463,6 +452,12 @@ def resource_name(name: str) -> bytes:
     """Return the resource name by which content calls an external object."""
     resource: str = pdfdoc.xObjectName(name)
     return b"/" + resource.encode("ascii")
+
+
+def write_xobjects(calls: Iterable[str]) -> list[ObjectPart]:
+    """Return the external objects that content calls as an entry of its resources."""
+    called = [(resource_name(call), [refer_to_xobject(call)]) for call in dict.fromkeys(calls)]
+    return [b" /XObject ", *write_dictionary(called)]
 
 
 def refer_to_font(name: str) -> pdfdoc.PDFObject:

@@ -22,17 +22,16 @@ from workers.engine.paint.canvas_file import (
     ROUNDED,
     CanvasFile,
     DeferredObject,
+    PageContent,
     WrittenObject,
-    XObjectCall,
     refer_to_xobject,
-    resource_name,
     write_call,
     write_deflated,
-    write_dictionary,
     write_fill_color,
     write_fraction,
     write_stream,
     write_stroke_color,
+    write_xobjects,
 )
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.pdf_writer import write_number
@@ -177,8 +176,7 @@ def _write_form(
     ending: bytes = b"",
 ) -> WrittenObject:
     """Return a form with the fonts of the document and the external objects that it calls."""
-    called = [(resource_name(call), [refer_to_xobject(call)]) for call in dict.fromkeys(calls)]
-    resources = [b"<< /Font ", ALL_FONTS, b" /XObject ", *write_dictionary(called), b" >>"]
+    resources = [b"<< /Font ", ALL_FONTS, *write_xobjects(calls), b" >>"]
     return write_deflated([_begin_form(corners), *resources, ending], marks)
 
 
@@ -209,9 +207,9 @@ class ContentStreamWriter:
         self._width = width
         self._height = height
         self._out: list[bytes] = []
-        self._calls: list[tuple[int, str]] = []  # indexes in the output, and names of the calls
+        self._calls: list[str] = []  # names of external objects
         # The enclosing groups: their output and calls, and the opacity of the group inside.
-        self._outer: list[tuple[list[bytes], list[tuple[int, str]], float]] = []
+        self._outer: list[tuple[list[bytes], list[str], float]] = []
         self._saved: list[GraphicsState] = []
         self._in_text = False
         self._pending = b""  # the operator that paints the current path
@@ -219,23 +217,18 @@ class ContentStreamWriter:
         self._state = GraphicsState()
         self.widgets: list[display.Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[display.Item]) -> list[bytes | XObjectCall]:
+    def paint(self, items: Iterable[display.Item]) -> PageContent:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
-        content: list[bytes | XObjectCall] = []
-        start = 0
-        for at, name in self._calls:
-            content += [b"".join(self._out[start:at]), XObjectCall(name)]
-            start = at + 1
-        return [*content, b"".join(self._out[start:])]
+        return PageContent(b"".join(self._out), self._calls)
 
     def _write_items(self, items: Iterable[display.Item]) -> None:
         for item in items:
             WRITERS[type(item)](self, item)
 
     def _call(self, name: str) -> None:
-        self._calls.append((len(self._out), name))
+        self._calls.append(name)
         self._out.append(write_call(name))
 
     def add_widget(self, item: display.Widget) -> None:
@@ -573,8 +566,7 @@ class ContentStreamWriter:
         self._end_open()
         outer, outer_calls, opacity = self._outer.pop()
         if opacity < 1:
-            called = [name for _, name in self._calls]
-            group = self._add_group(called, opacity)
+            group = self._add_group(self._calls, opacity)
             self._out, self._calls = outer, outer_calls
             self._call(group)
         else:

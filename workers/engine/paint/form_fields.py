@@ -225,7 +225,7 @@ class FormFields:
     def _write_appearance(self, widget: Widget, items: Sequence[Item]) -> canvas_file.WrittenObject:
         """Return an appearance as a form XObject; equal ones are in the file once."""
         writer = ContentStreamWriter(self._resources, width=widget.width, height=widget.height)
-        content = b"".join(part for part in writer.paint(items) if isinstance(part, bytes))
+        content, calls = writer.paint(items)
         if not widget.node.kind.is_button:
             # What viewers replace when the value changes (ISO 32000-1, 12.7.3.3).
             content = b"/Tx BMC\nq\n%bQ\nEMC\n" % content if content else b"/Tx BMC\nEMC\n"
@@ -234,7 +234,8 @@ class FormFields:
         if known is None:
             head = b"/Type /XObject /Subtype /Form /BBox [0 0 %b] /Resources << " % size
             fonts = [b"/Font ", canvas_file.ALL_FONTS] if b" Tf\n" in content else []
-            known = canvas_file.write_deflated([head, *fonts, b" >>"], content)
+            called = canvas_file.write_xobjects(calls) if calls else []
+            known = canvas_file.write_deflated([head, *fonts, *called, b" >>"], content)
             self._appearances[size, content] = known
         return known
 

@@ -228,32 +228,32 @@ class FloatState:
         notes: FootnoteFiller | None,
     ) -> None:
         self.queue = queue
-        self._context = context
+        self.context = context
         self._page = page
         self._values = values
         self._floats = floats
         self.notes = notes
         self.around = PlacedFloats()  # the figures that span the columns being filled
-        self._taken: frozenset[Container] = frozenset()  # placed in the area that is being filled
+        self.taken: frozenset[Container] = frozenset()  # placed in the area that is being filled
 
     def begin(self) -> None:
         """Start an area."""
-        self._taken = frozenset()
+        self.taken = frozenset()
 
     def save(self) -> SavedState:
         """Return the state that a trial changes."""
         pending = () if self.notes is None else self.notes.pending
-        return SavedState(self.queue, self._taken, pending)
+        return SavedState(self.queue, self.taken, pending)
 
     def restore(self, state: SavedState) -> None:
         """Return to a saved state."""
-        self.queue, self._taken = state.queue, state.taken
+        self.queue, self.taken = state.queue, state.taken
         if self.notes is not None:
             self.notes.pending = state.pending
 
     def take(self, node: Container, fragment: Fragment) -> None:
         """Count a figure as placed in this area, and the notes called in it as called here."""
-        self._taken |= {node}
+        self.taken |= {node}
         if self.notes is not None:
             self.notes.add_calls(fragment)
 
@@ -265,11 +265,7 @@ class FloatState:
     def has_in_columns(self, node: Container) -> bool:
         """Return whether an earlier figure is placed in the columns."""
         spanning = self.around.nodes
-        return any(one not in spanning and self.precedes(one, node) for one in self._taken)
-
-    def is_taken(self, node: Container) -> bool:
-        """Return whether a figure is placed in this area."""
-        return node in self._taken
+        return any(one not in spanning and self.precedes(one, node) for one in self.taken)
 
     def trace(self, fragment: Fragment) -> Trace:
         """Return the figures whose anchors stand in a fragment, in order."""
@@ -280,7 +276,7 @@ class FloatState:
 
     def lay_out(self, node: Container, width: float) -> Fragment:
         """Lay out a figure, which is never broken."""
-        fragment = self._context.lay_out(node, Region(width, inf))
+        fragment = self.context.lay_out(node, Region(width, inf))
         assert fragment is not None
         return fragment
 
@@ -288,11 +284,7 @@ class FloatState:
         """Fill the text of an area, up to the end of the section of a waiting figure."""
         ends = (self._floats.ends.get(node) for node in self.queue.waiting)
         section_ends = frozenset(end for end in ends if end is not None)
-        return fill(self._context._replace(section_ends=section_ends), region)
-
-    def describe_too_tall(self, node: Container, height: float, room: float) -> LayoutProblem:
-        """Return the problem of a figure that no area is high enough for."""
-        return self._context.too_tall(node.source, needed=height, available=room)
+        return fill(self.context._replace(section_ends=section_ends), region)
 
 
 def fill_balanced(
@@ -404,8 +396,9 @@ class AreaFill:
             if sum(self._heights(placed, has_text=False)) > self._region.height + EPSILON:
                 if self._placed or not self._region.is_top:
                     return
-                room = self._region.height
-                problem = state.describe_too_tall(node, fragment.height, room)
+                problem = state.context.too_tall(
+                    node.source, needed=fragment.height, available=self._region.height
+                )
                 placed = replace(placed, problems=(problem,))
             self._placed = placed
             state.queue = state.queue._replace(waiting=waiting[1:])
@@ -468,7 +461,7 @@ class AreaFill:
     def _find_next(self, anchors: Sequence[Container]) -> Container | None:
         """Return the next figure to place: the first deferred one, or the next in the text."""
         waiting = self._state.queue.waiting
-        new = waiting or [node for node in anchors if not self._state.is_taken(node)]
+        new = waiting or [node for node in anchors if node not in self._state.taken]
         return new[0] if new and self._accepts(new[0]) else None
 
     def _keeps_order(self, node: Container, to: FloatTo) -> bool:
@@ -539,7 +532,7 @@ class AreaFill:
         state = self._state
         anchors = state.trace(body).floats
         known = set(state.queue.waiting)
-        rest = tuple(a for a in anchors if not state.is_taken(a) and a not in known)
+        rest = tuple(a for a in anchors if a not in state.taken and a not in known)
         if not rest:
             return body
         queue = self._before.queue

@@ -145,7 +145,7 @@ class FootnoteFiller:
     ) -> None:
         self.pending = pending
         self._context = context
-        self._footnotes = footnotes
+        self.footnotes = footnotes
         self._page = page
         self._values = values
         self._has_added = False  # calls in figures that float are not in the order of notes
@@ -187,7 +187,7 @@ class FootnoteFiller:
         return FootnoteFragment(
             trial.body,
             trial.note_stack,
-            self._footnotes,
+            self.footnotes,
             region.width,
             region.height,
             resume_position,
@@ -212,16 +212,20 @@ class FootnoteFiller:
             return body
         self.pending = ()
         note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
-        fragment = FootnoteFragment(body, note_stack, self._footnotes, width, height, None)
+        fragment = FootnoteFragment(body, note_stack, self.footnotes, width, height, None)
         if need > reserved + EPSILON:
-            fragment.problem = self._too_high(self.note_of(notes[-1].call), need, reserved)
+            fragment.problem = self._too_high(
+                self.footnotes.by_call[notes[-1].call], need, reserved
+            )
         return fragment
 
     def _height_of(self, notes: Sequence[PendingNote], width: float) -> float:
         if not notes:
             return 0.0
         note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
-        return self.rule_height(width) + (0.0 if note_stack is None else note_stack.height)
+        return rule_height(self.footnotes, width) + (
+            0.0 if note_stack is None else note_stack.height
+        )
 
     def _too_high(self, note: Note, need: float, room: float) -> LayoutProblem:
         return LayoutProblem(
@@ -234,7 +238,7 @@ class FootnoteFiller:
 
     def find_calls(self, fragment: Fragment) -> list[tuple[str, float]]:
         """Return the note calls in a fragment in order, each with the top of its line."""
-        canvas, known = DryRunCanvas(self._page, self._values), self._footnotes.by_call
+        canvas, known = DryRunCanvas(self._page, self._values), self.footnotes.by_call
         fragment.draw(canvas, 0.0, 0.0)
         return [(name, y) for name, y in canvas.anchors.items() if name in known]
 
@@ -247,7 +251,7 @@ class FootnoteFiller:
     def _sort_notes(self, trial: _Trial, width: float) -> _Trial:
         """Return a trial with all of its notes in the order of the document."""
         notes = (*self.pending, *(PendingNote(call, None) for call, _ in trial.calls))
-        order = {call: number for number, call in enumerate(self._footnotes.by_call)}
+        order = {call: number for number, call in enumerate(self.footnotes.by_call)}
         ordered = sorted(notes, key=lambda note: (note.resume is None, order[note.call]))
         note_stack, _ = self.lay_out_notes(ordered, width, inf, is_top=True)
         return trial._replace(note_stack=note_stack)
@@ -256,7 +260,7 @@ class FootnoteFiller:
         self, notes: Sequence[PendingNote], width: float, room: float, *, is_top: bool
     ) -> tuple[StackFragment | None, tuple[PendingNote, ...]]:
         """Lay out notes below each other; also return the notes that do not fit."""
-        nodes = [self._footnotes.by_call[note.call] for note in notes]
+        nodes = [self.footnotes.by_call[note.call] for note in notes]
         first = notes[0].resume
         at = None if first is None else StackResume(0, first, False)
         note_stack = lay_out_stack(self._context, nodes, Region(width, room, is_top), at)
@@ -267,23 +271,15 @@ class FootnoteFiller:
         child, inner, _ = note_stack.resume
         return note_stack, (PendingNote(notes[child].call, inner), *notes[child + 1 :])
 
-    def rule_height(self, width: float) -> float:
-        """Return the height of the rule with its margins, in points."""
-        return rule_height(self._footnotes, width)
-
-    def note_of(self, call: str) -> Note:
-        """Return the note of a call."""
-        return self._footnotes.by_call[call]
-
     def _notes_only(self, region: Region, resume: Resume) -> Fragment | None:
         """Fill an area with pending notes alone; the content waits for the next area."""
         if not self.pending:
             return None
-        room = region.height - self.rule_height(region.width)
+        room = region.height - rule_height(self.footnotes, region.width)
         note_stack, self.pending = self.lay_out_notes(self.pending, region.width, room, is_top=True)
         assert note_stack is not None
         at = resume or StackResume(0, None, False)
-        return FootnoteFragment(None, note_stack, self._footnotes, region.width, region.height, at)
+        return FootnoteFragment(None, note_stack, self.footnotes, region.width, region.height, at)
 
 
 class _HeightSearch:
@@ -302,7 +298,7 @@ class _HeightSearch:
         self._lay_out = lay_out
         self._carried = filler.pending
         self._is_top = region.is_top and (is_over or not self._carried)
-        self._rule = filler.rule_height(region.width)
+        self._rule = rule_height(filler.footnotes, region.width)
         self._reserved = self._reserve(is_over=is_over)
         self._seen: Sequence[tuple[str, float]] = ()  # calls at the greatest height tried
         # Their notes as if there were room for all, below the pending ones.
@@ -427,7 +423,7 @@ class _HeightSearch:
         if count >= len(self._seen):
             return None
         call, top = self._seen[count]
-        style = self._filler.note_of(call).style.paragraph
+        style = self._filler.footnotes.by_call[call].style.paragraph
         least = self._need(count) + (0.0 if count else self._rule) + _MIN_LINES * style.line_height
         highest = self._height - least
         step = 1.5 * style.line_height

@@ -17,12 +17,11 @@ from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
-    PrintedAddress,
     PrintedCode,
     format_mm,
     shorten_value,
 )
-from workers.engine.layout.pages.source_map import find_ink
+from workers.engine.layout.pages.source_map import find_ink, find_touching, text_of
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.pdf_pages import ImportedPage
 from workers.engine.ports import PDF_UA_1, ArchiveProfile
@@ -214,39 +213,23 @@ _LINE_BOX_ROOM: Final = mm(0.5)  # of the room above and below letters
 
 def check_windows(context: LayoutContext, canvas: PageCanvas, start: int) -> None:
     """Warn of items from `start` on that stand in the window of an address of the page."""
-    if not canvas.addresses:
-        return
-    for at, item, (left, top, right, bottom) in find_ink(canvas.items):
-        if at < start:
+    windows = [(address.window, address) for address in canvas.addresses]
+    for at, item, address in find_touching(canvas, start, windows, by=_LINE_BOX_ROOM):
+        if address.first <= at < address.end:
             continue
-        for address in canvas.addresses:
-            x, y, width, height = address.window
-            is_inside = (
-                left < x + width - _LINE_BOX_ROOM
-                and right > x + _LINE_BOX_ROOM
-                and top < y + height - _LINE_BOX_ROOM
-                and bottom > y + _LINE_BOX_ROOM
+        assert address.node.envelope is not None
+        text = text_of(item)
+        canvas.report(
+            LayoutProblem(
+                code="address-window",
+                message=f"{'Text' if text else 'Something else'} is printed in the window of "
+                f"{address.node.envelope.standard}, beside the address",
+                advice="Move it out of the window.",
+                chain=context.chain(address.node.source),
+                excerpt=shorten_value(text),
+                severity=Severity.WARNING,
             )
-            if is_inside and not address.first <= at < address.end:
-                canvas.report(_describe(context, address, item))
-
-
-def _describe(
-    context: LayoutContext, address: PrintedAddress, item: display.SingleItem
-) -> LayoutProblem:
-    assert address.node.envelope is not None
-    is_text = isinstance(item, display.GlyphRun | display.ShapedRun)
-    return LayoutProblem(
-        code="address-window",
-        message=f"{'Text' if is_text else 'Something else'} is printed in the window of "
-        f"{address.node.envelope.standard}, beside the address",
-        advice="Move it out of the window.",
-        chain=context.chain(address.node.source),
-        excerpt=shorten_value(item.text)
-        if isinstance(item, display.GlyphRun | display.ShapedRun)
-        else "",
-        severity=Severity.WARNING,
-    )
+        )
 
 
 _NARROWER: Final = mm(0.002)  # than the least module, by rounding

@@ -35,7 +35,7 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.elements.barcodes import encode_barcode
 from workers.engine.layout.lines.drawing import phrase_items, set_phrase
-from workers.engine.layout.pages.source_map import find_ink
+from workers.engine.layout.pages.source_map import find_touching, text_of
 from workers.engine.layout.pictures import find_picture, warn_of_stretching
 from workers.engine.layout.references import ASSUMED_PAGES, PageLocation
 from workers.engine.syntax.names import fill_mark_format
@@ -266,25 +266,21 @@ def check_zones(
     start: int,
 ) -> None:
     """Warn of items from `start` on in the zones of marks, if the page is a front."""
-    if not zones or not canvas.values.is_front:
+    if not canvas.values.is_front:
         return
-    for at, item, (left, top, right, bottom) in find_ink(canvas.items):
-        for (x, y, width, height), source in zones:
-            if at >= start and left < x + width and right > x and top < y + height and bottom > y:
-                text = item.text if isinstance(item, display.GlyphRun | display.ShapedRun) else ""
-                canvas.report(_describe_touch(context, source, text))
-
-
-def _describe_touch(context: LayoutContext, source: Source | None, text: str) -> LayoutProblem:
-    return LayoutProblem(
-        code="marks-zone",
-        message=f"{'Text' if text else 'Something else'} is printed in the clear zone of the marks for the "
-        "inserting machine",
-        advice="Move it out of the zone.",
-        chain=() if source is None else context.chain(source),
-        excerpt=shorten_value(text),
-        severity=Severity.WARNING,
-    )
+    for _, item, source in find_touching(canvas, start, zones):
+        text = text_of(item)
+        what = "Text" if text else "Something else"
+        canvas.report(
+            LayoutProblem(
+                code="marks-zone",
+                message=f"{what} is printed in the clear zone of the marks for the inserting machine",
+                advice="Move it out of the zone.",
+                chain=() if source is None else context.chain(source),
+                excerpt=shorten_value(text),
+                severity=Severity.WARNING,
+            )
+        )
 
 
 Families = Mapping[str, Mapping[Occurrence, PageMaster]]
@@ -448,32 +444,21 @@ _STATIC: Final[Kind[tuple[RunningBox, float], Fragment]] = Kind()
 
 
 def lay_out_running_content(
-    context: LayoutContext,
-    master: PageMaster,
-    values: PageValues,
-    known: RunningContent | None = None,
+    context: LayoutContext, master: PageMaster, values: PageValues
 ) -> RunningContent:
-    """Lay out the header and footer of a page; static ones are laid out once.
-
-    In a document with page references, results are also cached by page values for the next pass.
-    """
-    if context.references is None:
-        return _lay_out_running_content(context, master, values, known)
+    """Lay out the header and footer of a page, once for equal page values; static ones once at all."""
     return context.memo.remember(
-        _RUNNING, (master, values), lambda: _lay_out_running_content(context, master, values, known)
+        _RUNNING, (master, values), lambda: _lay_out_running_content(context, master, values)
     )
 
 
 def _lay_out_running_content(
-    context: LayoutContext, master: PageMaster, values: PageValues, known: RunningContent | None
+    context: LayoutContext, master: PageMaster, values: PageValues
 ) -> RunningContent:
     width = master.width - master.margin.left - master.margin.right
     region = Region(width, master.height)
-    header = _lay_out_running_box(
-        context, master.header, region, values, known.header if known else None
-    )
-    footer = _lay_out_running_box(
-        context, master.footer, region, values, known.footer if known else None
+    header, footer = (
+        _lay_out_running_box(context, box, region, values) for box in (master.header, master.footer)
     )
     return RunningContent(
         header,
@@ -536,11 +521,6 @@ def draw_running_content(canvas: PageCanvas, plan: PagePlan) -> None:
     canvas.is_artifact = False
 
 
-def evaluate_page_boxes(master: PageMaster, values: PageValues) -> tuple[Block, ...]:
-    """Return the positioned boxes of a page, evaluated for its page values."""
-    return () if master.boxes is None else master.boxes.evaluate(values)
-
-
 def draw_page_boxes(
     context: LayoutContext, canvas: PageCanvas, boxes: tuple[Block, ...], *, are_over: bool
 ) -> None:
@@ -592,22 +572,16 @@ def _too_tall(box: RunningBox, fragment: Fragment, limit: float) -> LayoutProble
 
 
 def _lay_out_running_box(
-    context: LayoutContext,
-    box: RunningBox | None,
-    page: Region,
-    values: PageValues,
-    known: Fragment | None,
+    context: LayoutContext, box: RunningBox | None, page: Region, values: PageValues
 ) -> Fragment | None:
     """Lay out a header or footer; `page` has its width, and the height of the paper."""
     if box is None:
         return None
-    if box.content.is_static:
-        if known is not None:
-            return known
-        return context.memo.remember(
-            _STATIC, (box, page.width), lambda: _lay_out_evaluated(context, box, page, values)
-        )
-    return _lay_out_evaluated(context, box, page, values)
+    if not box.content.is_static:
+        return _lay_out_evaluated(context, box, page, values)
+    return context.memo.remember(
+        _STATIC, (box, page.width), lambda: _lay_out_evaluated(context, box, page, values)
+    )
 
 
 def _lay_out_evaluated(

@@ -10,20 +10,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, radians
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from fontTools.misc.arrayTools import unionRect
 from fontTools.misc.transform import Identity, Transform
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.layout import display
-from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
+from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas, Rectangle
 from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import LoopStep, Source, SourceNode
 
 # The edges of a rectangle: left, top, right, bottom.
 _Edges = tuple[float, float, float, float]
 _EVERYWHERE: Final[_Edges] = (-inf, -inf, inf, inf)
+
+T = TypeVar("T")
 
 
 class ElementBox(NamedTuple):
@@ -188,6 +190,25 @@ def find_ink(items: Iterable[display.Item]) -> Iterator[tuple[int, display.Ink, 
         seen = states[-1].see(_EXTENTS[type(single)](single))
         if seen is not None:
             yield at, single, seen
+
+
+def find_touching(
+    canvas: PageCanvas, start: int, zones: Sequence[tuple[Rectangle, T]], *, by: float = 0.0
+) -> Iterator[tuple[int, display.Ink, T]]:
+    """Yield the ink from item `start` on that reaches into a zone by some points, with its index.
+
+    Each zone comes with what it is of.
+    """
+    for at, item, (left, top, right, bottom) in find_ink(canvas.items) if zones else ():
+        for (x, y, width, height), of in zones if at >= start else ():
+            across = left < x + width - by and right > x + by
+            if across and top < y + height - by and bottom > y + by:
+                yield at, item, of
+
+
+def text_of(item: display.Ink) -> str:
+    """Return the text of an item, empty for ink of another kind."""
+    return item.text if isinstance(item, display.GlyphRun | display.ShapedRun) else ""
 
 
 def _box_of(edges: _Edges, source: Source) -> ElementBox:
