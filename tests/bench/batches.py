@@ -63,7 +63,7 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
         yield from report_singles(name, idle, busy[0])
         merged = measure_batch(client, template, MERGED, output="merged")
         of_all = merged.bytes / (run.bytes / documents * MERGED)
-        yield at_most(f"{MERGED:,} invoices merged, of the sum of their sizes", of_all, 0.16, "%")
+        yield at_most(f"{MERGED:,} invoices merged, of the sum of their sizes", of_all, 0.15, "%")
         if huge:
             name = f"{huge:,} documents of a line"
             run = measure_batch(client, client.store(NOTE_TEMPLATE), huge, output="zip")

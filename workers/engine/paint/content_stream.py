@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from math import cos, radians, sin
 from operator import sub
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from workers.engine.fonts import Cluster, Face
 from workers.engine.layout import display
@@ -65,6 +65,7 @@ class PdfResources:
         self._shared: dict[tuple[bytes, bytes], WrittenObject] = {}
         self._images: dict[str, str] = {}
         self._group_count = 0
+        self._form_count = 0
         self._color_glyphs: dict[tuple[object, ...], str | None] = {}
         self._color_glyph_bytes = 0
         self._vectors = embedding.VectorWriter(
@@ -168,6 +169,14 @@ class PdfResources:
         self._file.add_xobject(name, write_stream(entries, b"/S gs /G Do"))
         return name, group
 
+    def add_form(self, corners: tuple[float, float, float, float], content: PageContent) -> str:
+        """Add a form XObject (ISO 32000-1, 8.10) and return its name."""
+        self._form_count += 1
+        name = f"R{self._form_count}"
+        form = _write_form(corners, content.calls, _INITIAL_STATE + content.marks)
+        self._file.add_xobject(name, form)
+        return name
+
 
 def _write_form(
     corners: tuple[float, float, float, float],
@@ -183,6 +192,12 @@ def _write_form(
 def _begin_form(corners: tuple[float, float, float, float]) -> bytes:
     box = b" ".join(map(write_number, corners))
     return b"/Type /XObject /Subtype /Form /BBox [%b] /Resources " % box
+
+
+class FormCall(NamedTuple):
+    """A call of a form in place of the items it draws."""
+
+    name: str
 
 
 @dataclass(slots=True)
@@ -217,13 +232,13 @@ class ContentStreamWriter:
         self._state = GraphicsState()
         self.widgets: list[display.Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[display.Item]) -> PageContent:
+    def paint(self, items: Iterable[display.Item | FormCall]) -> PageContent:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
         return PageContent(b"".join(self._out), self._calls)
 
-    def _write_items(self, items: Iterable[display.Item]) -> None:
+    def _write_items(self, items: Iterable[display.Item | FormCall]) -> None:
         for item in items:
             WRITERS[type(item)](self, item)
 
@@ -591,6 +606,11 @@ class ContentStreamWriter:
             write_number(y + sine * x - cosine * y),
         )
 
+    def call_form(self, item: FormCall) -> None:
+        """Draw a form; the graphics state does not change."""
+        self._end_open()
+        self._call(item.name)
+
     # --- open text and paths
 
     def _end_open(self) -> None:
@@ -627,8 +647,12 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     display.Save: ContentStreamWriter.begin_group,
     display.Restore: ContentStreamWriter.end_group,
     display.Widget: ContentStreamWriter.add_widget,
+    FormCall: ContentStreamWriter.call_form,
 }
 
+
+# A form starts with the state of its caller, its writer with that of a page.
+_INITIAL_STATE: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"

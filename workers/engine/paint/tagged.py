@@ -14,11 +14,11 @@ from typing import Any, Final
 from workers.engine.caches import BoundedCache
 from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun, TextRows, Widget
 from workers.engine.layout.structure import LogicalStructure
-from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, PdfResources
+from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.structure_tree import MCID_STEP, NOBODY, MarkedContent, StructureTree
 
 # Items without an owner, or with several.
-_COMPLETE: Final = frozenset({Save, Restore, Widget, TextRows})
+_COMPLETE: Final = frozenset({Save, Restore, FormCall, Widget, TextRows})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
 _NOTHING: Final = -1  # no sequence is open
 
@@ -49,7 +49,7 @@ class TaggedStreamWriter(ContentStreamWriter):
         self._current: int | None = _NOTHING
         self._is_inside = False  # of a text object
 
-    def _write_items(self, items: Iterable[Item]) -> None:
+    def _write_items(self, items: Iterable[Item | FormCall]) -> None:
         figures, roles, writers = self._structure.boxes, self._structure.roles, _TAGGED_WRITERS
         for item in items:
             kind = type(item)
