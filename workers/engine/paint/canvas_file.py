@@ -146,7 +146,7 @@ rl_config.useA85 = 0  # streams are binary: in ASCII they would be a quarter lar
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 
 
-class PageContent(NamedTuple):
+class PaintedContent(NamedTuple):
     """The operators of a page or form, and the names of the external objects that they call."""
 
     marks: bytes
@@ -268,7 +268,7 @@ class CanvasFile:
             canvas.setTrimBox(_box(outside, size) if outside else None)
             self._outside = outside
 
-    def end_page(self, content: PageContent) -> None:
+    def end_page(self, content: PaintedContent) -> None:
         """Draw the content of the page and end it."""
         self._draw(content)
         self._canvas.end_page()
@@ -394,7 +394,7 @@ class CanvasFile:
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)
 
-    def _draw(self, content: PageContent) -> None:
+    def _draw(self, content: PaintedContent) -> None:
         """Add the content of a page, moved inwards by what is outside the trimmed paper.
 
         It is compressed at once, so that a file under construction is not larger than a finished one.

@@ -22,7 +22,7 @@ from workers.engine.paint.canvas_file import (
     ROUNDED,
     CanvasFile,
     DeferredObject,
-    PageContent,
+    PaintedContent,
     WrittenObject,
     refer_to_xobject,
     write_call,
@@ -169,7 +169,7 @@ class PdfResources:
         self._file.add_xobject(name, write_stream(entries, b"/S gs /G Do"))
         return name, group
 
-    def add_form(self, corners: tuple[float, float, float, float], content: PageContent) -> str:
+    def add_form(self, corners: tuple[float, float, float, float], content: PaintedContent) -> str:
         """Add a form XObject (ISO 32000-1, 8.10) and return its name."""
         self._form_count += 1
         name = f"R{self._form_count}"
@@ -232,11 +232,11 @@ class ContentStreamWriter:
         self._state = GraphicsState()
         self.widgets: list[display.Widget] = []  # of the items written so far
 
-    def paint(self, items: Iterable[display.Item | FormCall]) -> PageContent:
+    def paint(self, items: Iterable[display.Item | FormCall]) -> PaintedContent:
         """Write all items in order and return the content."""
         self._write_items(items)
         self._end_open()
-        return PageContent(b"".join(self._out), self._calls)
+        return PaintedContent(b"".join(self._out), self._calls)
 
     def _write_items(self, items: Iterable[display.Item | FormCall]) -> None:
         for item in items:

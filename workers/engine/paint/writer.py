@@ -18,7 +18,7 @@ from workers.engine.layout import display
 from workers.engine.paint.canvas_file import (
     CanvasFile,
     ObjectPart,
-    PageContent,
+    PaintedContent,
     WrittenObject,
     refer_to_page,
 )
@@ -282,7 +282,7 @@ def write_pages(laid_out: display.LaidOutDocument, description: PdfMetadata | No
     resources = PdfResources(file)
     tree = None if laid_out.structure is None else StructureTree(laid_out.structure)
     pages: list[display.LaidOutPage] = []
-    contents: list[PageContent] = []
+    contents: list[PaintedContent] = []
     widgets: list[list[display.Widget]] = []
     for number, page in enumerate(laid_out.pages, start=1):
         painter = _painter(resources, tree, page, number)
@@ -311,7 +311,7 @@ def _painter(
 def add_page(
     file: CanvasFile,
     page: display.LaidOutPage,
-    content: PageContent,
+    content: PaintedContent,
     navigation: Navigation,
     add_fields: Callable[[float], None] = lambda _height: None,
 ) -> None:
