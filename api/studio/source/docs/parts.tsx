@@ -23,7 +23,7 @@ const CHOSEN = "pressroom-samples";
 /** The samples of an operation, with the typed values or the examples in place of its placeholders. */
 export function Samples({ of, values, body }: { of: Operation; values: Record<string, string>; body: string | null }) {
   const [chosen, choose] = useState(() => localStorage.getItem(CHOSEN) ?? "curl");
-  const [copied, setCopied] = useState(false);
+  const [copied, setCopied] = useState("");
   const id = useId();
   const sample = of.samples.find(({ label }) => label === chosen) ?? of.samples[0];
   if (!sample) return null;
@@ -33,8 +33,7 @@ export function Samples({ of, values, body }: { of: Operation; values: Record<st
   }, sample.source);
   const copy = async () => {
     await navigator.clipboard.writeText(source);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
+    setCopied(source);
   };
   return (
     <div class="samples">
@@ -55,7 +54,7 @@ export function Samples({ of, values, body }: { of: Operation; values: Record<st
           </select>
         </div>
         <button type="button" onClick={copy} aria-label={`${t("copy")}: ${of.summary}`}>
-          {copied ? t("copied") : t("copy")}
+          {copied === source ? t("copied") : t("copy")}
         </button>
       </div>
       <pre lang="en" tabIndex={0} role="group" aria-label={t("docs.sampleOf", { name: of.summary })}>

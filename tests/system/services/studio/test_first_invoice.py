@@ -14,12 +14,18 @@ from tests.system.services.studio.conftest import enter
 
 LOGO = DOCUMENTS / "logo.png"
 ROWS = "Oak table\t1\t1.250,00\nChair\t4\t89,50"
-COUNT_KEYS = """() => {
+# What a person does: buttons and links pressed, and fields filled.
+COUNT = """() => {
   window.keysInXml = 0;
+  window.pressed = 0;
+  window.filled = new Set();
   addEventListener('keydown', event => {
     if (event.composedPath().some(each => each.dataset?.kind === 'xml')) window.keysInXml += 1;
   }, true);
+  addEventListener('click', event => { if (event.target.closest('button, a')) window.pressed += 1; }, true);
+  for (const each of ['input', 'change', 'paste']) addEventListener(each, event => window.filled.add(event.target), true);
 }"""
+TUTORIAL = (Path(__file__).parents[4] / "deploy/docs/first-invoice.md").read_text()
 PASTE = """(input, text) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
@@ -81,7 +87,7 @@ def download(page: Page, purpose: str, folder: Path) -> str:
 def test_an_invoice_with_logo_and_address_needs_no_xml(open_page, address, account, tmp_path):
     page = open_page(accept_downloads=True)
     page.goto(address)
-    page.evaluate(COUNT_KEYS)
+    page.evaluate(COUNT)
     enter(page, account.api_key)
     begin_invoice(page)
     fill_settings(page)
@@ -91,6 +97,8 @@ def test_an_invoice_with_logo_and_address_needs_no_xml(open_page, address, accou
     expect(page.get_by_text("Saved. Publish it")).to_be_visible()
     page.get_by_role("button", name="Download PDF").click()
     text = download(page, "Production", tmp_path)
+    steps = page.evaluate("window.pressed + window.filled.size")
+    assert f"{steps} steps" in TUTORIAL
     for shown in (
         "Möbel Hansen & Söhne",
         "Hafenstraße 7",
