@@ -9,7 +9,7 @@ from typing import Final
 from workers.engine.einvoices.findings import MAX_VIOLATIONS, RuleViolation
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
-from workers.engine.einvoices.rules.codelists import CODES
+from workers.engine.einvoices.rules.codelists import CODES, DECIMALS
 from workers.engine.einvoices.rules.of_syntaxes import CII, UBL
 from workers.engine.einvoices.rules.peppol import IN_XRECHNUNG, LINE_AMOUNT, PEPPOL
 from workers.engine.einvoices.rules.presence import EXTENDED_PRESENCE, PRESENCE
@@ -19,7 +19,7 @@ from workers.engine.einvoices.rules.vat import EXTENDED_VAT, VAT
 from workers.engine.einvoices.rules.xrechnung import XRECHNUNG
 from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 
-RULES: Final = (*PRESENCE, *SUMS, *VAT, *CODES)
+RULES: Final = (*PRESENCE, *SUMS, *DECIMALS, *VAT, *CODES)
 
 # Exact for sums of 20,000 amounts of 28 digits.
 _EXACT: Final = Context(prec=60)

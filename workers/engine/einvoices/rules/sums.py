@@ -1,4 +1,4 @@
-"""Rules of sums (BR-CO-10 to BR-CO-17) and of decimal places (BR-DEC)."""
+"""Rules of sums (BR-CO-10 to BR-CO-17)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from workers.engine.einvoices.rules.rule import (
     BusinessRule,
     InvoiceRecord,
     Tolerance,
-    find_member,
     to_cents,
 )
 from workers.engine.einvoices.terms import Level
@@ -89,14 +88,6 @@ def _is_rate_of(entry: Record, invoice: InvoiceRecord) -> bool:
     return bool(difference < _ONE or (difference == _ONE and invoice.syntax == "cii"))
 
 
-def _require_two_decimals(member: str, identifier: str, scope: str, what: str) -> BusinessRule:
-    def holds(entry: Record, _: InvoiceRecord) -> bool:
-        value = find_member(entry, member)
-        return value is None or value.as_tuple().exponent >= -2
-
-    return BusinessRule(identifier, scope, member, f"{what} must have at most two decimals", holds)
-
-
 SUMS: Final = (
     BusinessRule("BR-CO-10", "", "totals.lines", "The sum of the lines (BT-106) must be that of their net amounts (BT-131)", expected=_lines, level=Level.BASIC, is_in_extended=False),
     BusinessRule("BR-CO-11", "", "totals.allowances", "The sum of allowances (BT-107) must be that of their amounts (BT-92)", expected=lambda _, invoice: _sum_of("allowances", invoice), level=Level.BASIC_WL, is_in_extended=False),
@@ -106,32 +97,6 @@ SUMS: Final = (
     BusinessRule("BR-CO-15", "", "totals.withVat", "The total with VAT (BT-112) must be that without (BT-109) plus the VAT (BT-110)", expected=_with_vat, level=Level.BASIC_WL, is_in_extended=False),
     BusinessRule("BR-CO-16", "", "totals.due", "The amount due (BT-115) must be the total (BT-112) less what is paid (BT-113) plus rounding (BT-114)", expected=_due, level=Level.BASIC_WL, is_in_extended=False),
     BusinessRule("BR-CO-17", "vatBreakdown", "vat", "The VAT (BT-117) must be its taxable amount (BT-116) times its rate (BT-119)", _is_rate_of, is_in_extended=False),
-    *(
-        _require_two_decimals(member, f"BR-DEC-{number}", scope, what)
-        for number, scope, member, what in (
-            ("01", "allowances", "amount", "The amount of an allowance (BT-92)"),
-            ("02", "allowances", "baseAmount", "The base of an allowance (BT-93)"),
-            ("05", "charges", "amount", "The amount of a charge (BT-99)"),
-            ("06", "charges", "baseAmount", "The base of a charge (BT-100)"),
-            ("09", "", "totals.lines", "The sum of the lines (BT-106)"),
-            ("10", "", "totals.allowances", "The sum of allowances (BT-107)"),
-            ("11", "", "totals.charges", "The sum of charges (BT-108)"),
-            ("12", "", "totals.withoutVat", "The total without VAT (BT-109)"),
-            ("13", "", "totals.vat", "The VAT (BT-110)"),
-            ("14", "", "totals.withVat", "The total with VAT (BT-112)"),
-            ("15", "", "totals.vatInTaxCurrency", "The VAT in the tax currency (BT-111)"),
-            ("16", "", "totals.paid", "The amount paid (BT-113)"),
-            ("17", "", "totals.rounding", "The rounding (BT-114)"),
-            ("18", "", "totals.due", "The amount due (BT-115)"),
-            ("19", "vatBreakdown", "taxable", "The taxable amount (BT-116)"),
-            ("20", "vatBreakdown", "vat", "The VAT of a category (BT-117)"),
-            ("23", "lines", "netAmount", "The net amount of a line (BT-131)"),
-            ("24", "lines.allowances", "amount", "The amount of an allowance on a line (BT-136)"),
-            ("25", "lines.allowances", "baseAmount", "The base of an allowance on a line (BT-137)"),
-            ("27", "lines.charges", "amount", "The amount of a charge on a line (BT-141)"),
-            ("28", "lines.charges", "baseAmount", "The base of a charge on a line (BT-142)"),
-        )
-    ),
 )  # fmt: skip
 _ALL: Final = _cents_for_each("lines", "allowances", "charges")
 # EXTENDED takes amounts that were rounded line by line (Factur-X 1.0, 7).
