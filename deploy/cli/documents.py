@@ -143,9 +143,7 @@ def run_sign(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _LIBRARIES:
             raise
-        raise CommandFailed(
-            "pressroom sign needs pyHanko: pip install 'pressroom[sign]'"
-        ) from error
+        raise CommandFailed("pressroom sign needs pyHanko: pip install '.[sign]'") from error
     options = SignatureOptions(
         arguments.field, arguments.reason, arguments.location, arguments.timestamp_url
     )

@@ -69,6 +69,6 @@ def run_language_server(_: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise CommandFailed("pressroom lsp needs pygls: pip install 'pressroom[lsp]'") from error
+        raise CommandFailed("pressroom lsp needs pygls: pip install '.[lsp]'") from error
     make_server().start_io()
     return 0

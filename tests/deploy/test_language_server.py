@@ -121,7 +121,7 @@ def test_without_its_extra_the_command_names_the_package_to_install(monkeypatch,
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
     monkeypatch.delitem(sys.modules, "deploy.tools.lsp.server", raising=False)
     assert main(["lsp"]) == 1
-    assert "pip install 'pressroom[lsp]'" in capsys.readouterr().err
+    assert "pip install '.[lsp]'" in capsys.readouterr().err
 
 
 @pytest.mark.long

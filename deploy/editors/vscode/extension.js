@@ -121,7 +121,7 @@ function showPages(file) {
 function tell(command, error) {
   void vscode.window.showErrorMessage(
     `The command "${command}" of the setting pressroom.command cannot be started: ` +
-      `${error instanceof Error ? error.message : error}. Install it with: pip install 'pressroom[lsp]'`,
+      `${error instanceof Error ? error.message : error}. Install it with: .venv/bin/pip install '.[lsp]'`,
   );
 }
 
