@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import IPv4Address
@@ -56,8 +56,12 @@ class Place:
     def files(self) -> dict[str, bytes]:
         if self.folder is None:
             return {name: bodies[-1] for name, bodies in self.received.items()}
-        paths = [path for path in self.folder.rglob("[!.]*") if path.is_file()]
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+        found = {}
+        for path in self.folder.rglob("[!.]*"):
+            # A repeated upload removes the file that it replaces.
+            with suppress(FileNotFoundError, IsADirectoryError):
+                found[str(path.relative_to(self.folder))] = path.read_bytes()
+        return found
 
 
 @pytest.fixture(scope="module")
