@@ -16,10 +16,10 @@ from shared.queue.connection import read_script, register
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("shared.queue", "shared.auth", "shared.templates")
 INCLUDED = {"metering", "places"}  # run by the scripts that include it
-# Their callers are tested on a real server: previews, drained queues, slices, sessions and presence.
+# Their callers are tested on a real server: previews, drained queues, slices, sessions, presence and cached keys.
 OF_CALLERS = {
     *("supersede", "withdraw", "begin_slice", "step_slice"),
-    *("open_session", "find_session", "list_held"),
+    *("open_session", "find_session", "list_held", "find_key", "put_key", "drop_keys"),
 }
 USED = "production"
 METERING = (600, USED)  # time to live of the counters, allowance
@@ -231,29 +231,6 @@ def test_list_reports_lists_those_of_the_last_seconds(redis, run):
 
 
 # --- buckets -----------------------------------------------------------------------------------------
-
-
-def test_find_key_returns_the_counters_of_the_current_period(redis, run_bucket):
-    starts = [f"2026-11-{day:02}" for day in range(1, 32)]
-    assert run_bucket("find_key", ["key:a"], *starts) is None
-    redis.hset("key:a", mapping={"state": "s", "account": "acc", "renewal": 15})
-    redis.hset("usage:acc:2026-11-15", mapping={"draft:pages": 2, "seeded": 1})
-    assert run_bucket("find_key", ["key:a"], *starts) == [b"s", [None, None, b"2", None, b"1"]]
-
-
-def test_put_key_caches_unless_the_key_was_dropped(redis, run_bucket):
-    assert run_bucket("put_key", ["key:a"], 600, "s", "acc", 15) == 1
-    assert redis.hgetall("key:a") == {b"state": b"s", b"account": b"acc", b"renewal": b"15"}
-    assert has_ttl(redis, "key:a")
-    redis.hset("key:b", "dropped", 1)
-    assert run_bucket("put_key", ["key:b"], 600, "s", "acc", 15) == 0
-
-
-def test_drop_keys_leaves_marks(redis, run_bucket):
-    redis.hset("key:a", "state", "s")
-    run_bucket("drop_keys", ["key:a", "key:b"], 10)
-    assert redis.hgetall("key:a") == redis.hgetall("key:b") == {b"dropped": b"1"}
-    assert has_ttl(redis, "key:a", "key:b")
 
 
 def test_seed_usage_keeps_the_larger_of_two_counts_and_seeds_once(redis, run_bucket):
